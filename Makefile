@@ -7,6 +7,23 @@ MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
 WEB_SOURCES := $(shell find web/src web/public web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
+# $(1): what Maven is needed for.
+need-maven = @command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to $(1)"; exit 1; }
+
+# What a module of jvm/ is made from. $(1): it, and the modules that it takes sources from.
+sources-of = jvm/$(firstword $(1))/pom.xml $(shell find $(1:%=jvm/%/src) -type f)
+
+# Packages a module of jvm/ anew. $(1): it; $(2): what it is, in words; $(3): options of Maven.
+define packaged
+	@mkdir -p build
+	$(call need-maven,build $(2))
+	rm -rf build/$(1)
+	$(MVN) -f jvm/$(1)/pom.xml $(strip clean package $(3))
+endef
+
+# Leaves its jar, and nothing else, in build/ under its name.
+jar-alone = mkdir build/$(1) && cp jvm/$(1)/target/headwater-$(1)-*.jar build/$(1)
+
 .PHONY: help setup demo lab wheel test check format lock clean
 help:  ## list what make can do
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -27,7 +44,7 @@ build/python.stamp: build/uv.stamp requirements.lock pyproject.toml
 
 build/jars.stamp: jvm/spark/pom.xml
 	@mkdir -p build
-	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to fetch Spark's Iceberg and JDBC jars"; exit 1; }
+	$(call need-maven,fetch Spark's Iceberg and JDBC jars)
 	rm -rf $(JARS)
 	$(MVN) -f jvm/spark/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(JARS)
 	@touch $@
@@ -38,44 +55,32 @@ build/page.stamp: $(WEB_SOURCES)
 	else echo "make: Node is missing, so the page is not built; the service runs without it and says so"; fi
 	@touch $@
 
-build/connect-smt.stamp: jvm/connect-smt/pom.xml $(shell find jvm/connect-smt/src jvm/signing/src -type f)
-	@mkdir -p build
-	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the transform for Kafka Connect"; exit 1; }
-	rm -rf build/connect-smt
-	$(MVN) -f jvm/connect-smt/pom.xml clean package -DskipTests
-	mkdir build/connect-smt && cp jvm/connect-smt/target/headwater-connect-smt-*.jar build/connect-smt
+build/connect-smt.stamp: $(call sources-of,connect-smt signing)
+	$(call packaged,connect-smt,the transform for Kafka Connect,-DskipTests)
+	$(call jar-alone,connect-smt)
 	@touch $@
 
-build/signing-transport.stamp: jvm/signing-transport/pom.xml $(shell find jvm/signing-transport/src jvm/signing/src -type f)
-	@mkdir -p build
-	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the transport for OpenLineage's listeners"; exit 1; }
-	rm -rf build/signing-transport
-	$(MVN) -f jvm/signing-transport/pom.xml clean package -DskipTests
-	mkdir build/signing-transport && cp jvm/signing-transport/target/headwater-signing-transport-*.jar build/signing-transport
+build/signing-transport.stamp: $(call sources-of,signing-transport signing)
+	$(call packaged,signing-transport,the transport for OpenLineage's listeners,-DskipTests)
+	$(call jar-alone,signing-transport)
 	@touch $@
 
 build/openlineage-spark.stamp: jvm/signing-transport/pom.xml  # the listener that the transport is tested with: 43 MB
 	@mkdir -p build
-	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to fetch OpenLineage's listener for Spark"; exit 1; }
+	$(call need-maven,fetch OpenLineage's listener for Spark)
 	rm -rf build/openlineage-spark
 	$(MVN) -f jvm/signing-transport/pom.xml dependency:copy-dependencies -DincludeArtifactIds=openlineage-spark_2.13 -DoutputDirectory=$(CURDIR)/build/openlineage-spark
 	@touch $@
 
-build/lab-connectors.stamp: jvm/lab-connectors/pom.xml $(shell find jvm/lab-connectors/src -type f)
-	@mkdir -p build
-	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the lab's connectors"; exit 1; }
-	rm -rf build/lab-connectors
-	$(MVN) -f jvm/lab-connectors/pom.xml clean package -DskipTests
+build/lab-connectors.stamp: $(call sources-of,lab-connectors)
+	$(call packaged,lab-connectors,the lab's connectors,-DskipTests)
 	$(MVN) -f jvm/lab-connectors/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/build/lab-connectors
 	cp jvm/lab-connectors/target/headwater-lab-connectors-*.jar build/lab-connectors
 	@touch $@
 
-build/lab-suppliers-live.stamp: jvm/lab-suppliers-live/pom.xml $(shell find jvm/lab-suppliers-live/src -type f)
-	@mkdir -p build
-	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the lab's program for Flink"; exit 1; }
-	rm -rf build/lab-suppliers-live
-	$(MVN) -f jvm/lab-suppliers-live/pom.xml clean package
-	mkdir build/lab-suppliers-live && cp jvm/lab-suppliers-live/target/headwater-lab-suppliers-live-*.jar build/lab-suppliers-live
+build/lab-suppliers-live.stamp: $(call sources-of,lab-suppliers-live)
+	$(call packaged,lab-suppliers-live,the lab's program for Flink)
+	$(call jar-alone,lab-suppliers-live)
 	@touch $@
 
 build/lab-flink.stamp: build/python.stamp jvm/lab-flink/pom.xml jvm/lab-flink/requirements.lock
@@ -125,4 +130,4 @@ lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
 	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
 
 clean:  ## remove what the build made
-	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/signing-transport/target jvm/lab-connectors/target jvm/lab-suppliers-live/target
+	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/*/target

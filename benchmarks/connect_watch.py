@@ -23,7 +23,7 @@ from typing import NamedTuple
 import psutil
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from served import free_port
+from support.served import free_port
 
 from headwater.lab.lab import Lab
 

@@ -23,7 +23,7 @@ from typing import Final
 
 from openlineage.client.uuid import generate_new_uuid
 from pyspark.sql import SparkSession
-from served import free_port, served
+from support.served import free_port, served
 
 from headwater.cli.demo.data import lay_out
 from headwater.emit.config import EmitConfig, HttpConfig

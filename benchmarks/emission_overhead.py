@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pyspark.sql import SparkSession
-from runs import Cost, cost_of
-from served import served
+from support.runs import Cost, cost_of
+from support.served import served
 
 from headwater.cli.demo.data import lay_out
 from headwater.pipeline.check import load_pipeline

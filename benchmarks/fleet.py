@@ -31,9 +31,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from fleet_network import Faults, Network
-from fleet_record import Played, judged, take_away
-from served import free_port
+from support.fleet_network import Faults, Network
+from support.fleet_record import Played, judged, take_away
+from support.served import free_port
 
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create

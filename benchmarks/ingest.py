@@ -6,7 +6,7 @@
 Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by
 one, at half of the rate that this gave, and in batches of 64 (there a wait is that of a whole batch). Printed beside
-it: what the peer was measured to take on such a machine, and the bare cost of the disk in this very run. The store is
+it: what Marquez was measured to take on such a machine, and the bare cost of the disk in this very run. The store is
 SQLite, or schemas of its own in the PostgreSQL database that is named, which are dropped in the end.
 
 With `--evidence N` it says what evidence costs instead: so many events as they are, and as many signed, chained and
@@ -29,13 +29,13 @@ from typing import Final, NamedTuple
 
 import aiohttp
 import httpx
-from served import fresh, generated, measured
+from support.served import fresh, generated, measured
 
 from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.sign import sign_event
 
-PEER_EVENTS_PER_S: Final[Mapping[int, float]] = {1: 16, 8: 31, 32: 26}
+MARQUEZ_EVENTS_PER_S: Final[Mapping[int, float]] = {1: 16, 8: 31, 32: 26}
 """Marquez, single POSTs of 10 kB events on a quiet machine of this kind; by connections, the better of two runs."""
 
 
@@ -70,12 +70,12 @@ def main() -> None:
     wanted = parser.parse_args()
     if wanted.evidence:
         sys.exit(_evidence(wanted.events, wanted.evidence, wanted.postgresql))
-    print(f"{'':30}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'peer':>8}{'ratio':>8}")
+    print(f"{'':30}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'Marquez':>8}{'ratio':>8}")
     loads = unsigned_loads(wanted.events, wanted.postgresql), signed_loads(wanted.events, wanted.postgresql)
     for load in chain.from_iterable(loads):
-        peer, figures = PEER_EVENTS_PER_S[1 if load.connections == 1 else 8], load.figures
+        marquez, figures = MARQUEZ_EVENTS_PER_S[1 if load.connections == 1 else 8], load.figures
         waits = f"{figures.p50_ms:9.1f}{figures.p99_ms:9.1f}"
-        print(f"{load.what:30}{figures.events_per_s:10.0f}{waits}{peer:8.0f}{figures.events_per_s / peer:7.0f}x")
+        print(f"{load.what:30}{figures.events_per_s:10.0f}{waits}{marquez:8.0f}{figures.events_per_s / marquez:7.0f}x")
     with tempfile.TemporaryDirectory() as folder:
         print(f"one flush of 10 kB to this disk: {_flush_ms(Path(folder)):.2f} ms")
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 import httpx
-from served import latency, served
+from support.served import latency, served
 
 FEW: Final = 1_000
 READS: Final = (

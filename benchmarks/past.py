@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 from reads import filled_home, parts
-from served import Served, generated, latency, served
+from support.served import Served, generated, latency, served
 
 READS: Final = (
     "lineage?{node}&depth=20",

@@ -1,13 +1,13 @@
 """How long column lineage of a Spark plan takes, beside what Spark itself takes to analyse the same query.
 
-    .venv/bin/python benchmarks/plan_lineage.py [repetitions, 5 by default]
+    .venv/bin/python benchmarks/plan_lineage.py [REPETITIONS]
 
 Each shape is built and analysed once; its plan is then written as JSON by Spark, parsed and resolved several times, of
 which the median is shown. `ratio` is (write + parse + resolve) / analysis.
 """
 
+import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -143,7 +143,9 @@ def _session(folder: str) -> SparkSession:
 
 def main() -> None:
     """Print a line for each shape; the exit code is 1 where parse and resolve of one take a second or more."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repetitions", type=int, nargs="?", default=5, help="of each shape (default 5)")
+    repetitions = parser.parse_args().repetitions
     with tempfile.TemporaryDirectory() as folder:
         spark = _session(folder)
         spark.sql("SELECT 1").collect()

@@ -6,7 +6,7 @@ For each size a home is filled with a run of each job, straight through the stor
 several times as long, and reads are what is looked at); each dataset has 20 columns and 25 column edges. Then a service
 is started on it, and the load generator of the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout)
 reads over one connection, once the service is idle: while nobody asks it renders what may be asked for. Printed beside
-it: what the peer was measured to take at 9,200 datasets. Homes kept in a folder are used again.
+it: what Marquez was measured to take at 9,200 datasets. Homes kept in a folder are used again.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 import httpx
-from served import Served, generated, latency, measured, served
+from support.served import Served, generated, latency, measured, served
 
 from headwater.model.events import parse_event
 from headwater.signing.notefile import log_key
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 
-PEER_P50_MS: Final[Mapping[str, float]] = {
+MARQUEZ_P50_MS: Final[Mapping[str, float]] = {
     "narrow lineage_dataset_d20": 2_450,
     "wide lineage_dataset_d20": 25_800,
     "hub lineage_hub_d2": 3_300,
@@ -212,13 +212,15 @@ def _print(sizes: Sequence[Answers]) -> None:
             f"idle {answers.ready_s[1]:.0f} s later, {loaded:.0f} MB then, {after:.0f} MB after the reads"
         )
     print(
-        f"\n{'p50 / p99 in ms':40}" + "".join(f"{each.datasets:>18,}" for each in sizes) + f"{'growth':>9}{'peer':>9}"
+        f"\n{'p50 / p99 in ms':40}"
+        + "".join(f"{each.datasets:>18,}" for each in sizes)
+        + f"{'growth':>9}{'Marquez':>9}"
     )
     for name in dict.fromkeys(name for each in sizes for name in each.latency):
         found = [each.latency.get(name) for each in sizes]
         cells = "".join(f"{_cell(each):>18}" for each in found)
-        peer = PEER_P50_MS.get(name)
-        print(f"{name:40}{cells}{_growth(found):>9}{'' if peer is None else f'{peer:,.0f}':>9}")
+        marquez = MARQUEZ_P50_MS.get(name)
+        print(f"{name:40}{cells}{_growth(found):>9}{'' if marquez is None else f'{marquez:,.0f}':>9}")
 
 
 def _cell(found: Mapping[str, float] | None) -> str:

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, NoReturn
 from urllib.parse import quote, urlencode
 
 import aiohttp
-from served import Served, generated, served
+from support.served import Served, generated, served
 
 NAMESPACE: Final = "iceberg://lake"
 DATASETS: Final = 1_000

@@ -27,8 +27,8 @@ from typing import Final, NamedTuple
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
-from runs import Cost, cost_of
-from served import free_port, served
+from support.runs import Cost, cost_of
+from support.served import free_port, served
 
 from headwater.lab.lab import Lab
 from headwater.pipeline.check import load_pipeline

@@ -1,12 +1,12 @@
-"""Ours beside the peer, by the very calls of the load generator that the peer was measured with; prints Markdown.
+"""Ours beside Marquez, by the very calls of the load generator that measured Marquez; prints Markdown.
 
     .venv/bin/python benchmarks/vs_marquez.py --homes FOLDER --postgresql URL > benchmarks/vs_marquez.md
 
 Starts a service on an empty home and sends it events of about 10 kB over 1, 8 and 32 connections, then signed ones (see
 ingest.py), all of it once more where a PostgreSQL database is named; then on homes with graphs of several sizes (see
-reads.py, which fills them) and reads, also of pasts (see past.py). The load generator is that of the shared folder
-($HEADWATER_SHARED, or ../shared beside the checkout). Takes half an hour when homes must be filled; those kept in a
-folder are used again.
+reads.py, which fills them) and reads, also of pasts (see past.py). The load generator is not in this repository: it is
+looked for in the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout). Takes half an hour when homes
+must be filled; those kept in a folder are used again.
 """
 
 import argparse
@@ -21,40 +21,40 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ingest import PEER_EVENTS_PER_S, Sent, signed_loads, unsigned_loads
+from ingest import MARQUEZ_EVENTS_PER_S, Sent, signed_loads, unsigned_loads
 from past import Compared, of_large_graph
 from reads import Answers, Load, answers, filled_home
-from served import Figures, measured, served
+from support.served import Figures, measured, served
 
 from headwater.model.producer import VERSION
 
-PEER_BYTES_PER_EVENT: Final = 27_000
+MARQUEZ_BYTES_PER_EVENT: Final = 27_000
 COMPARED_AT: Final = 10_000
-"""Datasets: the size nearest to the peer's."""
+"""Datasets: the size nearest to Marquez's."""
 LISTED: Final = Load("listed", 750, 6)
-"""A graph of 750 jobs, of which the peer's list of jobs was measured, too."""
+"""A graph of 750 jobs, of which Marquez's list of jobs was measured, too."""
 
 _INGEST: Final = "olload.py ingest --events {events} --pregen -c {connections}"
 _READ: Final = "olload.py read {options}"
 
 
 class Row(NamedTuple):
-    """One figure of ours and of the peer's; `is_rate`: more is better."""
+    """One figure of ours and of Marquez's; `is_rate`: more is better."""
 
     what: str
     ours: float
-    peer: float | None
+    marquez: float | None
     unit: str
     command: str
     is_rate: bool = False
 
     def line(self) -> str:
         """As a row of a table."""
-        ratio = "" if self.peer is None else (self.ours / self.peer if self.is_rate else self.peer / self.ours)
+        ratio = "" if self.marquez is None else (self.ours / self.marquez if self.is_rate else self.marquez / self.ours)
         cells = [
             self.what,
             f"{_short(self.ours)} {self.unit}",
-            "" if self.peer is None else f"{_short(self.peer)} {self.unit}",
+            "" if self.marquez is None else f"{_short(self.marquez)} {self.unit}",
             "" if ratio == "" else f"{_short(float(ratio))}x",
             f"`{self.command}`",
         ]
@@ -62,13 +62,13 @@ class Row(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A call that the peer was measured with, by the part of the graph and the endpoint; milliseconds."""
+    """A call that Marquez was measured with, by the part of the graph and the endpoint; milliseconds."""
 
     what: str
     part: str
     endpoint: str
     options: str
-    peer_ms: float
+    marquez_ms: float
 
 
 READS: Final = (
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def _ingest(events: int) -> Iterator[Row]:
-    for connections, peer in PEER_EVENTS_PER_S.items():
+    for connections, marquez in MARQUEZ_EVENTS_PER_S.items():
         with tempfile.TemporaryDirectory() as home:
             with served(Path(home)) as service:
                 options = ["--events", str(events), "--pregen", "-c", str(connections)]
@@ -117,16 +117,16 @@ def _ingest(events: int) -> Iterator[Row]:
             f"ingest, {connections} connection{'s' * (connections > 1)}, events of {found['mean_event_bytes']:,} bytes"
         )
         command = _INGEST.format(events=events, connections=connections)
-        yield Row(what, found["events_per_s"], peer, "events/s", command, is_rate=True)
+        yield Row(what, found["events_per_s"], marquez, "events/s", command, is_rate=True)
         yield Row("slowest POST in 100 of these", found["p99_ms"], None, "ms", command)
-    yield Row("storage of one event", stored / events, PEER_BYTES_PER_EVENT, "bytes", command)
+    yield Row("storage of one event", stored / events, MARQUEZ_BYTES_PER_EVENT, "bytes", command)
 
 
 def _sent(loads: Iterable[Sent], where: str = "") -> Iterator[Row]:
     command = f"benchmarks/ingest.py{' --postgresql URL' if where else ''}"
     for load in loads:
-        figures, peer = load.figures, PEER_EVENTS_PER_S[1 if load.connections == 1 else 8]
-        yield Row(f"ingest, {load.what}{where}", figures.events_per_s, peer, "events/s", command, is_rate=True)
+        figures, marquez = load.figures, MARQUEZ_EVENTS_PER_S[1 if load.connections == 1 else 8]
+        yield Row(f"ingest, {load.what}{where}", figures.events_per_s, marquez, "events/s", command, is_rate=True)
         yield Row("slowest POST in 100 of these", figures.p99_ms, None, "ms", command)
 
 
@@ -148,7 +148,7 @@ def _reads(found: Answers) -> Iterator[Row]:
         figures = found.latency.get(f"{read.part} {read.endpoint}")
         if figures is not None:
             command = _READ.format(options=read.options)
-            yield Row(f"{read.what}, at {found.datasets:,} datasets", figures["p50_ms"], read.peer_ms, "ms", command)
+            yield Row(f"{read.what}, at {found.datasets:,} datasets", figures["p50_ms"], read.marquez_ms, "ms", command)
 
 
 def _page(rows: Sequence[Row], sizes: Sequence[Answers], load_before: float) -> Iterator[str]:
@@ -156,9 +156,11 @@ def _page(rows: Sequence[Row], sizes: Sequence[Answers], load_before: float) -> 
     yield ""
     yield f"Printed by `benchmarks/vs_marquez.py` on {datetime.now(UTC):%Y-%m-%d}, as run. Headwater {_version()},"
     yield f"{_machine()}; load {load_before:.1f} at first, {os.getloadavg()[0]:.1f} at its end, its own included."
-    yield "The peer's figures come from an earlier run of the same load generator on such a machine, at 9,200 datasets;"
+    yield "Marquez's figures come from an earlier run of the same load generator on such a machine, at 9,200 datasets;"
     yield "where it gave no answer, 120 s is how long it was waited for. Medians over one connection where nothing else"
     yield "is said; options that only name the part of the graph are left out of the commands."
+    yield "`olload.py`, the load generator of the commands below, is not in this repository ([where it is looked"
+    yield "for](README.md)): without it these figures cannot be measured again."
     yield ""
     yield "| | Headwater | Marquez | better by | command |"
     yield "|---|---|---|---|---|"

@@ -41,7 +41,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with the specification's schemas and the peers' recorded answers; its absence is said aloud."""
+    """The folder with the specification's schemas and recorded events of engines; its absence is said aloud."""
     folder = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
     if not (folder / "openlineage").is_dir():
         pytest.skip(f"no specification files at {folder}: set HEADWATER_SHARED to the folder that has openlineage/")

@@ -17,7 +17,7 @@ from headwater.model.build import HeadwaterRunFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.model.naming import file_dataset, kafka_dataset
 from headwater.observe.described import Described, source_facet
-from headwater.observe.failure import Failure, python_message, python_trace
+from headwater.observe.failure import Failure, is_exit, python_message, python_trace
 from headwater.observe.run_facets import failure_facet
 from headwater.observe.signals import Signals
 from headwater.observe.told_run import Content, Outward, ToldRun
@@ -118,7 +118,7 @@ class ExplicitRun:
         if isinstance(error, KeyboardInterrupt):
             self.abort("SIGINT")
             error = None
-        self._end(None if _is_exit(error) else error)
+        self._end(None if is_exit(error) else error)
 
     def _end(self, error: BaseException | None) -> None:
         self._over.set()
@@ -150,11 +150,6 @@ def _failure(error: BaseException) -> Failure:
     """Only the class and place of an exception, since its message may hold anything; our own hold no values."""
     message = str(error) if isinstance(error, HeadwaterError) else python_message(error)
     return Failure(message, python_trace(error), "PYTHON")
-
-
-def _is_exit(error: BaseException | None) -> bool:
-    """Whether this is how a program that is content with itself exits."""
-    return isinstance(error, SystemExit) and error.code in (None, 0)
 
 
 def _described(dataset: Dataset) -> Described:

@@ -41,6 +41,28 @@ def columns_of(source: str) -> dict[str, Any]:
     return {"_producer": "https://example.org/pairs", "_schemaURL": "https://example.org/c.json", "fields": fields}
 
 
+def grouped(size: int) -> dict[str, Any]:
+    """A run that copies so many columns, and groups by all of them."""
+    names = [f"c{number}" for number in range(size)]
+    ends = {name: {"namespace": "lake", "name": "visits", "field": name} for name in names}
+    facet = {"_producer": "https://example.org/pairs", "_schemaURL": "https://example.org/c.json"}
+    schema = {**facet, "fields": [{"name": name, "type": "int"} for name in names]}
+    made = {
+        **facet,
+        "fields": {name: {"inputFields": [how(end, "DIRECT", "IDENTITY")]} for name, end in ends.items()},
+        "dataset": [how(end, "INDIRECT", "GROUP_BY") for end in ends.values()],
+    }
+    return paired(
+        job={"namespace": "plant", "name": "distinct"},
+        inputs=[lake("visits", schema=schema)],
+        outputs=[lake("visitors", schema=schema, columnLineage=made)],
+    )
+
+
+def how(end: dict[str, Any], kind: str, subtype: str) -> dict[str, Any]:
+    return {**end, "transformations": [{"type": kind, "subtype": subtype, "description": "", "masking": False}]}
+
+
 def post(url: str, event: dict[str, Any]) -> None:
     httpx.post(f"{url}/api/v1/lineage", content=json.dumps(event)).raise_for_status()
 
@@ -96,3 +118,24 @@ def test_where_the_path_cannot_be_asked_for_all_that_may_be_on_it_is_lit(url: st
 
         expect_lit(page, "out0", "pair", *PAIRS)
         expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_what_affects_every_column_of_a_wide_dataset_is_drawn_and_told_once(url: str) -> None:
+    post(url, grouped(105))
+
+    with opened(f"{url}/#node=dataset:lake:visitors&column=c7") as page:
+        story = page.get_by_role("region", name="Column c7")
+        expect(story).to_contain_text(
+            "c7 is copied from c7 of visits; grouped by 105 columns of visits, which affect every column."
+        )
+        expect(page.get_by_text("105 columns upstream, 0 downstream")).to_be_visible()
+        expect(page.locator('.strokes .stroke[data-kind="indirect"]')).to_have_count(2)
+        expect(page.get_by_test_id("column")).to_have_count(2)
+
+        story.get_by_text("105 columns in 1 dataset upstream").click()
+        story.get_by_role("button", name="c104").click()
+
+        story = page.get_by_role("region", name="Column c104")
+        expect(story).to_contain_text("c104 is copied into c104 of visitors; groups all columns of visitors.")
+        expect(page.get_by_text("0 columns upstream, 105 downstream")).to_be_visible()
+        expect(page.get_by_text("104 more on the path")).to_be_visible()

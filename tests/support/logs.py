@@ -32,7 +32,11 @@ _engine_catalog = st.sampled_from(
     [_facet(type="glue", warehouseUri="s3a://lake/"), _facet(namespace="hive", prefix=""), _facet(type="glue")]
 )
 _gone = st.just(_facet(_deleted=True))
-_named_job = st.sampled_from(JOBS).map(lambda name: {"namespace": "etl", "name": name, "type": "JOB"})
+_of_run = st.sampled_from([{}, *({"runId": run_id} for run_id in [*RUN_IDS, "a silent run"])])
+_named_job = st.builds(
+    lambda name, of_run: {"namespace": "etl", "name": name, "type": "JOB", **of_run}, st.sampled_from(JOBS), _of_run
+)
+_own_job = _of_run.map(lambda of_run: {"type": "JOB", **of_run})
 _dependencies = st.builds(
     lambda way, jobs, kind: _facet(**{way: [{"job": job, "dependency_type": kind} for job in jobs]}),
     st.sampled_from(["upstream", "downstream"]),
@@ -75,7 +79,7 @@ _dataset_facets = st.fixed_dictionaries(
             st.lists(_made, max_size=1),
         )
         | _gone,
-        "lineage": st.lists(_explicit | _named_job, max_size=2).map(lambda inputs: _facet(inputs=inputs))
+        "lineage": st.lists(_explicit | _named_job | _own_job, max_size=2).map(lambda inputs: _facet(inputs=inputs))
         | st.just(_facet()),
         "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES, IN_MEMORY]).map(
             lambda alias: _facet(identifiers=[{"type": "OTHER", **alias}])
@@ -138,10 +142,8 @@ _job_facets = st.fixed_dictionaries(
         "tags": st.sampled_from(["1", "2"]).map(lambda value: _facet(tags=[{"key": "tier", "value": value}])),
         "lineage": st.builds(
             lambda target, inputs: _facet(entries=[{**target, "inputs": inputs}]),
-            st.sampled_from(DATASETS[:5]).map(lambda target: {**target, "type": "DATASET"})
-            | _named_job
-            | st.just({"type": "JOB"}),
-            st.lists(_explicit | _named_job | st.just({"type": "JOB"}), max_size=2),
+            st.sampled_from(DATASETS[:5]).map(lambda target: {**target, "type": "DATASET"}) | _named_job | _own_job,
+            st.lists(_explicit | _named_job | _own_job, max_size=2),
         ),
     },
 )

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from headwater.graph.column_walk import ColumnStep
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import lies_in
-from headwater.graph.walk import Way, reachable
+from headwater.graph.walk import reachable
+from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId
 
 

@@ -49,10 +49,10 @@ def _around(
         kind, node = step
         if kind == "dataset":
             return [*(("job", job) for job in graph.writers(node) | graph.readers(node)), *beside(node)]
-        writers = [other for name in graph.reads(node) for other in graph.writers(name)]
-        readers = [other for name in graph.writes(node) for other in graph.readers(name)]
-        jobs = [*writers, *readers, *graph.jobs[node].fed_by, *graph.jobs[node].feeds]
-        datasets = [each for name in (*graph.reads(node), *graph.writes(node)) for each in beside(name)]
+        touched = [*graph.reads(node), *graph.writes(node)]
+        sharing = [other for name in touched for other in graph.writers(name) | graph.readers(name)]
+        jobs = [*sharing, *graph.jobs[node].fed_by, *graph.jobs[node].feeds]
+        datasets = [each for name in touched for each in beside(name)]
         return [*(("job", job) for job in jobs), *datasets]
 
     start = [("job", center)] if isinstance(center, JobId) else neighbours(("dataset", center))

@@ -3,6 +3,7 @@
 import type { Finding, Machine, TroubleCounts } from '../src/api/answers'
 import type { Fetch } from '../src/api/client'
 import type {
+  ColumnLineage,
   InputField,
   Named,
   Neighbour,
@@ -111,10 +112,40 @@ const COLUMNS: readonly (readonly [
   ),
 ]
 
-export function columnAnswer(): WireColumn[] {
-  return COLUMNS.map(([target, field, sources]) => ({
-    data: { ...placeOf(target), field, fieldType: 'string', inputFields: sources.map(inputField) },
-  }))
+export function columnAnswer(): ColumnLineage {
+  return {
+    graph: COLUMNS.map(([target, field, sources]) => wireColumn(target, field, sources.map(inputField))),
+  }
+}
+
+/** As many columns of the file, copied into the lake and on into a mart, which is grouped by all of them. */
+export function wideAnswer(size: number): ColumnLineage {
+  const names = namesOf(size)
+  const copied = (target: NodeId, source: NodeId) =>
+    names.map((name) => wireColumn(target, name, [inputField([source, name, IDENTITY])]))
+  const begun = names.map((name) => wireColumn(CSV, name, []))
+  const keys = names.map((name) => ({ ...inputField([FLIGHTS, name, GROUP_BY]), targetField: null }))
+  return {
+    graph: [...begun, ...copied(FLIGHTS, CSV), ...copied(DELAYS, FLIGHTS)],
+    datasetInputFields: [{ ...placeOf(DELAYS), inputFields: keys }],
+  }
+}
+
+/** As many columns of the lake, whose whole goes into one column of a mart. */
+export function wholeAnswer(size: number, column: string): ColumnLineage {
+  const source = { ...inputField([FLIGHTS, '', { ...IDENTITY, subtype: 'TRANSFORMATION' }]), field: null }
+  return {
+    graph: [...namesOf(size).map((name) => wireColumn(FLIGHTS, name, [])), wireColumn(DELAYS, column, [])],
+    datasetInputFields: [{ ...placeOf(DELAYS), inputFields: [{ ...source, targetField: column }] }],
+  }
+}
+
+function namesOf(size: number): string[] {
+  return Array.from({ length: size }, (_, n) => `c${n}`)
+}
+
+function wireColumn(dataset: NodeId, field: string, inputFields: readonly InputField[]): WireColumn {
+  return { data: { ...placeOf(dataset), field, fieldType: 'string', inputFields } }
 }
 
 function inputField([source, field, transformation]: readonly [NodeId, string, Transformation]): InputField {
@@ -302,6 +333,8 @@ export interface Service {
   apart: readonly NodeId[]
   /** Datasets that are shown under another name. */
   aliases: Readonly<Record<NodeId, NodeId>>
+  /** What is known of columns. */
+  columns: ColumnLineage
   /** What every question why is answered with. */
   rootCause: Answer
   /** The streams that promised a word and are silent. */
@@ -325,6 +358,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     beyond: {},
     apart: [],
     aliases: {},
+    columns: columnAnswer(),
     rootCause: ROOT_CAUSE,
     silent: SILENT,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
@@ -360,7 +394,7 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 type Answer = Readonly<Record<string, unknown>> | undefined
 
 function answer(
-  { jobs, apart, beyond, aliases, rootCause, silent }: Service,
+  { jobs, apart, beyond, aliases, columns, rootCause, silent }: Service,
   path: readonly string[],
   query: URLSearchParams,
 ): Answer {
@@ -383,7 +417,7 @@ function answer(
     case 'identity':
       return node ? identity(aliases[node]) : undefined
     case 'column-lineage':
-      return { graph: columnAnswer() }
+      return { ...columns }
     case 'summary':
       return { events: { stored: names.flatMap((id) => jobs[id]?.runs ?? []).length } }
     case 'nodes':

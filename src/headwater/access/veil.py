@@ -21,10 +21,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidNameError
-from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid, without_column
+from headwater.model.names import AnyNode, ColumnId, is_uuid, without_column
 
 Json = Any
-Node = DatasetId | JobId | ColumnId
 
 REDACTED: Final = "redacted"
 _NODE_IDS: Final = ("dataset:", "job:", "datasetField:")
@@ -41,6 +40,8 @@ _RUN_IDS: Final = frozenset({"id", "run", "runId", "producedByRunId"})
 _EDGES: Final = frozenset({"inEdges", "outEdges"})
 _ENDS: Final = ("origin", "destination")
 _NODES: Final = frozenset({"id", "nodeId", *_ENDS})
+_GOES_INTO: Final = "targetField"
+"""Of a source, in our own format: a column of what it is told of, and hidden only with that."""
 _SAID: Final = ("description", "reason")
 """What is said of an edge, or of a place because of one: it may name columns at the hidden end."""
 _INNER: Final = frozenset({"id", "data", "job", "run", "datasetVersionId"})
@@ -84,7 +85,7 @@ class Veil:
     """Whether a namespace may be known; None: all may."""
     restricted: frozenset[str]
     """Names of columns."""
-    node: Callable[[str], Iterable[Node]]
+    node: Callable[[str], Iterable[AnyNode]]
     """What a node id may mean, of what is known; the likeliest first, and at least one."""
     secret: bytes = field(repr=False)
     """Without it nobody can check a guess at what a stand-in stands for."""
@@ -104,7 +105,7 @@ class Veil:
             return False
         return self.columns is None or self.columns.search(written.decode()) is None
 
-    def hides(self, node: Node) -> bool:
+    def hides(self, node: AnyNode) -> bool:
         """Whether the reader may not know of it."""
         namespace = node.dataset.namespace if isinstance(node, ColumnId) else node.namespace
         return self.covers is not None and not self.covers(namespace)
@@ -126,12 +127,12 @@ class Veil:
     def _for_word(self, found: re.Match[str]) -> str:
         return self.stand_in("restricted", found[0].casefold())
 
-    def hidden(self, node_id: str) -> Node | None:
+    def hidden(self, node_id: str) -> AnyNode | None:
         """What a node id means, if the reader may not know of it."""
         meant = self.meant(node_id)
         return meant[0] if any(self.hides(each) for each in meant) else None
 
-    def meant(self, node_id: str) -> list[Node]:
+    def meant(self, node_id: str) -> list[AnyNode]:
         """What a node id may mean; nothing for a text that is none."""
         try:
             return list(self.node(node_id))
@@ -220,7 +221,7 @@ class _Laid:
             text = self.hidden_words.sub(REDACTED, text)
         return self.veil.column(text)
 
-    def _node_id(self, text: str, meant: list[Node]) -> str:
+    def _node_id(self, text: str, meant: list[AnyNode]) -> str:
         kind = text.partition(":")[0]
         node = meant[0]
         if any(self.veil.hides(each) for each in meant):
@@ -264,7 +265,8 @@ class _Laid:
             return self._text(text)
         if key in _RUN_IDS:
             return text if is_uuid(text) else self.veil.stand_in(REDACTED, text)
-        if key in _KEPT or text in self.format.words.get(key, ()):
+        is_of_another = key == _GOES_INTO and key in self.format.keys
+        if is_of_another or key in _KEPT or text in self.format.words.get(key, ()):
             return self._text(text)
         return self._unsaid(key)
 

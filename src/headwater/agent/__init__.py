@@ -7,12 +7,14 @@
     config.py     the agent's own file
     deploying.py  a pipeline's text, checked for this agent
     deployed.py   the jobs, with their pipelines as they are checked now
-    messages.py   what the agent and its worker say to each other
+    messages.py   what the agent and its worker say to each other; worker_settings.py: what it is started with
     engine.py     the worker as the agent sees it: a process that is started when needed, and may die
     worker.py     the worker: the one process with Spark; runs executions, watches their lineage
+    outcomes.py   how executions ended, on disk until the agent has recorded it
+    logs.py       the log of each execution
     closing.py    the last events of a run that ended without a word
     loop.py       decides by the pure parts, records, and only then acts
-    api.py        the control API; shapes.py its answers
+    api.py        the control API; shapes.py: its answers
     program.py    wires them: sockets, signals, locks
 
     cli ──unix socket──▶ api ──▶ loop ──▶ store

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 from headwater.errors import InvalidInputError, InvalidNameError
+from headwater.model.naming import S3_SCHEMES
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.pipeline.checking.grammar import INPUT, OUTPUT, PROCESSOR, Slot
 from headwater.pipeline.spec import CatalogSpec, KafkaInput, KafkaOutput, LineageSpec, PipelineSpec
@@ -21,7 +22,6 @@ _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _QUOTED_IN_SQL: Final = re.compile(r"`([A-Za-z][A-Za-z0-9+.-]*://[^`]*)`")
 _NAMES_A_HOST: Final = re.compile(r"(^|[._-])(endpoint|bootstrap\.servers|servers|host|hosts|url|uri)$", re.IGNORECASE)
 _PORTS: Final = {"http": 80, "https": 443}
-_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 _LOCAL_SCHEMES: Final = frozenset({"file", "sqlite"})
 _ANY: Final = ""
 _PUT_TOGETHER: Final = frozenset({"inputs", "processors", "outputs", "lineage", "source", "name", "namespace"})
@@ -90,7 +90,8 @@ def endpoint(text: str) -> Endpoint | None:
     if not parts.hostname:
         raise InvalidInputError("expected a URL with a host")
     authority = f"{parts.hostname}:{port}" if port else parts.netloc.rpartition("@")[2].lower()
-    return Endpoint(_SCHEMES.get(parts.scheme, parts.scheme), authority, unquote(parts.path).rstrip("/"))
+    scheme = "s3" if parts.scheme in S3_SCHEMES else parts.scheme
+    return Endpoint(scheme, authority, unquote(parts.path).rstrip("/"))
 
 
 def allowed_by(text: str) -> Endpoint:

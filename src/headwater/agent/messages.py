@@ -8,7 +8,8 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from headwater.agent.states import EndState, Health
+from headwater.agent.states import Health
+from headwater.model.facts import TerminalState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class Over:
     """A run's last event is out."""
 
     run_id: str
-    end: EndState
+    end: TerminalState
     error: str | None
     counters: Mapping[str, object]
     health: Health

@@ -43,7 +43,10 @@ def kept_outcomes(home: Path) -> Iterator[Over]:
 
 
 def drop_outcome(home: Path, run_id: str) -> None:
-    """It is recorded; what a disk keeps all the same is the same again at the next start."""
+    """Delete the file of a run's outcome, which the agent has recorded by now.
+
+    Where the disk refuses, the file stays: the agent meets it at its next start, and records the same once more.
+    """
     with contextlib.suppress(OSError):
         _path(home, run_id).unlink(missing_ok=True)
 

@@ -12,13 +12,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Final, Literal
+
+from headwater.model.facts import TerminalState
 
 State = Literal["pending", "starting", "running", "degraded", "stopping", "completed", "failed", "stopped", "lost"]
-EndState = Literal["COMPLETE", "FAIL", "ABORT"]
 Trigger = Literal["deploy", "schedule", "restart", "resume", "rerun"]
 
-STATES: Final[tuple[State, ...]] = get_args(State)
 UNDER_WAY: Final = frozenset[State]({"starting", "running", "degraded", "stopping"})
 """A worker has it."""
 ENDED: Final = frozenset[State]({"completed", "failed", "stopped"})
@@ -29,7 +29,7 @@ CRASHED: Final = "crashed"
 BY_PERSON: Final = "stopped"
 DELETED: Final = "deleted"
 
-_STATE_OF_END: Final[Mapping[EndState, State]] = {"COMPLETE": "completed", "FAIL": "failed", "ABORT": "stopped"}
+_STATE_OF_END: Final[Mapping[TerminalState, State]] = {"COMPLETE": "completed", "FAIL": "failed", "ABORT": "stopped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +98,17 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """It is about to be handed to a worker."""
+    """The agent is about to hand the execution to a worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Its START is out."""
+    """The worker said that the START event of the execution's run is out: from now on it needs a last event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The worker has it, with these counters and this lineage health."""
+    """The worker said that it is at work on the execution, with these counters and this lineage health."""
 
     counters: Mapping[str, object]
     health: Health
@@ -116,16 +116,16 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """Somebody, or the agent itself, wants it to end."""
+    """Somebody, or the agent itself, wants the execution to end."""
 
     stop: Stop
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Its run is over, and the last event is out."""
+    """The worker said that the run is over and its last event is out."""
 
-    end: EndState
+    end: TerminalState
     error: str | None
     counters: Mapping[str, object]
     health: Health
@@ -133,17 +133,22 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Its worker went away without a word."""
+    """The worker went away without a word about how the execution ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The last event of its run was told in its stead; or could not be, for this problem: lineage shows it open."""
+    """After a loss, the run's last event was told in the lost worker's stead.
+
+    Attributes:
+        problem: why that could not be, and lineage shows the run as open; None where it was told.
+    """
 
     problem: str | None = None
 
 
 Happening = Sent | Told | Seen | StopAsked | Ended | Lost | Closed
+"""What may happen to an execution, as `after` takes it."""
 
 
 def after(one: Execution, what: Happening, at: datetime) -> Execution:

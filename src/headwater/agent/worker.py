@@ -147,7 +147,7 @@ class Worker:
         return self._over(one, result.state, result.error, over.counters)
 
     def _session(self, one: _Underway, *, is_silent: bool) -> "SparkSession":
-        from headwater.pipeline.session import open_session
+        from headwater.pipeline.session import open_session  # pyspark, as in `_ran`
 
         settings = self._settings
         session = open_session(

@@ -3,4 +3,6 @@
 core     checks a bundle; one file for auditors to read, of Python's standard library and Ed25519 alone
 export   puts a bundle together            graph   what a graph is, in a bundle            keys   whose signatures count
 about    which entries are about one dataset
+chains   the nodes' own records in a bundle: is each event at its place?
+bounds   what of a bundle is larger than whoever checks it reads
 """

@@ -14,7 +14,7 @@ Checks, by name: `checkpoint` (who signed the head), `consistency` (it adds to t
 gives the leaf it claims), `inclusion` (the leaves, in their order and without a gap, give the head), `signature` (what
 the log calls verified was signed, as it stands here, by a key that counted then).
 
-Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); design.md section 4 (signatures).
+Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); docs/trust.md (what is signed).
 """
 
 import hashlib
@@ -405,7 +405,7 @@ class _Literal(str):
 
 
 def canonical(value: object) -> str:
-    """The one form of a JSON value that is signed (design.md, section 4)."""
+    """The form that is signed, as docs/trust.md says: keys sorted, no white space, numbers as written, few escapes."""
     if isinstance(value, _Literal):
         return str(value)
     if isinstance(value, str):

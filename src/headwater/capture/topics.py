@@ -5,7 +5,7 @@ from typing import Any
 
 from headwater.capture.fields import Field, TopicSchema
 from headwater.model.naming import kafka_dataset
-from headwater.model.slim import Described, Facet, facet, said
+from headwater.model.slim import Described, Facet, dataset_type, dataset_version, facet, said
 
 
 def topic_dataset(bootstrap: str, topic: str, schema: TopicSchema | None) -> Described:
@@ -13,12 +13,12 @@ def topic_dataset(bootstrap: str, topic: str, schema: TopicSchema | None) -> Des
     name = kafka_dataset(bootstrap, topic)
     facets: dict[str, Facet] = {
         "dataSource": facet("1-0-1/DatasourceDatasetFacet", name=name.namespace, uri=name.namespace),
-        "datasetType": facet("1-0-1/DatasetTypeDatasetFacet", datasetType="TOPIC"),
+        "datasetType": dataset_type("TOPIC"),
     }
     if schema is not None:
         facets["schema"] = facet("1-2-0/SchemaDatasetFacet", fields=_fields(schema.fields))
         if schema.version is not None:
-            facets["version"] = facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=str(schema.version))
+            facets["version"] = dataset_version(str(schema.version))
     return Described(name, facets)
 
 

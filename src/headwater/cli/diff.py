@@ -1,7 +1,6 @@
 """`headwater diff`: what came, went or changed between two times or two runs, and which event did it."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
@@ -11,6 +10,7 @@ from headwater.cli.lineage_walk import find
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
+from headwater.model.names import is_uuid
 
 _PAGE: Final = 1_000
 _SIGNS: Final = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
@@ -21,7 +21,6 @@ _KINDS: Final = {
     "runFacet": "facet of the run",
 }
 _ARGUMENTS: Final = {"from": "FROM", "to": "TO"}
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LEFT_OUT: Final = "…"
 _MAX_CHARS: Final = 200
 
@@ -67,7 +66,7 @@ def diff(
 
 def _is_run(text: str | None) -> bool:
     """Whether it can only be meant as a run."""
-    return text is not None and (text.startswith("run:") or _UUID.fullmatch(text) is not None)
+    return text is not None and (text.startswith("run:") or is_uuid(text))
 
 
 def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 flink = typer.Typer(name="flink", help="Jobs of Apache Flink, with their lineage.", no_args_is_help=True)
 
 _PYTHON: Final = "HEADWATER_FLINK_PYTHON"
-_SMALL: Final = "-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""For the JVM that plans and submits: half a second faster to start, and it is gone after."""
 
 
 @flink.callback()
@@ -106,6 +104,7 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
         return named, {}
     from headwater.lab import environments, flink, jars
     from headwater.lab.kafka import ANY_CREDENTIALS
+    from headwater.lab.part import SMALL_JVM
 
     try:
         made = environments.is_made(flink.FLINK) and jars.is_fetched(flink.FLINK)
@@ -122,7 +121,7 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
         **{key: value for key, value in ANY_CREDENTIALS.items() if key not in os.environ},
         "HADOOP_CLASSPATH": f"{jars.folder_of(flink.FLINK)}/*",
         "FLINK_LOG_DIR": str(logs),
-        "JVM_ARGS": _SMALL,
+        "JVM_ARGS": " ".join(("-Xmx512m", *SMALL_JVM)),  # it plans and submits, and is gone after
     }
 
 

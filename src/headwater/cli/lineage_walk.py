@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from headwater.cli.printed import harmless
 from headwater.cli.search import called, hint, label
@@ -13,9 +13,9 @@ from headwater.cli.service_client import ServiceClient, in_path
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import structs_of
 from headwater.graph.walk import reachable
+from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId
 
-Way = Literal["upstream", "downstream"]
 WHOLE_GRAPH = 1000
 """Depth in jobs: more than any path has."""
 

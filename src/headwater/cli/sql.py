@@ -18,6 +18,7 @@ from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
 from headwater.model.names import JobId
 from headwater.observe.told_run import Outward
+from headwater.pipeline.catalogs import lake_properties
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -59,6 +60,7 @@ def run(
     if (file is None) == (text is None):
         raise typer.BadParameter("expected a FILE or --execute SQL")
     try:
+        # Here, not above: DuckDB and pyiceberg are extras, and --help shall not need them, nor wait a second for them.
         from headwater.capture.duckdb_query import Asked, run_query
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[duckdb]'") from missing
@@ -82,11 +84,9 @@ def _read(file: Path) -> str:
 
 
 def _catalogs(settings: list[str]) -> "Catalogs":
-    from pyiceberg.catalog import load_catalog
+    from pyiceberg.catalog import load_catalog  # as in `run`
     from pyiceberg.exceptions import NoSuchPropertyException
     from pyiceberg.utils.config import Config
-
-    from headwater.pipeline.catalogs import lake_properties
 
     said = _said(settings)
 

@@ -24,7 +24,7 @@ from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
 from headwater.signing.jwks import read_jwks, read_revocations
 from headwater.signing.records import verify_record
-from headwater.signing.verify import Verification, verify_event
+from headwater.signing.verify import Verification, as_revoked, verify_event
 
 _JSON_WHITE_SPACE: Final = b" \t\r\n"
 _KEYS_TIMEOUT_S: Final = 10.0
@@ -109,7 +109,7 @@ def verified(event: bytes, keys: Keys) -> Verification:
         happened_us = None  # it tells no time at which the key was good
     if happened_us is not None and happened_us < revoked.timestamp() * 1_000_000:
         return verification
-    return Verification("unknown-key", verification.key_id, "run.facets.signature.keyId: the key is revoked")
+    return as_revoked(verification)
 
 
 def read_keys(source: str) -> Keys:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from headwater.capture.outlet import Outlet
+from headwater.capture.registry import RegistryWatcher, Told
 from headwater.capture.schemas import Registry
 from headwater.cli.events_to import EndpointOption, TokenEnvOption
 from headwater.cli.printed import say
@@ -23,7 +24,6 @@ from headwater.model.credentials import without_credentials
 from headwater.signing.keyfile import load_or_create
 
 if TYPE_CHECKING:
-    from headwater.capture.registry import Told
     from headwater.capture.trino import Meant
 
 watch = typer.Typer(
@@ -68,6 +68,7 @@ def connect(
     Example: headwater watch connect --bootstrap localhost:9092 --registry http://localhost:8081
     """
     try:
+        # Here, not above: Kafka's client is an extra, and --help shall not need it.
         from headwater.capture.connect.events import Surroundings
         from headwater.capture.connect.rest import version_at
         from headwater.capture.connect.watcher import WatchConfig, Watcher
@@ -114,6 +115,7 @@ def flink(
 
     Example: headwater watch flink --url http://localhost:8081
     """
+    # Here, not above: the official client takes half a second to import, which --help should not wait for.
     from headwater.capture.flink.rest import FlinkCluster
     from headwater.capture.flink.watcher import WatchConfig, Watcher
 
@@ -149,8 +151,6 @@ def registry(
 
     Example: headwater watch registry --url http://localhost:8081 --bootstrap localhost:9092
     """
-    from headwater.capture.registry import RegistryWatcher
-
     home = headwater_home()
     state = home / "watch" / f"registry-{_named(url, bootstrap)}.json"
     with (
@@ -180,6 +180,7 @@ def trino(
 
     Example: headwater watch trino --etc /etc/trino --once
     """
+    # Here, not above: the official client, as in `flink`.
     from headwater.capture.trino import TrinoWatcher, engine_namespace, namespace_of
 
     namespace = namespace_of(etc) if uri is None else engine_namespace(uri)
@@ -199,7 +200,7 @@ def _meant(catalog: "Meant") -> None:
         say(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
 
 
-def _told(told: "Told") -> None:
+def _told(told: Told) -> None:
     breaking = ", breaking for who reads what it changed" if told.is_breaking else ""
     say(f"{told.subject} version {told.version}{breaking}")
 

@@ -4,6 +4,7 @@
              ╰─(full)─▶ overflow ─╯      ╰▶ backlog ─▶ courier ─▶ file
 
     emitter.py    Emitter: put, drain, close, stats; the worker thread, which signs in the order of the puts
+    intake.py     the way in: the queue, and what runs over from it
     chain.py      Chain: the events' places in the node's record, and where that stands; survives kill -9
     pulse.py      Pulse: when the emitter speaks for itself, in heartbeats and records of gaps
     overflow.py   where a full queue runs over: unsigned events in a file, until the worker gets to them
@@ -13,7 +14,7 @@
     claim.py      Claim: a directory that is ours while we live, and anybody's once we are dead
     transport.py  what a transport promises, and the three ways a delivery ends
     http.py       POST to a service                file.py      append to a JSONL file, rotated by size
-    shipment.py   what the file transport wrote, sent later and from elsewhere
+    shipment.py   what the file transport wrote, sent later and from elsewhere; shipment_marks.py: how far that is
     receipts.py   Receipts: the newest proof that a service has our events, and the head it leads to
     retry.py      how long to wait before the next try
     metrics.py    what is counted, for Prometheus and for `Emitter.stats`

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from headwater.graph.growth import between
 from headwater.graph.identity import Identities
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
@@ -33,10 +32,10 @@ class Again(Graph):
             for _, job, _ in run.told.control:
                 self.named_in_control.setdefault(job, set()).add(run_id)
             for flow, seen in run.told.flows.items():
-                if None not in flow:
+                if not flow.is_of_own:
                     self._tell_flow(run_id, flow, seen)
                 elif run.of_job is not None:
-                    self._tell_flow(run_id, between(flow, run.of_job.job), seen)
+                    self._tell_flow(run_id, flow.between(run.of_job.job), seen)
 
 
 class CutIdentities(Identities):

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import Nesting
-from headwater.graph.walk import Way, walked
+from headwater.graph.walk import walked
+from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from headwater.model.names import DatasetId, JobId
+from headwater.model.objects import text
 
 Kind = Literal["DIRECT", "INDIRECT"]
 
@@ -40,11 +41,8 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     return tuple(_edges(facet))
 
 
-def columns_used_by(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]]) -> dict[DatasetId, list[ColumnEdge]]:
-    """The columns that a job uses itself, by `lineage` facets and whose they are.
-
-    Of a dataset only if each entry that names it as a source names a column.
-    """
+def uses_of(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]]) -> dict[DatasetId, list[ColumnEdge]]:
+    """What a job uses itself, by `lineage` facets and whose they are: columns, or datasets as a whole."""
     used: dict[DatasetId, list[ColumnEdge]] = {}
     for teller, facet in told:
         names = (tuple(job), (None, None)) if teller == job else (tuple(job),)
@@ -54,14 +52,14 @@ def columns_used_by(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]])
                     for edge in _edges_of_source(None, source, {}):
                         plain = edge if source.get("transformations") else edge._replace(kind="DIRECT")
                         used.setdefault(edge.source, []).append(plain)
-    return {name: edges for name, edges in used.items() if all(edge.source_column is not None for edge in edges)}
+    return used
 
 
 def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
     """The columns of which a columnLineage facet says in words how they came to be: its description and its type."""
     for column, entry in _items(facet.get("fields")):
         if isinstance(entry, dict):
-            said = _text(entry, "transformationDescription"), _text(entry, "transformationType")
+            said = text(entry, "transformationDescription"), text(entry, "transformationType")
             if any(said):
                 yield column, said
 
@@ -95,23 +93,18 @@ def _edges_of_source(column: str | None, source: object, entry: Mapping[str, Any
 def _edge(column: str | None, source: DatasetId, field: str | None, step: Mapping[str, Any]) -> ColumnEdge:
     kind: Kind = "INDIRECT" if step.get("type") == "INDIRECT" else "DIRECT"
     masking = step.get("masking") is True
-    return ColumnEdge(column, source, field, kind, _text(step, "subtype"), masking, _text(step, "description"))
+    return ColumnEdge(column, source, field, kind, text(step, "subtype"), masking, text(step, "description"))
 
 
 def _former(column: str | None, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """The transformation in the form that was in use before `transformations` came with 1-1-0."""
-    former = _text(entry, "transformationType")
+    former = text(entry, "transformationType")
     return {
         "type": "DIRECT" if column is not None else "INDIRECT",
         "subtype": "TRANSFORMATION" if former == "MASKED" else former,
         "masking": former == "MASKED",
-        "description": _text(entry, "transformationDescription"),
+        "description": text(entry, "transformationDescription"),
     }
-
-
-def _text(mapping: Mapping[str, Any], key: str) -> str:
-    value = mapping.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _list(value: object) -> list[Any]:

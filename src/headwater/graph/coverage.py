@@ -1,15 +1,16 @@
 """Gaps that we know of: what events should have told and did not, or what could not be taken as it was told."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from headwater.graph.column_edges import WHOLE, ContentReader
+from headwater.graph.flow import sources_through
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Run
+from headwater.graph.records import Dataset, EvidenceKey, Run
 from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet, UnknownSourceAttributeFacet
-from headwater.model.facts import STRENGTH, Quarantined, RunFacet
+from headwater.model.facts import STRENGTH, TERMINAL_STATES, Quarantined, RunFacet
 from headwater.model.names import DatasetId, JobId, readings
 
 GapKind = Literal[
@@ -23,8 +24,9 @@ GapKind = Literal[
     "dataset-without-schema",
 ]
 
-_SILENCE_US: Final = 3_600_000_000
-"""How long any run may say nothing; of a job whose runs last long, twice the longest."""
+SILENCE_US: Final = 3_600_000_000
+"""How long a run may say nothing, if it does not say how often it speaks; of no stream, twice its job's longest if that
+is more."""
 _TIMES_LONGEST: Final = 2
 _SCHEMA_OR_NONE: Final = frozenset({"schema", EngineCatalogFacet.key})
 """What a dataset has that is as it should be: a catalog has tables, and no columns."""
@@ -102,7 +104,7 @@ def _told_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
 def goes_on(graph: Graph, run: Run) -> bool:
     """Whether the run has told that it lives, and no end."""
     end = graph.end_of(run)
-    return end is not None and run.of_job is not None and end.event_type not in ("COMPLETE", "FAIL", "ABORT")
+    return end is not None and run.of_job is not None and end.event_type not in TERMINAL_STATES
 
 
 def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, now_us: int) -> Gap | None:
@@ -114,7 +116,7 @@ def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, n
     if expected.is_stream and now_us - last_us > expected.silence_us:
         words = f"{job.name} runs on and on, and has said nothing since"
         return Gap("silent-stream", *about, words, last_us, (job.node_id,))
-    if not expected.is_stream and now_us - last_us > max(_SILENCE_US, _TIMES_LONGEST * longest_us):
+    if not expected.is_stream and now_us - last_us > max(SILENCE_US, _TIMES_LONGEST * longest_us):
         words = f"a run of {job.name} told no end and has said nothing since"
         return Gap("run-without-end", *about, words, last_us, (job.node_id,))
     return None
@@ -146,33 +148,54 @@ def _unread(facet: Mapping[str, Any]) -> str:
 
 
 def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
-    """Where the job reads and writes, and nobody tells which column of the one becomes which of the other."""
-    if all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
+    """Where the job makes a dataset from others, and nobody tells which column becomes which."""
+    if graph.hides(job) or all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
         return  # as nearly everywhere; also where it writes nothing
-    read = graph.reads(job) if not graph.hides(job) else {}
-    for target, edge in graph.writes(job).items() if read else ():
-        if not (_tells_columns(graph, target) or graph.hides(target)):
-            sources = f"{len(read)} dataset{'s' * (len(read) != 1)}"
+    for target, edge in graph.writes(job).items():
+        if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
+            sources = f"{len(made_from)} dataset{'s' * (len(made_from) != 1)}"
             words = f"{job.name} makes it from {sources}, and no event tells of columns"
-            related = (job.node_id, *sorted(name.node_id for name in read))
+            related = (job.node_id, *sorted(name.node_id for name in made_from))
             yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
 
 
 def _is_told_plainly(graph: Graph, name: DatasetId) -> bool:
-    """Whether a facet that only tells of columns tells of this very name: it is not read for that."""
-    return any(strength == STRENGTH["columnLineage"] for strength, _ in graph.datasets[name].evidence)
+    """Whether runs tell of this very name by a facet that only tells of columns: it is not read for that."""
+    evidence = graph.datasets[name].evidence.items()
+    return any(strength == STRENGTH["columnLineage"] and edge.runs for (strength, _), edge in evidence)
 
 
-def _tells_columns(graph: Graph, name: DatasetId) -> bool:
-    """Also where a facet tells that nothing feeds it: that is known then."""
-    for member in graph.members(name):
-        for strength, digest in graph.datasets[member].evidence if member in graph.datasets else ():
-            if strength == STRENGTH["columnLineage"]:
-                return True
-            told = {into != WHOLE or out_of != WHOLE for into, _, out_of, _ in graph.column_edges.quads(member, digest)}
-            if not told or True in told:
-                return True
-    return False
+def _without_columns(graph: Graph, job: JobId, target: DatasetId) -> Collection[DatasetId]:
+    """What the job makes the dataset from without anybody telling of columns.
+
+    What a run tells of columns, or the job's own declaration, holds for all that the job makes it from. What is
+    declared otherwise holds for the sources that it names: it may be about another way into the dataset.
+    """
+    evidence = [*graph.evidence_into(target)]
+    if not evidence:
+        return graph.reads(job)
+    if any(_is_told_plainly(graph, member) for member in graph.members(target) if member in graph.datasets):
+        return ()
+    declaration = graph.jobs[job].declaration
+    own = None if declaration is None else declaration.key
+    made_from, told = sources_through(graph, job, target), set[DatasetId]()
+    for member, key, edge in evidence:
+        with_columns = _sources_with_columns(graph, member, key)
+        declared = graph.datasets[member].declared.get(own) if own is not None else None
+        is_declared = declared is not None and declared.evidence == key
+        if with_columns and (is_declared or edge.runs):
+            return ()
+        told |= with_columns
+        if is_declared:
+            made_from.update(map(graph.shown, graph.column_edges.sources(member, key[1])))
+    return {source for source in made_from if source.is_complete} - told
+
+
+def _sources_with_columns(graph: Graph, member: DatasetId, key: EvidenceKey) -> set[DatasetId]:
+    """The datasets of which a facet tells columns, or what they become columns of."""
+    quads = graph.column_edges.quads(member, key[1])
+    sources = {source for into, source, out_of, _ in quads if into != WHOLE or out_of != WHOLE}
+    return {graph.shown(graph.column_edges.datasets.things[source]) for source in sources}
 
 
 def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:

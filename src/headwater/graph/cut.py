@@ -14,7 +14,7 @@ from headwater.graph.cut_facets import CutFacets, Older
 from headwater.graph.cut_records import CutJob
 from headwater.graph.lazy import LazyItems, Whole
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Run
+from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Run, Teller
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
@@ -80,9 +80,11 @@ class CutGraph(CutFacets):
         self.named_in_control = LazyItems(
             self._cut_control, lambda: (now.named_in_control, self.again.named_in_control)
         )
+        self.named_in_flows = LazyItems(self._cut_flows, lambda: (now.named_in_flows, self.again.named_in_flows))
         self.heard_of: dict[Target, Seen] = {}
         """When jobs and datasets were heard of that somebody asked about; forgotten with these."""
-        self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, self.named_in_control)
+        named = (self.named_in_control, self.named_in_flows)
+        self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, *named)
 
     # Keeping in step
 
@@ -278,6 +280,10 @@ class CutGraph(CutFacets):
     def _cut_control(self, job: JobId) -> set[str]:
         return self._as_then(self.now.named_in_control.get(job, ())) | self.again.named_in_control.get(job, set())
 
+    def _cut_flows(self, run_id: str) -> set[Teller] | None:
+        before = {*filter(self._is_told_before, self.now.named_in_flows.get(run_id, ()))}
+        return before | self.again.named_in_flows.get(run_id, set()) or None
+
     def _cut_job(self, name: JobId) -> Job | None:
         now, again = self.now.jobs.get(name), self.again.jobs.get(name)
         if again is None and (now is None or self._is_job_same(name, now)):
@@ -305,6 +311,9 @@ class CutGraph(CutFacets):
                 if self._is_told_before(teller):
                     job.told.setdefault((direction, dataset), {})[teller] = seen
                     _count(job.reads if direction == "input" else job.writes, dataset, [seen])
+        for end, of_any in now.told_of_any.items():
+            if then := {*filter(self._is_told_before, of_any)}:
+                job.told_of_any.setdefault(end, set()).update(then)
         for mine, theirs in ((job.feeds, now.feeds), (job.fed_by, now.fed_by)):
             for other, tellers in theirs.items():
                 if told := {teller: seen for teller, seen in tellers.items() if self._is_told_before(teller)}:
@@ -424,6 +433,7 @@ def _take_over(job: Job, again: Job) -> None:
     job.reads = {name: Edge(edge.seen, edge.runs) for name, edge in again.reads.items()}
     job.writes = {name: Edge(edge.seen, edge.runs) for name, edge in again.writes.items()}
     job.told = {end: {**tellers} for end, tellers in again.told.items()}
+    job.told_of_any = {end: {*tellers} for end, tellers in again.told_of_any.items()}
     job.feeds = {other: {**tellers} for other, tellers in again.feeds.items()}
     job.fed_by = {other: {**tellers} for other, tellers in again.fed_by.items()}
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.graph.records import Flow
 from headwater.model.events import Direction
+from headwater.model.flow_facts import Flow, Maker
 from headwater.model.names import DatasetId, JobId
 
 
@@ -12,6 +12,11 @@ def references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mapping
     """The datasets that a job is declared to read and write."""
     yield from (("input", reference) for reference in declared["inputs"])
     yield from (("output", reference) for reference in declared["outputs"])
+
+
+def targets(declared: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The datasets of which the declaration of a job says where they come from, without the job writing them."""
+    yield from declared.get("targets", ())
 
 
 def dataset_of(reference: Mapping[str, Any]) -> DatasetId:
@@ -29,19 +34,23 @@ def silent(reference: Mapping[str, Any]) -> frozenset[bytes]:
     return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("silent", ()))
 
 
-def makers(reference: Mapping[str, Any]) -> frozenset[JobId]:
+def makers(reference: Mapping[str, Any]) -> frozenset[Maker]:
     """The jobs that a dataset event says make the dataset."""
-    return frozenset(JobId(*name) for name in reference.get("jobs", ()))
+    return frozenset(Maker(JobId(*told[:2]), *told[2:]) for told in reference.get("jobs", ()))
 
 
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
     """The flows that the declaration of a job tells of."""
     for source, target in declared.get("flows", ()):
-        yield Flow(_end_of(source), _end_of(target))
+        yield Flow(_end_of(source), _end_of(target), _run_of(source), _run_of(target))
 
 
 def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
     if end is None:
         return None
-    kind, namespace, name = end
+    kind, namespace, name, *_ = end
     return (JobId if kind == "job" else DatasetId)(namespace, name)
+
+
+def _run_of(end: list[str] | None) -> str | None:
+    return None if end is None else next(iter(end[3:]), None)

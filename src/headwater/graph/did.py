@@ -5,11 +5,11 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from headwater.graph.diff import Change, Element, Node
+from headwater.graph.diff import Change, Element
 from headwater.graph.records import Teller
 from headwater.graph.regrouped import Names, OneWith, regrouped_at
 from headwater.graph.told import Told
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 
 class Known(NamedTuple):
@@ -175,7 +175,7 @@ def _verdict(change: Change, event: Told, holders: AbstractSet[Teller]) -> bool 
     return None if element not in layout else layout[element] == change.after
 
 
-def _whole(end: Node) -> Iterator[Node]:
+def _whole(end: AnyNode) -> Iterator[AnyNode]:
     yield end
     if isinstance(end, ColumnId):
         yield end.dataset

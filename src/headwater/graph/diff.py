@@ -17,13 +17,12 @@ from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
-from headwater.model.names import ColumnId, DatasetId, JobId, without_column
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
 
 Kind = Literal[
     "job", "jobFacet", "runFacet", "dataset", "datasetFacet", "tag", "schema", "column", "edge", "columnEdge"
 ]
-Way = Literal["came", "went", "changed"]
-Node = DatasetId | JobId | ColumnId
+ChangeWay = Literal["came", "went", "changed"]
 
 KINDS: Final[tuple[Kind, ...]] = (
     "job",
@@ -60,7 +59,7 @@ class Element(NamedTuple):
     """Something that may come, go or change; an edge has two ends, in the direction of the data."""
 
     kind: Kind
-    ends: tuple[Node, ...]
+    ends: tuple[AnyNode, ...]
     what: str = ""
     """The name of the facet or tag; of an edge whether the job `reads`, `writes` or `feeds`: its ends may be alike."""
 
@@ -73,7 +72,7 @@ class Change(NamedTuple):
     """An element that is not the same in both; `before` None where it came, `after` None where it went."""
 
     element: Element
-    way: Way
+    way: ChangeWay
     before: Any
     after: Any
 
@@ -94,7 +93,7 @@ def _order(change: Change) -> tuple[int, tuple[str, ...], str]:
     return KINDS.index(kind), tuple(end.node_id for end in ends), what
 
 
-def touches(change: Change, node: Node | None, namespace: str | None) -> bool:
+def touches(change: Change, node: AnyNode | None, namespace: str | None) -> bool:
     """Whether the change is about the node, or something in the namespace; columns belong to their datasets."""
     ends = {part for end in change.element.ends for part in _parts(end)}
     is_here = namespace is None or any(
@@ -103,7 +102,7 @@ def touches(change: Change, node: Node | None, namespace: str | None) -> bool:
     return is_here and (node is None or (type(node), node) in ends)
 
 
-def _parts(end: Node) -> Iterator[tuple[type, Node]]:
+def _parts(end: AnyNode) -> Iterator[tuple[type, AnyNode]]:
     """The node, and its dataset if it is a column; with the type, since a job and a dataset may be equal as pairs."""
     yield type(end), end
     if isinstance(end, ColumnId):
@@ -213,7 +212,7 @@ class GraphDiff:
         before = _known_as(was, name) if _known_as(now, name) is None else None
         return now.shown(name) if before is None else self.name(before)
 
-    def about(self, node: Node) -> Among:
+    def about(self, node: AnyNode) -> Among:
         """Where changes may be that touch a node."""
         if isinstance(node, JobId):
             known = (side.graph.jobs.get(node) for side in (self._before, self._after))

@@ -7,13 +7,14 @@ from headwater.graph.impact.change import fit
 
 Columns = Mapping[str, str | None]
 """The types of columns, in their order; those inside others by dotted paths, behind their parent's."""
+DriftKind = Literal["added", "removed", "retyped"]
 
 
 class ColumnChange(NamedTuple):
     """A column that came, went or has another type."""
 
     column: str
-    change: Literal["added", "removed", "retyped"]
+    change: DriftKind
     before: str | None
     """Its type."""
     after: str | None

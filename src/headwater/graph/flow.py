@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Edge
+from headwater.graph.records import Edge, Run
 from headwater.model.facts import STRENGTH
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -46,25 +46,30 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
 
 def sources_told_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
     """What one run says that it made the dataset from, by the strongest of its facets; None where none says it."""
-    evidence = graph.runs[run_id].evidence
-    told = [(member, key) for member in graph.members(name) for key, _ in evidence.get(member, ())]
+    by = _strongest(graph.runs[run_id], graph.members(name))
+    return {graph.shown(source) for each in by for source in graph.column_edges.sources(*each)} if by else None
+
+
+def _strongest(run: Run, members: Sequence[DatasetId]) -> list[tuple[DatasetId, bytes]]:
+    """The strongest facets by which a run tells what a dataset is made from: of which of its names, and digests."""
+    if not run.evidence:
+        return []
+    told = [(member, key) for member in members for key, _ in run.evidence.get(member, ())]
     strongest = max((strength for _, (strength, _) in told), default=None)
-    if strongest is None:
-        return None
-    by = ((member, digest) for member, (strength, digest) in told if strength == strongest)
-    return {graph.shown(source) for each in by for source in graph.column_edges.sources(*each)}
+    return [(member, digest) for member, (strength, digest) in told if strength == strongest]
 
 
 def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]:
     """What the job makes the dataset from, as its own runs tell, or its declaration without evidence."""
     members = graph.members(name)
-    sources: set[DatasetId] = set()
-    for run_id in graph.jobs[job].runs:
-        told = sources_told_by(graph, run_id, name)
-        observed = graph.runs[run_id].observed
-        if told is None and any(("output", member) in observed for member in members):
-            told = {graph.shown(source) for way, source in observed if way == "input"}
-        sources |= told or set()
+    by, read = set[tuple[DatasetId, bytes]](), set[DatasetId]()
+    for run in map(graph.runs.__getitem__, graph.jobs[job].runs):  # there may be thousands that tell the same
+        if told := _strongest(run, members):
+            by.update(told)
+        elif any(("output", member) in run.observed for member in members):
+            read.update(source for way, source in run.observed if way == "input")
+    named = (source for each in by for source in graph.column_edges.sources(*each))
+    sources = {graph.shown(source) for source in chain(read, named)}
     for member in filter(graph.datasets.__contains__, members):
         sources |= {source.dataset for source, _ in _declared(graph, job, member, members)}
     return sources
@@ -105,5 +110,6 @@ def _declared(
     if declared is not None and all(each.evidence is None for each in told_of):
         seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
         for source in job.reads:
-            if by in graph.datasets[source].declared:
+            read = graph.datasets[source].declared.get(by)
+            if read is not None and "input" in read.sides:
                 yield Source(graph.shown(source), INFERRED), Edge(seen, 0)

@@ -5,14 +5,14 @@ evidence comes), what was counted from it is counted anew.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, Final
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
-from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
+from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent, targets
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
-from headwater.graph.records import DeclaredFacets, Flow, Run
+from headwater.graph.records import DeclaredFacets, Run
 from headwater.model.edits import APART
 from headwater.model.events import Direction
 from headwater.model.facts import (
@@ -43,8 +43,16 @@ from headwater.model.facts import (
     Stamped,
     Telling,
 )
+from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
+
+_SIDES: Final[Mapping[Direction | None, frozenset[Direction]]] = {
+    "input": frozenset({"input"}),
+    "output": frozenset({"output"}),
+    None: frozenset(),
+}
+"""One object of each: there are many declarations."""
 
 
 class Growth(JobEdges, ColumnEvidences):
@@ -140,10 +148,10 @@ class Growth(JobEdges, ColumnEvidences):
             return
         flows = run.told.flows if run.told else {}
         for flow in flows:
-            if None in flow and before is not None:
-                self._retract_flow(fact.run_id, between(flow, before.job))
+            if flow.is_of_own and before is not None:
+                self._retract_flow(fact.run_id, flow.between(before.job))
         for flow, seen in flows.items():  # all, for one that names the job may be the same as one that was taken back
-            self._tell_flow(fact.run_id, between(flow, now.job), seen)
+            self._tell_flow(fact.run_id, flow.between(now.job), seen)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
         if before is not None:
@@ -184,13 +192,14 @@ class Growth(JobEdges, ColumnEvidences):
         self.named_in_control[fact.job].add(fact.run_id)
 
     def _add_job_flow(self, fact: JobFlow) -> None:
-        flow, flows = Flow(fact.source, fact.target), self._told(fact.run_id).flows
+        flow = Flow(fact.source, fact.target, fact.source_run, fact.target_run)
+        flows = self._told(fact.run_id).flows
         flows[flow] = widened(flows.get(flow), fact.seen)
         of_job = self.runs[fact.run_id].of_job
-        if None not in flow:
+        if not flow.is_of_own:
             self._tell_flow(fact.run_id, flow, fact.seen)
         elif of_job is not None:
-            self._tell_flow(fact.run_id, between(flow, of_job.job), fact.seen)
+            self._tell_flow(fact.run_id, flow.between(of_job.job), fact.seen)
 
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
         if not fact.is_of_dataset:
@@ -202,7 +211,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
-            self._declare_facets(fact.node, fact.node, _declared_by(fact, "output", self.content(fact.content)))
+            self._declare_facets(fact.node, fact.node, _declared_by(fact, None, self.content(fact.content)))
             return
         job = self._job(fact.node)
         before = job.declaration
@@ -211,20 +220,20 @@ class Growth(JobEdges, ColumnEvidences):
             return
         if before is not None:
             former = self.content(before.content)
-            for _, reference in references(former):
+            for _, reference in _told_of(former):
                 self._retract_facets(dataset_of(reference), fact.key)
             for flow in flows(former):
-                self._retract_flow(fact.key, between(flow, fact.node))
+                self._retract_flow(fact.key, flow.between(fact.node))
                 for name in _datasets_of(flow):
                     self._retract_facets(name, fact.key)
             self._rebuild_edges(fact.node)
         else:
             self._declare_edges(fact.node, fact)
         content = self.content(fact.content)
-        for direction, reference in references(content):
+        for direction, reference in _told_of(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
-            self._tell_flow(fact.key, between(flow, fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
+            self._tell_flow(fact.key, flow.between(fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
                 self._declare_facets(name, fact.key, DeclaredFacets(fact.stamp, {}))
 
@@ -239,10 +248,10 @@ class Growth(JobEdges, ColumnEvidences):
         if now == before:
             return
         dataset.declared[by] = now
-        for job in before.makers if before else ():
-            self._retract_flow(by, Flow(job, name))
-        for job in now.makers:
-            self._tell_flow(by, Flow(job, name), Seen(now.stamp.time_us, now.stamp.time_us))
+        for job, run_id in before.makers if before else ():
+            self._retract_flow(by, Flow(job, name, run_id))
+        for job, run_id in now.makers:
+            self._tell_flow(by, Flow(job, name, run_id), Seen(now.stamp.time_us, now.stamp.time_us))
         self.identities.note(name)
         self._choose_again(name)
         if now.evidence or (before and before.evidence):
@@ -259,19 +268,20 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_evidence(name)
 
 
-def _declared_by(fact: Declaration, direction: Direction, reference: Mapping[str, Any]) -> DeclaredFacets:
-    is_written = direction == "output"
-    said = {facet: Stamped(fact.stamp, is_written, digest) for facet, digest in digests(reference).items()}
-    return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference))
+def _told_of(declared: Mapping[str, Any]) -> Iterator[tuple[Direction | None, Mapping[str, Any]]]:
+    """The datasets that a job is declared to read and write, and those on neither side of which sources are told."""
+    yield from references(declared)
+    yield from ((None, reference) for reference in targets(declared))
+
+
+def _declared_by(fact: Declaration, direction: Direction | None, reference: Mapping[str, Any]) -> DeclaredFacets:
+    is_of_target = direction != "input"
+    said = {facet: Stamped(fact.stamp, is_of_target, digest) for facet, digest in digests(reference).items()}
+    return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference), _SIDES[direction])
 
 
 def _pass_over(_: Fact) -> None:
     """Nothing of it is in the graph."""
-
-
-def between(flow: Flow, own: JobId) -> Flow:
-    """The flow with the teller's own job in its place."""
-    return Flow(*(own if end is None else end for end in flow))
 
 
 def _tell(

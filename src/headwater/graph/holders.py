@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from headwater.graph.diff import Element, Node
+from headwater.graph.diff import Element
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Job, Teller
 from headwater.model.events import Direction
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 MembersOf = Callable[[DatasetId], Iterable[DatasetId]]
 """The names, in the graph, of what is told of under a name."""
@@ -51,7 +51,9 @@ def _of_edge(graph: Graph, name: JobId, direction: Direction, members: Iterable[
         yield from job.told.get(end, ())
         yield from (run_id for run_id in job.runs if end in graph.runs[run_id].observed)
         if job.declaration is not None and member in graph.datasets:
-            yield from {job.declaration.key} & graph.datasets[member].declared.keys()
+            declared = graph.datasets[member].declared.get(job.declaration.key)
+            if declared is not None and direction in declared.sides:
+                yield job.declaration.key
 
 
 def _known(graph: Graph, names: Iterable[DatasetId]) -> list[Dataset]:
@@ -70,7 +72,7 @@ class _Place(NamedTuple):
     column: str | None
 
 
-def _place(end: Node, members_of: MembersOf) -> _Place:
+def _place(end: AnyNode, members_of: MembersOf) -> _Place:
     match end:
         case ColumnId(name, column):
             return _Place({*members_of(name)}, column)

@@ -26,7 +26,7 @@ Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "
 _IN_MEMORY: Final = "default_catalog."
 """Begins the names of Flink's tables that are in no catalog but in its memory: each program has its own."""
 
-STRENGTH: Final[Mapping[Reason, int]] = {
+_LINK_RANK: Final[Mapping[Reason, int]] = {
     "spelling": 0,
     "catalog": 1,
     "configuration": 2,
@@ -309,7 +309,7 @@ def _is_loose(name: DatasetId) -> bool:
 
 
 def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:
-    return STRENGTH[link.reason], link.name, link.other
+    return _LINK_RANK[link.reason], link.name, link.other
 
 
 def _way_back(end: DatasetId, came_by: Mapping[DatasetId, Link | None]) -> Iterator[Link]:

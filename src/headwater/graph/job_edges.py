@@ -5,9 +5,10 @@ What was counted can be taken back: a run turns out to be another job's, a decla
 
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.known import Known
-from headwater.graph.records import Edge, Flow, Teller
+from headwater.graph.records import Edge, Teller
 from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, RunOfJob
+from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
 
@@ -80,14 +81,16 @@ class JobEdges(Known):
             self._count_edge(job_id, direction, dataset_of(reference), seen, is_new_run=False)
 
     def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:
+        for run_id in filter(None, (flow.source_run, flow.target_run)):
+            self.named_in_flows[run_id].add(teller)
         match flow:
             case Flow(JobId() as source, JobId() as target) if source != target:  # to itself: a run that moved
                 for tellers in self._feeding(source, target):
                     tellers[teller] = widened(tellers.get(teller), seen)
             case Flow(DatasetId() as dataset, JobId() as job):
-                self._tell_edge(teller, job, ("input", dataset), seen)
+                self._tell_edge(teller, job, ("input", dataset), seen, is_of_any=flow.target_run is None)
             case Flow(JobId() as job, DatasetId() as dataset):
-                self._tell_edge(teller, job, ("output", dataset), seen)
+                self._tell_edge(teller, job, ("output", dataset), seen, is_of_any=flow.source_run is None)
 
     def _retract_flow(self, teller: Teller, flow: Flow) -> None:
         match flow:
@@ -104,7 +107,11 @@ class JobEdges(Known):
     def _feeding(self, source: JobId, target: JobId) -> tuple[dict[Teller, Seen], dict[Teller, Seen]]:
         return self._job(source).feeds.setdefault(target, {}), self._job(target).fed_by.setdefault(source, {})
 
-    def _tell_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId], seen: Seen) -> None:
+    def _tell_edge(
+        self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId], seen: Seen, *, is_of_any: bool
+    ) -> None:
+        if is_of_any:
+            self._job(job).told_of_any.setdefault(end, set()).add(teller)
         tellers = self._job(job).told.setdefault(end, {})
         known = tellers.get(teller)
         tellers[teller] = widened(known, seen)
@@ -114,8 +121,9 @@ class JobEdges(Known):
         self._count_edge(job, *end, seen, is_new_run=known is None and is_run)
 
     def _retract_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId]) -> None:
-        told = self.jobs[job].told
-        told[end].pop(teller, None)
-        if not told[end]:
-            del told[end]
+        known = self.jobs[job]
+        known.told.get(end, {}).pop(teller, None)
+        known.told_of_any.get(end, set()).discard(teller)
+        known.told = {each: tellers for each, tellers in known.told.items() if tellers}
+        known.told_of_any = {each: tellers for each, tellers in known.told_of_any.items() if tellers}
         self._rebuild_edges(job)

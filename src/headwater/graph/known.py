@@ -7,7 +7,7 @@ from headwater.graph.column_edges import ContentReader
 from headwater.graph.edits import Edits
 from headwater.graph.identity import Identities
 from headwater.graph.nodes import Nodes
-from headwater.graph.records import Dataset, Job, Run, RunEnd, ToldOfRun
+from headwater.graph.records import Dataset, Job, Run, RunEnd, Teller, ToldOfRun
 from headwater.model.facts import Quarantined, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -31,6 +31,8 @@ class Known:
         self.nodes = Nodes()
         self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
+        self.named_in_flows: MutableMapping[str, set[Teller]] = defaultdict(set)
+        """By the id of a run: who tells of flows out of it or into it; a declaration may have been replaced since."""
         self.content = content
         """Reads what a facet or declaration says, by its digest."""
         self._same_ends: dict[RunEnd, RunEnd] = {}

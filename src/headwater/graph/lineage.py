@@ -10,13 +10,14 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 
 from headwater.graph.column_edges import WHOLE
-from headwater.graph.columns import ColumnEdge, columns_used_by
-from headwater.graph.declared import dataset_of, flows, makers, references
-from headwater.graph.growth import Growth, between
+from headwater.graph.columns import ColumnEdge, uses_of
+from headwater.graph.declared import dataset_of, flows, makers, references, targets
+from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Job, Run, Teller
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.facts import Declaration, ParentRun, Stamped
+from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
@@ -115,16 +116,28 @@ class Graph(Growth):
     def columns_used_by(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
         """The columns that a job is told to use itself, by shown names; of other datasets it may use any.
 
-        By its own `lineage` facet; of a job without runs by those of all that tell what it reads.
+        Of a dataset only if each entry that names it as a source names a column.
         """
+        used = self._uses_of(job).items()
+        return {
+            self.shown(name): edges for name, edges in used if all(edge.source_column is not None for edge in edges)
+        }
+
+    def columns_named_by_readers(self, name: DatasetId) -> set[str]:
+        """The columns of a dataset, by its shown name, that jobs are told to use themselves, be it with all of it."""
+        uses = (used for job in self.readers(name) for used in self._uses_of(job).items())
+        named = (edge.source_column for source, edges in uses if self.shown(source) == name for edge in edges)
+        return {column for column in named if column is not None}
+
+    def _uses_of(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
+        """By its own `lineage` facet; of a job without runs by those of all that tell what it reads."""
         known, tellers = self.jobs[job], {job: None}
         if known.told and not known.runs:  # asked last: a job of a past may have thousands, which are looked for then
             told = (teller for tellers in known.told.values() for teller in tellers)
             tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
         digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
         standing = ((teller, digest) for teller, digest in digests if digest and not self.is_deleted(digest))
-        used = columns_used_by(job, ((teller, self.content(digest)) for teller, digest in standing))
-        return {self.shown(name): edges for name, edges in used.items()}
+        return uses_of(job, ((teller, self.content(digest)) for teller, digest in standing))
 
     def _job_of(self, teller: Teller) -> JobId | None:
         """The job whose run or declaration tells of a flow."""
@@ -296,14 +309,21 @@ class Graph(Growth):
         targets = (target for member in self.identities.members(name) for target in self.column_edges.fed_by(member))
         return {self.shown(target) for target in targets}
 
+    def known_to_be_fed_by(self, name: DatasetId) -> set[DatasetId]:
+        """The same, as far as facets have been read."""
+        known = self.column_edges.known_to_be_fed_by
+        return {self.shown(target) for member in self.identities.members(name) for target in known(member)}
+
     # Declarations
 
     def declared_ends(self, job: JobId) -> Iterator[JobId | DatasetId]:
-        """The jobs and datasets between which the job's declaration tells of data flowing."""
+        """The jobs and datasets that data flows between or into by the job's declaration, but for its own ends."""
         known = self.jobs.get(job)
         if known is not None and known.declaration is not None:
-            for flow in flows(self.content(known.declaration.content)):
-                yield from (job if end is None else end for end in flow)
+            declared = self.content(known.declaration.content)
+            yield from map(dataset_of, targets(declared))
+            for flow in flows(declared):
+                yield from (job if end is None else end for end in (flow.source, flow.target))
 
     def is_declared_to_read(self, job: JobId, names: Collection[DatasetId]) -> bool:
         """Whether the job's declaration says that it reads a dataset of one of these names."""
@@ -317,6 +337,6 @@ class Graph(Growth):
         """The flows between jobs, or between a job that is named and a dataset, that a declaration tells of."""
         content = self.content(declaration.content)
         if isinstance(declaration.node, JobId):
-            yield from (between(flow, declaration.node) for flow in flows(content))
+            yield from (flow.between(declaration.node) for flow in flows(content))
         else:
-            yield from (Flow(job, declaration.node) for job in sorted(makers(content)))
+            yield from (Flow(job, declaration.node, run_id) for job, run_id in makers(content))

@@ -11,32 +11,30 @@ from typing import NamedTuple
 
 from headwater.graph.flow import INFERRED, sources_of, sources_through
 from headwater.graph.lineage import Graph
-from headwater.model.names import DatasetId, JobId
-
-Node = DatasetId | JobId
+from headwater.model.names import DatasetId, GraphNode, JobId
 
 
 class Step(NamedTuple):
     """An edge in the direction of the data, and the node beyond it that the walk goes on from, if it does."""
 
-    origin: Node
-    destination: Node
-    onward: Node | None = None
+    origin: GraphNode
+    destination: GraphNode
+    onward: GraphNode | None = None
 
 
 class Path(NamedTuple):
     """The edges, by their ends; `is_cut`: there are more further away."""
 
-    edges: list[tuple[Node, Node]]
+    edges: list[tuple[GraphNode, GraphNode]]
     is_cut: bool
 
 
-def path(graph: Graph, start: Node, max_hops: int, most: int) -> Generator[None, None, Path]:
+def path(graph: Graph, start: GraphNode, max_hops: int, most: int) -> Generator[None, None, Path]:
     """Everything within so many jobs upstream and downstream; each way it goes on from so many nodes, the nearest.
 
     Between two of its steps others may have their turn.
     """
-    data, edges = _Data(graph), dict[tuple[str, str], tuple[Node, Node]]()
+    data, edges = _Data(graph), dict[tuple[str, str], tuple[GraphNode, GraphNode]]()
     is_cut = False
     for steps_from in (data.upstream, partial(data.downstream, start)):
         hops = {_key(start): 0}
@@ -58,7 +56,7 @@ def path(graph: Graph, start: Node, max_hops: int, most: int) -> Generator[None,
     return Path([edges[key] for key in sorted(edges)], is_cut)
 
 
-def _key(node: Node) -> tuple[type[Node], Node]:
+def _key(node: GraphNode) -> tuple[type[GraphNode], GraphNode]:
     """A job and a dataset of one name are not the same."""
     return type(node), node
 
@@ -72,7 +70,7 @@ class _Data:
         self._made_from = cache(partial(_made_from, graph))
         self._through = cache(partial(sources_through, graph))
 
-    def upstream(self, node: Node) -> Iterator[Step]:
+    def upstream(self, node: GraphNode) -> Iterator[Step]:
         """The steps that lead to a node."""
         graph = self._graph
         if isinstance(node, JobId):
@@ -90,7 +88,7 @@ class _Data:
             if not carriers and source != node:
                 yield Step(source, node, source)
 
-    def downstream(self, start: Node, node: Node) -> Iterator[Step | None]:
+    def downstream(self, start: GraphNode, node: GraphNode) -> Iterator[Step | None]:
         """The steps that lead from a node, None for what led nowhere; whatever the start writes is of it."""
         graph = self._graph
         if isinstance(node, JobId):

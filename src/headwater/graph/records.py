@@ -9,6 +9,7 @@ from typing import NamedTuple
 from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import STRENGTH, Declaration, RunFacet, RunOfJob, RunTimes, Stamped, Way
+from headwater.model.flow_facts import Flow, Maker
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
@@ -25,13 +26,6 @@ RunEnd = tuple[Direction, DatasetId]
 
 Teller = str | FactKey
 """Who tells of a flow: a run by its id, or a declaration by its key."""
-
-
-class Flow(NamedTuple):
-    """Data flows between jobs, or between a job that is named and a dataset; None is the teller's own job."""
-
-    source: JobId | DatasetId | None
-    target: JobId | DatasetId | None
 
 
 @dataclass(slots=True)
@@ -129,6 +123,8 @@ class Job:
     """The runs of this job that those name; they may be silent themselves."""
     told: dict[tuple[Direction, DatasetId], dict[Teller, Seen]] = field(default_factory=dict)
     """What others say that this job reads and writes."""
+    told_of_any: dict[tuple[Direction, DatasetId], set[Teller]] = field(default_factory=dict)
+    """Those of them that do not say which of its runs does."""
     feeds: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
     """Jobs that take data from this one without a dataset between."""
     fed_by: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
@@ -156,8 +152,10 @@ class DeclaredFacets(NamedTuple):
     facets: Mapping[str, Stamped]
     silent: frozenset[bytes] = frozenset()
     """Those of them that may say what it is made from, and do not: be it that they are taken back."""
-    makers: frozenset[JobId] = frozenset()
+    makers: frozenset[Maker] = frozenset()
     """The jobs that it says make the dataset."""
+    sides: frozenset[Direction] = frozenset()
+    """On which side of its job it has the dataset."""
 
     @property
     def evidence(self) -> EvidenceKey | None:
@@ -172,8 +170,8 @@ class DeclaredFacets(NamedTuple):
         if self.stamp != other.stamp:
             return max(self, other, key=lambda declared: declared.stamp)
         both = {name: max(said, self.facets.get(name, said)) for name, said in other.facets.items()}
-        silent, makers = self.silent | other.silent, self.makers | other.makers
-        return DeclaredFacets(self.stamp, {**self.facets, **both}, silent, makers)
+        silent, makers, sides = self.silent | other.silent, self.makers | other.makers, self.sides | other.sides
+        return DeclaredFacets(self.stamp, {**self.facets, **both}, silent, makers, sides)
 
 
 @dataclass(slots=True)

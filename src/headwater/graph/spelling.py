@@ -8,18 +8,17 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.model.names import DatasetId
+from headwater.model.naming import FILE_URL, S3_SCHEMES
 
 _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGNORECASE)
 _PORT: Final = re.compile(r":(?P<port>\d+|none)$")
 """Python's word for no port, too: OpenLineage's integration for Airflow wrote it into names."""
-_FILE: Final = re.compile(r"file:/*")
 _DBFS: Final = re.compile(r"dbfs(:/*)?")
 _GLUE: Final = re.compile(r"(?:arn:)?(?P<account>aws[a-z-]*:glue:[^:/]+:[^:/]+)")
 _GLUE_TABLE: Final = re.compile(r"table/(?P<database>[^/.]+)/(?P<table>[^/.]+)")
 
 _SCHEMES: Final = {
-    "s3a": "s3",
-    "s3n": "s3",
+    **dict.fromkeys(S3_SCHEMES, "s3"),
     "gcs": "gs",
     "postgresql": "postgres",
     "sqlserver": "mssql",
@@ -73,7 +72,7 @@ def normal(name: DatasetId) -> DatasetId:
 
 def _normal_namespace(namespace: str) -> tuple[str, str]:
     """The namespace in that form, and its scheme, which is empty where it has none that is known."""
-    if namespace == "file" or _FILE.fullmatch(namespace):
+    if namespace == "file" or FILE_URL.fullmatch(namespace):
         return "file", "file"
     if _DBFS.fullmatch(namespace):
         return "dbfs", "dbfs"
@@ -103,6 +102,6 @@ def normal_uri(uri: str) -> str:
     >>> normal_uri("s3a://lake/"), normal_uri("file:///data/lake"), normal_uri("thrift://metastore:9083")
     ('s3://lake', 'file:/data/lake', 'thrift://metastore:9083')
     """
-    if (of_files := _FILE.match(uri)) is not None:
+    if (of_files := FILE_URL.match(uri)) is not None:
         return f"file:/{uri[of_files.end() :].rstrip('/')}"
     return normal(DatasetId(uri, "/")).namespace

@@ -7,14 +7,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from headwater.graph.columns import edges_into
-from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
+from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent, targets
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
     OF_DATASET,
     Change,
     Element,
     Layout,
-    Node,
     flow,
     lay_out_edges,
     lay_out_schema,
@@ -40,7 +39,7 @@ from headwater.model.facts import (
     RunOfJob,
     Target,
 )
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 NameOf = Callable[[DatasetId], DatasetId]
 """The name under which a dataset is told of, from any of its names."""
@@ -130,7 +129,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Declaration(node=DatasetId() as name):
                 declaration = name
                 _declared(layout, schemas, "output", content(fact.content), content, noted)
-                for job in makers(content(fact.content)):
+                for job, _ in makers(content(fact.content)):
                     _job_flow(layout, (job, name), noted)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
@@ -152,7 +151,7 @@ def _naming(facts: Iterable[Fact], used: AbstractSet[DatasetId]) -> Naming:
     return Naming(used, one, apart, engines)
 
 
-def _tagged(target: Target, name_of: NameOf) -> Node | None:
+def _tagged(target: Target, name_of: NameOf) -> AnyNode | None:
     match target:
         case ("job", namespace, name):
             return JobId(namespace, name)
@@ -202,7 +201,9 @@ def _declared_job(
     for direction, reference in references(declared):
         _declared(layout, schemas, direction, reference, content, name_of)
         _flow(layout, job, direction, name_of(dataset_of(reference)))
-    for source, target in flows(declared):
+    for reference in targets(declared):
+        _declared(layout, schemas, "output", reference, content, name_of)
+    for source, target, *_ in flows(declared):
         _job_flow(layout, (source or job, target or job), name_of)
 
 
@@ -262,5 +263,5 @@ class Mattering:
         return element in self._elements or (element.kind == "edge" and _of_any_job(element) in self._edges)
 
 
-def _of_any_job(edge: Element) -> tuple[str, tuple[Node | None, ...]]:
+def _of_any_job(edge: Element) -> tuple[str, tuple[AnyNode | None, ...]]:
     return edge.what, tuple(None if isinstance(end, JobId) else end for end in edge.ends)

@@ -2,14 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from headwater.graph.derived import Derivations
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
 NodeT = TypeVar("NodeT", bound=Hashable)
-Way = Literal["upstream", "downstream"]
 
 
 def reachable(
@@ -62,25 +61,20 @@ class Around(NamedTuple):
 def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_hops: int) -> Around:
     """What lies within so many jobs of a job or dataset; jobs that touch the dataset are at 0.
 
-    A neighbour of a job writes what the job reads, or reads what it writes, or hands data over without a dataset. Where
-    a dataset is made from another without a job, that counts as one.
+    A neighbour of a job reads or writes what that reads or writes, or hands data over without a dataset. Where a
+    dataset is made from another without a job, that counts as one.
     """
-    read: set[DatasetId] = set()
-    written: set[DatasetId] = set()
+    touched: set[DatasetId] = set()
 
     def neighbours(step: JobId | Made) -> Iterable[JobId | Made]:
         return of_job(step) if isinstance(step, JobId) else of_dataset(step.dataset)
 
     def of_job(job: JobId) -> Iterable[JobId | Made]:
         known = graph.jobs[job]
-        for dataset in known.reads.keys() - read:  # once is enough: a hub has thousands of readers
-            read.add(dataset)
+        for dataset in (known.reads.keys() | known.writes.keys()) - touched:  # once: a hub has thousands of readers
+            touched.add(dataset)
             if graph.shown(dataset).is_complete:
                 yield from graph.writers(dataset)
-                yield from beside(dataset)
-        for dataset in known.writes.keys() - written:
-            written.add(dataset)
-            if graph.shown(dataset).is_complete:
                 yield from graph.readers(dataset)
                 yield from beside(dataset)
         yield from (*known.fed_by, *known.feeds)

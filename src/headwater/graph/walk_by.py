@@ -29,16 +29,16 @@ def around_by(
     dataset that is come to has several names.
     """
     jobs, datasets = graph.jobs, graph.datasets
-    read: set[DatasetId] = set()
-    written: set[DatasetId] = set()
+    walked: set[DatasetId] = set()
 
     def neighbours(job: JobId) -> Iterator[JobId]:
         known = jobs[job]
-        for edges, walked, beyond in ((known.reads, read, _WRITES), (known.writes, written, _READS)):
+        for edges in (known.reads, known.writes):
             for name, edge in edges.items():
                 if name not in walked and edge.seen.first_us <= until_us:
                     walked.add(name)
-                    yield from touching(name, beyond)
+                    yield from touching(name, _WRITES)
+                    yield from touching(name, _READS)
 
     def touching(name: DatasetId, way: Direction) -> Iterator[JobId]:
         if not are_alone((name,)):

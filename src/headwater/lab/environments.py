@@ -4,12 +4,12 @@ import shutil
 import subprocess
 import sys
 import venv
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from headwater.errors import SetupError
-from headwater.lab.jars import PROJECT
+from headwater.lab import once
+from headwater.lab.once import PROJECT
 
 _DONE: Final = "made"
 
@@ -20,18 +20,12 @@ def lock_of(part: str, project: Path = PROJECT) -> Path:
     Raises:
         SetupError: there are none, as where Headwater was installed without its sources.
     """
-    lock = project / "jvm" / part / "requirements.lock"
-    if not lock.is_file():
-        raise SetupError(
-            f"the lab needs Headwater's sources ({lock} is missing): clone the project and run `make setup`"
-        )
-    return lock
+    return once.source_of(part, "requirements.lock", project)
 
 
 def is_made(part: str, project: Path = PROJECT) -> bool:
     """Whether all is there, as the lock says now."""
-    done = folder_of(part, project) / _DONE
-    return done.is_file() and done.read_text() == _digest(lock_of(part, project))
+    return once.is_done(folder_of(part, project) / _DONE, lock_of(part, project))
 
 
 def folder_of(part: str, project: Path = PROJECT) -> Path:
@@ -62,8 +56,4 @@ def make(part: str, project: Path = PROJECT) -> None:
     done = subprocess.run([*installer, *arguments], capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
         raise SetupError(f"what {lock} names could not be installed: {done.stderr.strip()[-400:]}")
-    (folder / _DONE).write_text(_digest(lock))
-
-
-def _digest(lock: Path) -> str:
-    return sha256(lock.read_bytes()).hexdigest()
+    once.done(folder / _DONE, lock)

@@ -12,9 +12,9 @@ import yaml
 
 from headwater.errors import SetupError
 from headwater.lab.environments import folder_of, packages_of
-from headwater.lab.jars import PROJECT
 from headwater.lab.kafka import ANY_CREDENTIALS
-from headwater.lab.part import HOST, Part, Site, answers, log_says
+from headwater.lab.once import PROJECT
+from headwater.lab.part import HOST, SMALL_JVM, Part, Site, answers, log_says
 
 FLINK: Final = "lab-flink"
 """The folder under `jvm/` with the jars and the Python packages that Flink is made of."""
@@ -32,7 +32,6 @@ TRANSPORT: Final = PROJECT / "build" / "signing-transport"
 
 _SLOTS: Final = 8
 _LOGGING: Final = f"-Dlog4j.configurationFile={Path(__file__).with_name('log4j2.properties')}"
-_SMALL: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
 # What Flink's own configuration opens of Java 17, and its libraries need here.
 _OPENED_PACKAGES: Final = (
     "java.io",
@@ -53,7 +52,18 @@ _OPENED: Final = tuple(f"--add-opens=java.base/{package}=ALL-UNNAMED" for packag
 
 def _java(heap: str, site: Site, main: str) -> list[str]:
     libraries = f"{FLINK_HOME}/lib/*:{site.jars}/*:{TRANSPORT}/*"
-    return ["java", f"-Xmx{heap}", *_SMALL, *_OPENED, _LOGGING, "-cp", libraries, main, "--configDir", str(site.folder)]
+    return [
+        "java",
+        f"-Xmx{heap}",
+        *SMALL_JVM,
+        *_OPENED,
+        _LOGGING,
+        "-cp",
+        libraries,
+        main,
+        "--configDir",
+        str(site.folder),
+    ]
 
 
 def _configure(site: Site) -> None:

@@ -2,14 +2,13 @@
 
 import shutil
 import subprocess
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-import headwater
 from headwater.errors import SetupError
+from headwater.lab import once
+from headwater.lab.once import PROJECT
 
-PROJECT: Final = Path(headwater.__file__).parents[2]
 _DONE: Final = "fetched"
 
 
@@ -19,18 +18,12 @@ def pom_of(part: str, project: Path = PROJECT) -> Path:
     Raises:
         SetupError: there is none, as where Headwater was installed without its sources.
     """
-    pom = project / "jvm" / part / "pom.xml"
-    if not pom.is_file():
-        raise SetupError(
-            f"the lab needs Headwater's sources ({pom} is missing): clone the project and run `make setup`"
-        )
-    return pom
+    return once.source_of(part, "pom.xml", project)
 
 
 def is_fetched(part: str, project: Path = PROJECT) -> bool:
     """Whether all is there, as the pom says now."""
-    done = folder_of(part, project) / _DONE
-    return done.is_file() and done.read_text() == _digest(pom_of(part, project))
+    return once.is_done(folder_of(part, project) / _DONE, pom_of(part, project))
 
 
 def folder_of(part: str, project: Path = PROJECT) -> Path:
@@ -58,8 +51,4 @@ def fetch(part: str, project: Path = PROJECT) -> None:
         first = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), "it says nothing")
         free = shutil.disk_usage(folder).free // 1_000_000
         raise SetupError(f"Maven could not fetch what {pom} names ({free} MB are free there): {first.strip()[:400]}")
-    (folder / _DONE).write_text(_digest(pom))
-
-
-def _digest(pom: Path) -> str:
-    return sha256(pom.read_bytes()).hexdigest()
+    once.done(folder / _DONE, pom)

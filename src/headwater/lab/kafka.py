@@ -15,8 +15,9 @@ from typing import Final
 import httpx
 
 from headwater.errors import SetupError
-from headwater.lab.jars import PROJECT, folder_of
-from headwater.lab.part import HOST, Part, Site, answers, log_says
+from headwater.lab.jars import folder_of
+from headwater.lab.once import PROJECT
+from headwater.lab.part import HOST, SMALL_JVM, Part, Site, answers, log_says
 
 TRANSFORM: Final = PROJECT / "build" / "connect-smt"
 """The lineage transform for Connect, where `make lab` has built it."""
@@ -35,12 +36,10 @@ ANY_CREDENTIALS: Final = {
 
 _ICEBERG: Final = "lab-iceberg"
 _LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
-# Serial collection and only the first compiler: half the start's CPU time, and memory that a laptop has to spare.
-_SMALL: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
 
 
 def _java(heap: str, site: Site, main: str, *arguments: str) -> list[str]:
-    return ["java", f"-Xmx{heap}", *_SMALL, _LOGGING, "-cp", f"{site.jars}/*", main, *arguments]
+    return ["java", f"-Xmx{heap}", *SMALL_JVM, _LOGGING, "-cp", f"{site.jars}/*", main, *arguments]
 
 
 def _broker_properties(site: Site) -> list[str]:
@@ -122,7 +121,7 @@ REGISTRY: Final = Part(
     command=lambda site: [
         "java",
         "-Xmx192m",
-        *_SMALL,
+        *SMALL_JVM,
         "-jar",
         str(next(site.jars.glob("apicurio-registry-app-*-runner.jar"))),
     ],

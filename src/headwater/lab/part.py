@@ -8,6 +8,9 @@ from typing import Final
 import httpx
 
 HOST: Final = "127.0.0.1"
+SMALL_JVM: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+"""Serial collection and only the first compiler: half the start's CPU time, and memory that a laptop has to spare."""
+
 _PATIENCE_S: Final = 3.0
 
 

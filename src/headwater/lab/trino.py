@@ -14,7 +14,7 @@ from headwater.emit.config import DEFAULT_ENDPOINT
 from headwater.errors import SetupError
 from headwater.lab.environments import packages_of
 from headwater.lab.kafka import ANY_CREDENTIALS, S3
-from headwater.lab.part import HOST, Part, Site, log_says
+from headwater.lab.part import HOST, SMALL_JVM, Part, Site, log_says
 
 TRINO: Final = "lab-trino"
 """The folder under `jvm/` with the server and the Java that it needs."""
@@ -103,8 +103,7 @@ def _command(site: Site) -> list[str]:
     return [
         str(_JAVA),
         "-Xmx1500m",
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
+        *SMALL_JVM,
         "-XX:ReservedCodeCacheSize=128m",
         "-Djdk.attach.allowAttachSelf=true",
         "--enable-native-access=ALL-UNNAMED",

@@ -7,11 +7,9 @@ facets, in messages. The log keeps what came, byte for byte, and everything that
 import re
 from typing import Any, Final
 
-_MOST: Final = 2_000
-"""Characters of a password; an endless one would be looked for again behind each beginning of an address."""
 _PASSWORD: Final = re.compile(
-    rf"(?<=//)[^/?#@:\[]*(?::|%3[Aa])(?:[^/?#]{{0,{_MOST}}}@"  # a password may hold an @
-    rf"|(?!(?:\d+|[Nn]one)?(?:[/?#,]|$)).{{0,{_MOST}}}@)"  # or a slash, if no port stands there
+    r"(?<=//)(?:(?=[^/?#]*@)[^/?#@:\[]*(?::|%3[Aa])[^/?#]*@"  # a password may hold an @
+    r"|[^/?#@:\[]*(?::|%3[Aa])(?!(?:\d+|[Nn]one)?(?:[/?#,]|$)).*@)"  # or a slash, if no port stands there
     r"|(?i:(?<=http://)|(?<=https://))[^/?#@\s]*@"  # there a user alone may be a token
 )
 _USER: Final = re.compile(r"(?<=//)[^/?#;]*@")
@@ -23,10 +21,8 @@ _KEY: Final = (
     r"(?:sig|pw|pass|[\w.-]{0,60}(?:password|passwd|pwd|passphrase|secret|token|credential|signature"
     r"|(?:access|account|api|private)[_-]?key)[\w.-]{0,60})"
 )
-_SECRET: Final = re.compile(
-    rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]{{0,{_MOST}}}\}}|[^&;]*)[&;]?|\({_KEY}=[^)]{{0,{_MOST}}}\)"
-)
-_USER_OPTION: Final = re.compile(rf"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]{{0,{_MOST}}}\)")
+_SECRET: Final = re.compile(rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]*(?:\}}|\Z)|[^&;]*)[&;]?|\({_KEY}=[^)]*(?:\)|\Z)")
+_USER_OPTION: Final = re.compile(r"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]*(?:\)|\Z)")
 _CONTAINERS: Final = re.compile(r"(?i)(?:abfs|wasb)s?:")
 """Azure's addresses, in which a container stands before the @."""
 
@@ -114,11 +110,15 @@ def _stripped(address: str) -> str:
 
 def _without_user(address: str, *, is_jdbc: bool) -> str:
     """The address without what stands before an @; what stands behind the last one is not looked at again and again."""
+    if not is_jdbc:
+        return "\n".join(map(_without_password, address.split("\n")))
     end = address.rfind("@") + 1
-    before, behind = address[:end], address[end:]
-    if is_jdbc:
-        return _JDBC_USER.sub(r"\1", _ORACLE_USER.sub(r"\1", before)) + behind
-    return _PASSWORD.sub("", before) + behind
+    return _JDBC_USER.sub(r"\1", _ORACLE_USER.sub(r"\1", address[:end])) + address[end:]
+
+
+def _without_password(line: str) -> str:
+    end = line.rfind("@") + 1  # so each password that is looked for ends somewhere, and is gone through once
+    return _PASSWORD.sub("", line[:end]) + line[end:]
 
 
 def _tidied(address: str) -> str:

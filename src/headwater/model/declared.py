@@ -14,11 +14,11 @@ import orjson
 
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import API_PRODUCER, HEADWATER_FACETS, OPENLINEAGE_SCHEMA
+from headwater.model.slim import schema_url
 from headwater.model.times import time_at, timestamp
 from headwater.model.wire import EventType
 
 DECLARED: Final = "headwater_declared"
-_FACETS: Final = "https://openlineage.io/spec/facets"
 
 Facets = Mapping[str, Mapping[str, Any]]
 JobKind = Literal["BATCH", "STREAM", "SERVICE"]
@@ -154,10 +154,8 @@ def _documentation(text: str | None, of: Literal["Job", "Dataset"]) -> Facets:
 
 
 def _facet(schema: str, **members: object) -> dict[str, Any]:
-    name = schema.rpartition("/")[2]
-    url = f"{_FACETS}/{schema}.json#/$defs/{name}"
     said = {key: value for key, value in members.items() if value is not None}
-    return {"_producer": API_PRODUCER, "_schemaURL": url, **said}
+    return {"_producer": API_PRODUCER, "_schemaURL": schema_url(schema), **said}
 
 
 def _own(**members: object) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from headwater.model.events import DatasetEvent, Event, Stamp
 from headwater.model.extract import facts
 from headwater.model.facts import Edit, Fact, RunOfJob, Target
 from headwater.model.merging import Seen
-from headwater.model.names import DatasetId, JobId
+from headwater.model.names import DatasetId, GraphNode, JobId
 from headwater.model.nodes import Arrival
 from headwater.model.times import microseconds, time_at, timestamp
 
@@ -64,7 +64,6 @@ EXPORT: Final = "export"
 """What is said of an export, and what such targets begin with."""
 _TAG: Final = "tag:"
 _ERASED: Final = "erased:"
-Node = DatasetId | JobId
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def erased(path: str) -> str:
     return f"{_ERASED}{path}"
 
 
-def target_of(node: DatasetId | JobId) -> Target:
+def target_of(node: GraphNode) -> Target:
     """A job or dataset as the target of an edit."""
     return ("job" if isinstance(node, JobId) else "dataset", *node)
 
@@ -173,7 +172,9 @@ class InOrder:
         self.note(edits)
         return edits
 
-    def of_event(self, said: tuple[Fact, ...], named: Iterable[Node], time_us: int, log_index: int) -> tuple[Fact, ...]:
+    def of_event(
+        self, said: tuple[Fact, ...], named: Iterable[GraphNode], time_us: int, log_index: int
+    ) -> tuple[Fact, ...]:
         """What the event says by itself, and what it brings back of that which was deleted, by naming it."""
         return (*said, *self._brought_back(named, time_us, log_index)) if self._deleted else said
 
@@ -183,7 +184,7 @@ class InOrder:
             if isinstance(edit, Edit) and edit.what == DELETED:
                 (self._deleted.add if edit.value == b"true" else self._deleted.discard)(edit.target)
 
-    def _brought_back(self, named: Iterable[Node], time_us: int, log_index: int) -> tuple[Edit, ...]:
+    def _brought_back(self, named: Iterable[GraphNode], time_us: int, log_index: int) -> tuple[Edit, ...]:
         seen = Seen(time_us, time_us)
         targets = {target for node in named for target in (target_of(node), ("namespace", node.namespace))}
         edits = tuple(Edit(target, DELETED, b"false", log_index, seen) for target in sorted(self._deleted & targets))
@@ -191,7 +192,7 @@ class InOrder:
         return edits
 
 
-def named(event: Event, said: Iterable[Fact]) -> tuple[Node, ...]:
+def named(event: Event, said: Iterable[Fact]) -> tuple[GraphNode, ...]:
     """The jobs and datasets that an event names, where `said` is what it says."""
     if isinstance(event, DatasetEvent):
         return (event.dataset.id,)

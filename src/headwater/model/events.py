@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
@@ -27,6 +27,13 @@ Facets = Mapping[str, Mapping[str, Any]]
 
 
 NO_FACETS: Facets = {}
+
+_WIRES: Final[Mapping[str, type[WireRunEvent | WireJobEvent | WireDatasetEvent]]] = {
+    "RunEvent": WireRunEvent,
+    "JobEvent": WireJobEvent,
+    "DatasetEvent": WireDatasetEvent,
+}
+"""By what `schemaURL` ends with."""
 
 
 def standing(facets: Facets, name: str) -> Mapping[str, Any] | None:
@@ -85,8 +92,8 @@ class JobEvent:
     job_facets: Facets
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
-    tells_state: bool
-    """Whether it has an `eventType`: a state, which only a run comes into."""
+    lacking: tuple[str, ...] = ()
+    """Members without which it is not what it says that it is, by its `schemaURL` or a state: for none is a job's."""
 
 
 @value
@@ -96,6 +103,8 @@ class DatasetEvent:
     raw: bytes
     stamp: Stamp
     dataset: DatasetRef
+    lacking: tuple[str, ...] = ()
+    """As a `JobEvent`'s."""
 
 
 Event = RunEvent | JobEvent | DatasetEvent
@@ -104,8 +113,8 @@ Event = RunEvent | JobEvent | DatasetEvent
 def parse_event(raw: bytes) -> Event:
     """Read an event from UTF-8 JSON.
 
-    An event with a run is a run event, else one with a job a job event, else a dataset event. `null` in the place of
-    an optional member counts as absent.
+    An event with a run is a run event, else one with a job a job event, else a dataset event; one with a job and a
+    dataset is what its `schemaURL` says. `null` in the place of an optional member counts as absent.
 
     Raises:
         MalformedJsonError: the bytes are no JSON document.
@@ -156,22 +165,40 @@ def _plain_refs(
 def _any(raw: bytes) -> Event:
     body = strict_json.parse(raw)
     if not isinstance(body, dict):
-        raise InvalidEventError("event: expected an object")
+        raise InvalidEventError("event: expected an object", ("body",) if body is None else ())
     if may_hold_secrets(raw):
         body = without_secrets_in(body)
+    said = _said(body)
     if body.get("run") is not None:
         return _run_event(raw, _stamp(event_time(WireRunEvent, body), raw), body)
-    if body.get("job") is not None:
-        return _job_event(raw, _stamp(event_time(WireJobEvent, body), raw), body)
-    if body.get("dataset") is not None:
+    if body.get("dataset") is not None and (said == "DatasetEvent" or body.get("job") is None):
         stamp = _stamp(event_time(WireDatasetEvent, body), raw)
-        return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])))
+        return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])), _lacking(body, said))
+    if body.get("job") is not None:
+        return _job_event(raw, _stamp(event_time(WireJobEvent, body), raw), body, _lacking(body, said))
+    wire = _WIRES.get(said or "", WireRunEvent)
     try:
-        event_time(WireRunEvent, body)
+        event_time(wire, body)
     except InvalidEventError as fault:
         message = "event: expected one of run (with job), job or dataset"
         raise InvalidEventError(message, fault.missing) from None
-    raise AssertionError("a run event without a run")
+    raise AssertionError(f"an event without a run, a job and a dataset is no {wire.__name__}")
+
+
+def _said(body: Mapping[str, Any]) -> str | None:
+    """Which of the three an event says that it is; None where it says nothing."""
+    url = body.get("schemaURL")
+    said = url.rpartition("/")[2] if isinstance(url, str) else None
+    return said if said in _WIRES else None
+
+
+def _lacking(body: Mapping[str, Any], said: str | None) -> tuple[str, ...]:
+    """The members that an event without a run lacks, to be what it says that it is."""
+    tells_state = body.get("eventType") is not None and said != "DatasetEvent"  # only a run comes into one
+    if said == "RunEvent" or tells_state:
+        return tuple(name for name in ("run", "job") if body.get(name) is None)
+    wanted = {"JobEvent": "job", "DatasetEvent": "dataset"}.get(said or "")
+    return () if wanted is None or body.get(wanted) is not None else (wanted,)
 
 
 def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
@@ -181,7 +208,7 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
         raw=raw,
         stamp=stamp,
         producer=body["producer"],
-        event_type=body.get("eventType") or "OTHER",
+        event_type=cast(EventType, (body.get("eventType") or "OTHER").upper()),
         run_id=run_id_of(run["runId"]),
         job=JobId(job["namespace"], job["name"]),
         run_facets=run.get("facets") or NO_FACETS,
@@ -191,7 +218,7 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
     )
 
 
-def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
+def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any], lacking: tuple[str, ...]) -> JobEvent:
     job = body["job"]
     return JobEvent(
         raw=raw,
@@ -200,7 +227,7 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
         job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
-        tells_state=body.get("eventType") is not None,
+        lacking=lacking,
     )
 
 

@@ -188,13 +188,13 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
         if not described.is_complete:
             yield Quarantined(subject, "output", *described, seen)
         yield ColumnEvidence(event.run_id, described, STRENGTH["lineage"], content.digest, seen)
-    for source, target in explicit_flows(explicit, event.job):
+    for source, target, *runs in explicit_flows(explicit, event.job, event.run_id):
         if target is None and isinstance(source, DatasetId):
             yield Observation(event.run_id, "input", source, seen)
         elif source is None and isinstance(target, DatasetId):
             yield Observation(event.run_id, "output", target, seen)
         else:
-            yield JobFlow(event.run_id, source, target, seen)
+            yield JobFlow(event.run_id, source, target, seen, *runs)
 
 
 def _nameless(subject: str, told: Content, seen: Seen) -> Iterator[Quarantined]:
@@ -253,8 +253,9 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             yield from identity_facts(dataset, seen)
     if (explicit := standing(event.job_facets, "lineage")) is not None:
         yield from _nameless(event.job.node_id, content_of(explicit), seen)
-        _attach_explicit(declared["outputs"], explicit)
-        if flows := [[*map(_declared_end, flow)] for flow in explicit_flows(explicit, event.job)]:
+        if targets := _attach_explicit(declared["outputs"], explicit):
+            declared["targets"] = targets
+        if flows := [[*map(_declared_end, flow[:2], flow[2:])] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
     content = content_of(declared)
     yield content
@@ -270,23 +271,31 @@ def _told_of_end(direction: Direction, dataset: DatasetRef) -> Iterator[FacetCon
         yield from (told for told in of_reading if told[0] not in STRENGTH and told[0] not in dataset.facets)
 
 
-def _declared_end(end: JobId | DatasetId | None) -> list[str] | None:
-    return None if end is None else ["job" if isinstance(end, JobId) else "dataset", *end]
+def _declared_end(end: JobId | DatasetId | None, run_id: str | None) -> list[str] | None:
+    of_run = () if run_id is None else (run_id,)
+    return None if end is None else ["job" if isinstance(end, JobId) else "dataset", *end, *of_run]
 
 
-def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any]) -> None:
-    """Give each target of the job's own `lineage` facet that facet's digest, as if the dataset had carried it."""
+def _attach_explicit(outputs: Sequence[dict[str, Any]], explicit: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give each target of the job's own `lineage` facet that facet's digest, as if the dataset had carried it.
+
+    Gives back the targets that are none of the outputs: an entry alone does not put the job in the path.
+
+    Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Precedence rules": the event's own
+    job is read from inputs and outputs
+    """
     digest = content_of(explicit).digest.hex()
-    by_name = {DatasetId(output["namespace"], output["name"]): output for output in outputs}
+    written = {DatasetId(output["namespace"], output["name"]): output for output in outputs}
+    others: dict[DatasetId, dict[str, Any]] = {}
     for target in explicit_targets(explicit):
-        if target not in by_name:
-            by_name[target] = {"namespace": target.namespace, "name": target.name, "facets": {}}
-            outputs.append(by_name[target])
-        reference = by_name[target]
+        reference = written.get(target)
+        if reference is None:
+            reference = others.setdefault(target, {"namespace": target.namespace, "name": target.name, "facets": {}})
         if "lineage" in (silent := reference.get("silent", [])):
             silent.remove("lineage")
             del reference["facets"]["lineage"]
         reference["facets"].setdefault("lineage", digest)
+    return [*others.values()]
 
 
 def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
@@ -300,7 +309,7 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     yield from _nameless_among(_NO_RUN, told, seen)
     reference = _declared(dataset.id, told)
     if makers := {*explicit_makers(standing(dataset.facets, "lineage") or {})}:
-        reference["jobs"] = sorted(makers)
+        reference["jobs"] = sorted([*job, *(() if run_id is None else (run_id,))] for job, run_id in makers)
     yield from (content for _, content, _ in told)
     yield from identity_facts(dataset, seen)
     content = content_of(reference)

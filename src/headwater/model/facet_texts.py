@@ -129,10 +129,11 @@ def _checked(text: bytes, value: object) -> _Facet:
     return value
 
 
-class _Recent:
-    """The facets that came last, by their texts; may be asked by several threads."""
+class Recent:
+    """The facets that came last, by their texts, up to a size and as much again; may be asked by several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._newer: dict[bytes, FacetText] = {}
         self._older: dict[bytes, FacetText] = {}
         self._newer_bytes = 0
@@ -150,8 +151,8 @@ class _Recent:
             return
         self._newer[facet.text] = facet
         self._newer_bytes += len(facet.text) + len(facet.body)
-        if self._newer_bytes > _KEPT_BYTES:
+        if self._newer_bytes > self._max_bytes:
             self._older, self._newer, self._newer_bytes = self._newer, {}, 0
 
 
-_recent: Final = _Recent()
+_recent: Final = Recent(_KEPT_BYTES)

@@ -23,7 +23,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     EngineCatalog   engine, word, catalog, names there     union: min and max of times
     Ending          run, terminal state                    union: min and max of times
     ControlFlow     run, way, job, dependency type         union: min and max of times
-    JobFlow         run, source, target                    union: min and max of times
+    JobFlow         run, source, target, their runs        union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
     Edit            target, what                           last writer by place in the log; min and max of times
     ChainLink       node, epoch, sequence, event digest    union: earliest arrival; proved if it ever was
@@ -51,6 +51,8 @@ KEPT_RUN_FACETS: frozenset[str] = frozenset({"test"})
 """The same of a run: each telling may be of other tests."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
+RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
+"""What became of a run, in Marquez's words."""
 Way = Literal["upstream", "downstream"]
 Target = tuple[str, ...]
 """What an edit is about: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""
@@ -268,10 +270,11 @@ class Declaration(LastWriter):
     """A job or dataset as a job event or dataset event declared it.
 
     `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job, perhaps with `"flows":
-    [[source, target]…]`, and one `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
+    [[source, target]…]` and, of datasets that it says the sources of and does not write, `"targets": [ref…]`; and one
+    `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
     digest}}`, perhaps with `"silent"`, the names of those that may say where it comes from and do not, and of one that
     a dataset event declared with `"jobs": [[namespace, name]…]`, those that make it. An end of a flow is `["job" or
-    "dataset", namespace, name]`, or null for the job itself.
+    "dataset", namespace, name]`, or null for the job itself. Behind the name of a job one of its runs may stand.
     """
 
     KEY = ("kind", "node")
@@ -402,17 +405,21 @@ class JobFlow(Widening):
     """A run's explicit lineage says that data flows between a job that it names and a dataset or another job.
 
     None stands for the job of the run itself, which is at one end at most, and then with another job at the other.
+    Of a job that is named its run may be, too: then the data came from just that run, or went into it.
     """
 
     run_id: str
     source: JobId | DatasetId | None
     target: JobId | DatasetId | None
     seen: Seen
+    source_run: str | None = None
+    target_run: str | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The run and both ends with their kinds: a job and a dataset may be equal as tuples."""
-        return ("JobFlow", self.run_id, type(self.source), self.source, type(self.target), self.target)
+        """The run and both ends with their kinds, a job and a dataset may be equal as tuples, and with their runs."""
+        ends = type(self.source), self.source, type(self.target), self.target
+        return ("JobFlow", self.run_id, *ends, self.source_run, self.target_run)
 
 
 @value

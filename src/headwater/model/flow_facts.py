@@ -1,16 +1,47 @@
 """What an event says about flow beyond inputs and outputs: explicit lineage entries, and dependencies of jobs."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from headwater.model.facts import ControlFlow, Way
 from headwater.model.merging import Seen
-from headwater.model.names import DatasetId, JobId
+from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.objects import objects
 from headwater.model.sources import tells_sources
 
-Flow = tuple[JobId | DatasetId | None, JobId | DatasetId | None]
-"""Source and target; None stands for the job that carries the facet."""
+
+class Flow(NamedTuple):
+    """Data flows between jobs, or between a job and a dataset; None is the job of who tells it.
+
+    Of a job at an end it may be told which of its runs it was.
+    """
+
+    source: JobId | DatasetId | None
+    target: JobId | DatasetId | None
+    source_run: str | None = None
+    target_run: str | None = None
+
+    @property
+    def is_of_own(self) -> bool:
+        """Whether the job of who tells it is at an end."""
+        return self.source is None or self.target is None
+
+    def between(self, own: JobId, own_run: str | None = None) -> "Flow":
+        """The flow with the job of who tells it in its place, and its run where that is given."""
+        return Flow(
+            self.source or own,
+            self.target or own,
+            own_run if self.source is None else self.source_run,
+            own_run if self.target is None else self.target_run,
+        )
+
+
+class Maker(NamedTuple):
+    """A job that makes a dataset, and which of its runs did, if that is told."""
+
+    job: JobId
+    run_id: str | None = None
+
 
 _NOBODY: Final = JobId("", "")
 _WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
@@ -23,28 +54,31 @@ def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
             yield target
 
 
-def explicit_flows(explicit: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
+def explicit_flows(explicit: Mapping[str, Any], own: JobId, own_run: str | None = None) -> Iterator[Flow]:
     """The flows that a job's `lineage` facet tells of and in which a job takes part, each once.
 
-    Flows between datasets are not among them: they are read as column edges are, from the facet itself.
+    Flows between datasets are not among them: they are read as column edges are, from the facet itself. Another run of
+    the own job than the one that tells is named as those of other jobs are.
 
     Source: OpenLineage LineageFacet 1-0-0 `LineageJobEntry`, `LineageJobInput`
     """
+    teller = _Teller(own, own_run)
     flows: dict[tuple[object, ...], Flow] = {}
     for entry in objects(explicit.get("entries")):
-        for target in _ends(entry, own):
-            for source in _sources(entry, own):
-                ends = type(source), source, type(target), target
-                if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and ends[:2] != ends[2:]:
-                    flows[ends] = (source, target)
+        for target, target_run in _ends(entry, teller):
+            for source, source_run in _sources(entry, teller):
+                flow = Flow(source, target, source_run, target_run)
+                ends = [(type(end), end) for end in flow.between(own)[:2]]
+                if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and ends[0] != ends[1]:
+                    flows[type(source), type(target), *flow] = flow
     return iter(flows.values())
 
 
-def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[JobId]:
+def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[Maker]:
     """The jobs that a dataset's own `lineage` facet says make it; one without a name is nobody's there."""
-    for source in _sources(explicit, _NOBODY):
-        if isinstance(source, JobId):
-            yield source
+    for source, run_id in _sources(explicit, _Teller(_NOBODY, None)):
+        if isinstance(source, JobId) and source != _NOBODY:
+            yield Maker(source, run_id)
 
 
 def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[ControlFlow]:
@@ -57,23 +91,41 @@ def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[
                 yield ControlFlow(run_id, way, JobId(*pair), kind if isinstance(kind, str) else "", seen)
 
 
-def _sources(entry: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId | None]:
+_End = tuple[JobId | DatasetId | None, str | None]
+"""An end of a flow, and the run that is meant of a job, unless it is that which tells."""
+
+
+class _Teller(NamedTuple):
+    job: JobId
+    run_id: str | None
+
+
+def _sources(entry: Mapping[str, Any], teller: _Teller) -> Iterator[_End]:
     fields = entry.get("fields")
     holders = (entry, *(fields.values() if isinstance(fields, dict) else ()))
     for holder in holders:
         for source in objects(holder.get("inputs") if isinstance(holder, dict) else None):
-            yield from _ends(source, own)
+            yield from _ends(source, teller)
 
 
-def _ends(entity: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId | None]:
+def _ends(entity: Mapping[str, Any], teller: _Teller) -> Iterator[_End]:
     """The dataset or job that is meant; none where it cannot be read."""
     match entity.get("type"):
         case "DATASET" if (dataset := _dataset(entity)) is not None:
-            yield dataset
+            yield dataset, None
         case "JOB" if (pair := _pair(entity)) is not None:
-            yield None if pair == own else JobId(*pair)
+            yield _end(JobId(*pair), _run(entity), teller)
         case "JOB" if "namespace" not in entity and "name" not in entity:
-            yield None
+            yield _end(teller.job, _run(entity), teller)
+
+
+def _end(job: JobId, run_id: str | None, teller: _Teller) -> _End:
+    return (None, None) if job == teller.job and run_id in (None, teller.run_id) else (job, run_id)
+
+
+def _run(entity: Mapping[str, Any]) -> str | None:
+    run_id = entity.get("runId")
+    return run_id_of(run_id) if isinstance(run_id, str) and run_id else None
 
 
 def _dataset(entity: Mapping[str, Any]) -> DatasetId | None:

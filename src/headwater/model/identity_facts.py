@@ -3,7 +3,6 @@
 And what a query engine means by the first word of its names, which its configuration tells.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -12,9 +11,9 @@ from headwater.model.events import DatasetRef, standing
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
-from headwater.model.objects import objects
+from headwater.model.naming import FILE_URL
+from headwater.model.objects import objects, text
 
-_FILE: Final = re.compile(r"file:/*")
 _DIRECTORY_SUFFIX: Final = ".db"
 """What Hive and Glue append to a database's name to make its folder; engines that guess the folder leave it out."""
 _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
@@ -36,14 +35,14 @@ def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogE
 
 def _alias(name: DatasetId, other: object, evidence: Evidence, seen: Seen) -> Iterator[Alias]:
     if isinstance(other, dict):
-        alias = DatasetId(_text(other, "namespace"), _text(other, "name"))
+        alias = DatasetId(text(other, "namespace"), text(other, "name"))
         if alias.name and alias != name and (alias.is_complete or name.is_complete):
             yield Alias(name, alias, evidence, seen)
 
 
 def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) -> Iterator[CatalogEntry]:
-    kind = catalog_kind(_text(facet, "type"))
-    catalog = Catalog(kind, _text(facet, "name"), _text(facet, "metadataUri"), _text(facet, "warehouseUri"))
+    kind = catalog_kind(text(facet, "type"))
+    catalog = Catalog(kind, text(facet, "name"), text(facet, "metadataUri"), text(facet, "warehouseUri"))
     table = _within(catalog, _table_told(dataset)) or _table_at(dataset.id, catalog)
     if catalog.kind and catalog.name and table:
         yield CatalogEntry(dataset.id, catalog, table, seen)
@@ -51,8 +50,8 @@ def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) ->
 
 def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> Iterator[EngineCatalog]:
     """What the engine with this namespace means by this word."""
-    catalog = Catalog(catalog_kind(_text(facet, "type")), "", _text(facet, "metadataUri"), _text(facet, "warehouseUri"))
-    names = DatasetId(_text(facet, "namespace"), _text(facet, "prefix"))
+    catalog = Catalog(catalog_kind(text(facet, "type")), "", text(facet, "metadataUri"), text(facet, "warehouseUri"))
+    names = DatasetId(text(facet, "namespace"), text(facet, "prefix"))
     if names.namespace:
         yield EngineCatalog(*name, Catalog("", "", "", ""), names, seen)
     elif catalog.kind and (catalog.metadata_uri or catalog.warehouse_uri):
@@ -64,7 +63,7 @@ def _table_told(dataset: DatasetRef) -> str:
     symlinks = standing(dataset.facets, "symlinks")
     for identifier in objects(symlinks.get("identifiers") if symlinks is not None else None):
         if identifier.get("type") == "TABLE":
-            name = _text(identifier, "name")
+            name = text(identifier, "name")
             return name.removeprefix("table/").replace("/", ".") if name.startswith("table/") else name
     return ""
 
@@ -87,9 +86,4 @@ def _table_at(name: DatasetId, catalog: Catalog) -> str:
 
 
 def _place(uri: str) -> str:
-    return _FILE.sub("file:/", uri, count=1).rstrip("/")
-
-
-def _text(mapping: Mapping[str, Any], key: str) -> str:
-    value = mapping.get(key)
-    return value if isinstance(value, str) else ""
+    return FILE_URL.sub("file:/", uri, count=1).rstrip("/")

@@ -66,7 +66,10 @@ class ColumnId(NamedTuple):
         return f"datasetField:{self.dataset.namespace}:{self.dataset.name}:{self.column}"
 
 
-NodeT = TypeVar("NodeT", bound=DatasetId | JobId)
+GraphNode = DatasetId | JobId
+AnyNode = GraphNode | ColumnId
+"""What a node id names: a node of the graph, or a column of one. Nodes that sign are machines, and go by another id."""
+NodeT = TypeVar("NodeT", bound=GraphNode)
 
 
 def without_column(node: NodeT | ColumnId) -> NodeT | DatasetId:
@@ -78,7 +81,7 @@ class NodeReading(NamedTuple):
     """One way to read a node id."""
 
     kind: NodeKind
-    node: DatasetId | JobId | ColumnId
+    node: AnyNode
 
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

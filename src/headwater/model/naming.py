@@ -23,6 +23,11 @@ DEFAULT_KAFKA_PORT: Final = 9092
 HOST: Final = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)"
 """A host name, an IPv4 address or an IPv6 address in brackets, as a regular expression."""
 
+FILE_URL: Final = re.compile(r"file:/*")
+"""How the URL of a local file begins: any number of slashes means the same."""
+S3_SCHEMES: Final = frozenset({"s3", "s3a", "s3n"})
+"""Hadoop's clients of S3 among them: all mean one store."""
+
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)")
 _HOST_AND_PORT = re.compile(rf"(?P<host>{HOST})(?::(?P<port>\d{{1,5}}))?")
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
@@ -56,7 +61,7 @@ def file_dataset(location: str) -> DatasetId:
     match at.scheme:
         case "file":
             return _file_url(at)
-        case "s3" | "s3a" | "s3n":
+        case scheme if scheme in S3_SCHEMES:
             return DatasetId(f"s3://{_bucket(at.authority)}", _object_key(at.path))
         case "gs":
             return DatasetId(f"gs://{_bucket(at.authority)}", _object_key(at.path))

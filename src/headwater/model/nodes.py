@@ -18,6 +18,7 @@ from headwater.model.events import Facets, RunEvent
 from headwater.model.facets.own import ChainFacet, Head, HeartbeatFacet, SignatureFacet
 from headwater.model.facts import ChainLink
 from headwater.model.heartbeat import HEARTBEAT, NODES
+from headwater.model.producer import SIGNATURE_MEMBERS
 
 _MAX_SEQUENCE: Final = 2**53
 _MAX_NAME: Final = 200
@@ -82,7 +83,6 @@ class _Told(NamedTuple):
 _TEXTS: Final = ("nodeId", "epoch", "previousHash", "_producer", "_schemaURL")
 _CHECKPOINT: Final = (dict, type(None))
 _CHAIN: Final = frozenset({*_TEXTS, "sequence"})
-_SIGNATURE: Final = frozenset({"algorithm", "keyId", "payloadHash", "signature", "_producer", "_schemaURL"})
 
 
 def _told_plainly(run_facets: Facets) -> _Told | None:
@@ -91,7 +91,7 @@ def _told_plainly(run_facets: Facets) -> _Told | None:
     is_plain = (
         signature is not None
         and chain.keys() - {"lastCheckpoint"} == _CHAIN
-        and signature.keys() == _SIGNATURE
+        and signature.keys() == SIGNATURE_MEMBERS
         and type(chain.get("lastCheckpoint")) in _CHECKPOINT
         and type(chain["sequence"]) is int
         and {type(chain[member]) for member in _TEXTS} == {*map(type, signature.values())} == {str}

@@ -1,11 +1,21 @@
-"""What is read of facets part by part, as it came."""
+"""Lists of objects in facets that no view has checked: what can be read of them is, the rest is passed over."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 
 def objects(value: object) -> Iterator[Mapping[str, Any]]:
-    """The objects of a list; none where it is no list, and what is no object is passed over."""
+    """Each JSON object in a list, in order; nothing where `value` is no list.
+
+    >>> list(objects([{"name": "id"}, "no object", None]))
+    [{'name': 'id'}]
+    """
     for item in value if isinstance(value, list) else ():
         if isinstance(item, dict):
             yield item
+
+
+def text(mapping: Mapping[str, Any], key: str) -> str:
+    """The text of a member; empty where it is none."""
+    value = mapping.get(key)
+    return value if isinstance(value, str) else ""

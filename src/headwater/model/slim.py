@@ -34,7 +34,26 @@ def facet(schema: str, **members: object) -> Facet:
     >>> facet("1-0-1/DatasetTypeDatasetFacet", datasetType="TOPIC", subType=None)["datasetType"]
     'TOPIC'
     """
-    return _stamped(f"{_SPEC}/{schema}.json#/$defs/{schema.rpartition('/')[2]}", members)
+    return _stamped(schema_url(schema), members)
+
+
+def schema_url(schema: str) -> str:
+    """Where a facet of the standard is described.
+
+    >>> schema_url("1-0-1/DatasetTypeDatasetFacet")
+    'https://openlineage.io/spec/facets/1-0-1/DatasetTypeDatasetFacet.json#/$defs/DatasetTypeDatasetFacet'
+    """
+    return f"{_SPEC}/{schema}.json#/$defs/{schema.rpartition('/')[2]}"
+
+
+def dataset_type(kind: str) -> Facet:
+    """The facet `datasetType` of a dataset of this kind, such as `TOPIC`."""
+    return facet("1-0-1/DatasetTypeDatasetFacet", datasetType=kind)
+
+
+def dataset_version(version: str) -> Facet:
+    """The facet `version` of a dataset: of what was read of it, or made by writing."""
+    return facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=version)
 
 
 def own_facet(name: str, **members: object) -> Facet:

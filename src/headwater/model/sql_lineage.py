@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from headwater.model.names import DatasetId, JobId
+from headwater.model.slim import schema_url
 from headwater.sql.columns import Source, Statement
 from headwater.sql.label import Label
 from headwater.sql.reading import Parts
@@ -16,7 +17,7 @@ from headwater.sql.reading import Parts
 FROM_SQL: Final = "from the SQL's text"
 """What such an edge says of its derivation."""
 
-_SCHEMA: Final = "https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json"
+_SCHEMA: Final = schema_url("1-2-0/ColumnLineageDatasetFacet")
 
 Named = Callable[[Parts], DatasetId | None]
 """Gives the dataset that a table is, by what the statement calls it."""
@@ -52,7 +53,7 @@ def column_of(label: Label, column: str) -> str:
 def column_lineage(told: Statement, named: Named, rename: Callable[[str], str] = str) -> dict[str, Any]:
     """The facet `columnLineage` of what a statement writes; columns of tables that are no datasets are left out."""
     return {
-        "_schemaURL": f"{_SCHEMA}#/$defs/ColumnLineageDatasetFacet",
+        "_schemaURL": _SCHEMA,
         "fields": {
             rename(column): {"inputFields": _input_fields(made, named)} for column, made in told.columns.items()
         },

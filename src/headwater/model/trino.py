@@ -114,7 +114,7 @@ def _of_dashboard(mended: RunEvent, event: RunEvent, sql: str, label: Label) -> 
 
 
 def _column_lineage(told: "Statement", event: RunEvent, label: Label | None = None) -> dict[str, Any]:
-    from headwater.model import sql_lineage
+    from headwater.model import sql_lineage  # as in `_of_dashboard`
 
     rename = (lambda column: sql_lineage.column_of(label, column)) if label is not None else str
     return sql_lineage.column_lineage(told, _Tables(event).named, rename)
@@ -122,7 +122,7 @@ def _column_lineage(told: "Statement", event: RunEvent, label: Label | None = No
 
 def _statement(event: RunEvent, sql: str) -> "Statement | None":
     """What the SQL says of columns; None where it cannot be read, or tables of the event are not in it."""
-    from headwater.sql.columns import statement
+    from headwater.sql.columns import statement  # as in `_of_dashboard`
     from headwater.sql.reading import AT_INTAKE, UnreadableSqlError
 
     try:

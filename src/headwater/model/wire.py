@@ -20,6 +20,10 @@ def _only_text(value: object) -> object:
     return read_time(time) if is_leap(time) else time
 
 
+def _in_capitals(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
 def _no_nul(value: str) -> str:
     if "\0" in value:
         raise ValueError("must not hold the character NUL")
@@ -68,7 +72,7 @@ class _WireBase(_Wire):
 class WireRunEvent(_WireBase):
     """That a run changed its state, or told more about itself."""
 
-    eventType: EventType | None = None
+    eventType: Annotated[EventType, BeforeValidator(_in_capitals)] | None = None
     run: _WireRun
     job: _WireJob
     inputs: list[_WireDataset] | None = None

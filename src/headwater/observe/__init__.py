@@ -3,7 +3,11 @@
 lifecycle    the order of a run's events, and their times
 guard        the one place where lineage may fail
 failure      why a run failed, without a single value of the data
-counters     what a run has moved; `run_facets` writes it
+told_run     a run that is told event by event, whoever does the work
+counters     what a run has moved
+run_facets   run facets that every run of ours may have
 described    a dataset and what is known of it
+queries      what a query that runs in a database reads, from its text
+signals      SIGTERM, which else ends a Python program without a word
 spark        what a Spark driver can be asked over py4j
 """

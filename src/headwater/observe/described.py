@@ -1,4 +1,7 @@
-"""A dataset and what is known of it."""
+"""Datasets on their way into an event: name and facets as an observer gathers them, with the official client's classes.
+
+`Described` is filled while a run goes on, and then stands in its events as an input, an output or both.
+"""
 
 from dataclasses import dataclass, field
 

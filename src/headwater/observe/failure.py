@@ -27,6 +27,11 @@ class Failure:
 UNKNOWN_FAILURE: Final = Failure("Spark does not tell why", "", "JAVA")
 
 
+def is_exit(error: BaseException | None) -> bool:
+    """Whether this is how a program that is content with itself exits."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)
+
+
 def python_message(error: BaseException) -> str:
     """The class and the place; the message may hold anything."""
     frames = traceback.extract_tb(error.__traceback__)

@@ -16,13 +16,14 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from headwater.model.facts import TerminalState
 from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.observe.spark.failure import failure_of
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.spec import PipelineSpec
 from headwater.pipeline.stop import StopSignal, Why
-from headwater.pipeline.telling.observer import EndState, Observer, Silent
+from headwater.pipeline.telling.observer import Observer, Silent
 from headwater.pipeline.work import Ended, Work
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ class RunResult:
     """
 
     run_id: str
-    state: EndState
+    state: TerminalState
     counters: Counters | None
     error: str | None = None
     stop_reason: str | None = None

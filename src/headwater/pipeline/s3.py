@@ -6,13 +6,11 @@ who runs several must ask whether they agree.
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Final
 from urllib.parse import urlsplit
 
+from headwater.model.naming import S3_SCHEMES
 from headwater.pipeline.environment import from_environment
 from headwater.pipeline.spec import FileInput, FileOutput, PipelineSpec, S3Access
-
-_SCHEMES: Final = ("s3", "s3a", "s3n")
 
 
 def bucket_settings(spec: PipelineSpec) -> dict[str, str]:
@@ -43,7 +41,7 @@ def _reached(spec: PipelineSpec) -> Iterator[tuple[str, S3Access]]:
     for end in ends:
         paths = end.paths if isinstance(end, FileInput) else [end.path] if isinstance(end, FileOutput) else []
         access = _access_of(end) if isinstance(end, S3Access) else S3Access()
-        yield from ((url.netloc, access) for url in map(urlsplit, paths) if url.scheme in _SCHEMES)
+        yield from ((url.netloc, access) for url in map(urlsplit, paths) if url.scheme in S3_SCHEMES)
 
 
 def _access_of(end: S3Access) -> S3Access:

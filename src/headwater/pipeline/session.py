@@ -58,6 +58,8 @@ _ON_ONE_MACHINE: Final = {
 }
 
 RUN_ID_PROPERTY: Final = "headwater.run-id"
+SNAPSHOT_PROPERTY: Final = "spark.sql.iceberg.snapshot-property"
+"""Before the name of a property: what every Iceberg snapshot has that is written while it is set."""
 """Property of every Iceberg snapshot that a run makes: the proof of which run made a version."""
 
 _starting = threading.Lock()
@@ -105,7 +107,7 @@ def session_for(spec: PipelineSpec, base: SparkSession, home: Path, run_id: str)
         wanted |= spark_conf(name, catalog)
     wanted |= bucket_settings(spec)
     wanted |= spec.spark
-    wanted[f"spark.sql.iceberg.snapshot-property.{RUN_ID_PROPERTY}"] = run_id
+    wanted[f"{SNAPSHOT_PROPERTY}.{RUN_ID_PROPERTY}"] = run_id
     for key, value in wanted.items():
         _set(session, key, value)
     return session

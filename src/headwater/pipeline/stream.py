@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from headwater.pipeline.frames import named
+from headwater.pipeline.session import SNAPSHOT_PROPERTY
 from headwater.pipeline.sinks.iceberg import add_columns, make_table
 from headwater.pipeline.sinks.write import write
 from headwater.pipeline.spec import FileOutput, IcebergOutput, KafkaInput, Output, PipelineSpec, StdoutOutput
@@ -157,7 +158,7 @@ class _MicroBatches:
     def _write_one(self, frame: DataFrame, output: Output, number: int) -> None:
         if isinstance(output.writes, IcebergOutput):
             session = frame.sparkSession
-            session.conf.set(f"spark.sql.iceberg.snapshot-property.{_MICRO_BATCH}", f"{self._query_id} {number}")
+            session.conf.set(f"{SNAPSHOT_PROPERTY}.{_MICRO_BATCH}", f"{self._query_id} {number}")
             if not _is_merge(output) and _has_micro_batch(frame, output.writes, self._query_id, number):
                 return
         rows = write(self._observer.watch(output, frame), output.writes)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
+from headwater.service.gate.rules import OPEN, RULES
 from headwater.service.http.paths import API
 
 Json = dict[str, Any]
@@ -38,8 +39,6 @@ class Described(FastAPI):
 
 
 def _with_access(page: Json) -> Json:
-    from headwater.service.gate.rules import OPEN, RULES  # here, not above: rules of Cedar take a third of a second
-
     for route, operation in _operations(page):
         _tell_of_parameters(route, operation["responses"])
         if route not in OPEN:

@@ -3,7 +3,7 @@
 canonical   the one form of a JSON text that is hashed and signed
 facet       the signature facet: its place, its members, what each must say
 chain       the chain facet: the event's place in its node's record
-sign        event in, signed event out
+sign        event in, signed event out; records: the same for rows of data
 verify      event in, verdict out
 ed25519     whether a signature is good
 keys        a node's key and its key id

@@ -5,7 +5,7 @@ from base64 import b64decode, b64encode
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from headwater.errors import InvalidEventError, UntrustedEventError
-from headwater.model.producer import HEADWATER_FACETS
+from headwater.model.producer import HEADWATER_FACETS, SIGNATURE_MEMBERS
 from headwater.signing.keys import NodeKey
 
 SIGNATURE: Final = "signature"
@@ -17,7 +17,6 @@ KNOWN_SCHEMAS: Final = frozenset(
     }
 )
 ALGORITHM: Final = "Ed25519"
-_MEMBERS: Final = {"_producer", "_schemaURL", "algorithm", "keyId", "payloadHash", "signature"}
 _SIGNATURE_BYTES: Final = 64
 
 
@@ -53,11 +52,11 @@ def run_facets(event: dict[str, Any]) -> dict[str, Any] | None:
     return facets
 
 
-def signature_facet(payload: bytes, producer: str, key: NodeKey, schema_url: str) -> dict[str, str]:
+def signature_facet(payload: bytes, producer: str, key: NodeKey) -> dict[str, str]:
     """Sign `payload`, the canonical form of an event without its signature."""
     return {
         "_producer": producer,
-        "_schemaURL": schema_url,
+        "_schemaURL": SIGNATURE_SCHEMA,
         "algorithm": ALGORITHM,
         "keyId": key.key_id,
         "payloadHash": payload_hash(payload),
@@ -105,7 +104,7 @@ def payload_hash(payload: bytes) -> str:
 def _has_members_of_signature(facet: object) -> TypeGuard[dict[str, str]]:
     return (
         isinstance(facet, dict)
-        and facet.keys() == _MEMBERS
+        and facet.keys() == SIGNATURE_MEMBERS
         and all(isinstance(member, str) for member in facet.values())
     )
 

@@ -5,12 +5,15 @@ from typing import Any, NamedTuple
 from headwater.errors import InvalidEventError
 from headwater.signing import canonical
 from headwater.signing.chain import CHAIN, Link, chain_facet
-from headwater.signing.facet import SIGNATURE, SIGNATURE_SCHEMA, as_event, run_facets, signature_facet
+from headwater.signing.facet import SIGNATURE, as_event, run_facets, signature_facet
 from headwater.signing.keys import NodeKey
 
 
-def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> bytes:
+def sign_event(raw: bytes, key: NodeKey) -> bytes:
     """Return the event in canonical form with its signature in `run.facets.signature`, in place of any other there.
+
+    The event claims no place in a chain. So sign those who keep none, as the vectors have it that all implementations
+    share; what our own programs send is signed by `sign_in_chain`.
 
     The signature covers the canonical form without that facet, and with `"facets":{}` if the run has no other.
 
@@ -19,7 +22,7 @@ def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> 
         InvalidEventError: a key stands twice, the producer is missing, or there is no run: the events of jobs and
             datasets have no place for a signature and are sent without one.
     """
-    return _signed(as_event(canonical.read(raw)), key, schema_url)
+    return _signed(as_event(canonical.read(raw)), key)
 
 
 class Linked(NamedTuple):
@@ -43,11 +46,11 @@ def sign_in_chain(raw: bytes, key: NodeKey, link: Link) -> Linked | None:
     if facets is None:
         return None
     facets[CHAIN] = chain_facet(link, event.get("producer"))
-    signed = _signed(event, key, SIGNATURE_SCHEMA)
+    signed = _signed(event, key)
     return Linked(signed, facets[SIGNATURE]["payloadHash"])
 
 
-def _signed(event: dict[str, Any], key: NodeKey, schema_url: str) -> bytes:
+def _signed(event: dict[str, Any], key: NodeKey) -> bytes:
     facets = run_facets(event)
     if facets is None:
         raise InvalidEventError("run: missing; only the events of runs can be signed")
@@ -55,5 +58,5 @@ def _signed(event: dict[str, Any], key: NodeKey, schema_url: str) -> bytes:
     if not isinstance(producer, str):
         raise InvalidEventError("producer: expected a string")
     facets.pop(SIGNATURE, None)
-    facets[SIGNATURE] = signature_facet(canonical.write(event), producer, key, schema_url)
+    facets[SIGNATURE] = signature_facet(canonical.write(event), producer, key)
     return canonical.write(event)

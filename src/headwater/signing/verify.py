@@ -24,6 +24,9 @@ class Verification(NamedTuple):
     reason: str | None
 
 
+UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
+
+
 class Claim(NamedTuple):
     """What an event says that a verifier must know, for a caller who has read it already."""
 
@@ -50,8 +53,13 @@ def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Cla
     except InvalidEventError as fault:
         return Verification("malformed", None, str(fault))
     if not signed:
-        return Verification("unsigned", None, "run.facets.signature: missing")
+        return UNSIGNED
     return _judged(signed, trusted)
+
+
+def as_revoked(verified: Verification) -> Verification:
+    """What becomes of a good signature whose key was not to be trusted any more."""
+    return Verification("unknown-key", verified.key_id, "run.facets.signature.keyId: the key is revoked")
 
 
 class _Signed(NamedTuple):

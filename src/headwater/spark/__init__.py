@@ -2,6 +2,7 @@
 
 capturing   `capture`
 program     `headwater-spark program.py`: runs a program that says nothing of us
+__main__    the same as `python -m headwater.spark program.py`
 """
 
 from headwater.spark.capturing import capture

@@ -4,10 +4,11 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from headwater.errors import InvalidEventError
-from headwater.model.edits import EditEntry, Node, named, parse_edit
+from headwater.model.edits import EditEntry, named, parse_edit
 from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
+from headwater.model.names import GraphNode
 from headwater.model.nodes import Arrival
 from headwater.signing.leaf import Found, Seal, seal
 from headwater.signing.verify import Verdict
@@ -38,7 +39,7 @@ class Entry(NamedTuple):
     """The raw bytes, packed."""
     facts: tuple[Fact, ...]
     """What an event says; what edits say depends on their place in the log."""
-    named: tuple[Node, ...]
+    named: tuple[GraphNode, ...]
     edits: EditEntry | None
     seal: Seal | None = None
     """Its leaf in the tree; None has the store make it, on the writer's thread."""

@@ -17,6 +17,8 @@ from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import DamagedFrame, unpacked
 from headwater.store.segments import Segments
 
+LOG_SIZE: Final = "SELECT coalesce(max(idx) + 1, 0) FROM log"
+"""How many entries the log holds: there are no holes."""
 _ALL: Final = 2**62
 _IN_ONE_ANSWER: Final = 2_000
 _OTHERS: Final = {
@@ -78,7 +80,7 @@ class LogReader(Bounded):
         return self._entries()
 
     def _entries(self) -> int:
-        return int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
+        return int(self._value(LOG_SIZE))
 
     def folded(self) -> int:
         """Of how many entries the facts are stored."""

@@ -1,4 +1,8 @@
-"""A store that is open: its own reader, and others beside it."""
+"""What every open store can do besides being read: open further readers, and give up raw bytes to segments.
+
+Two classes are such stores: `store.Store`, which writes by itself, and `lent.LentStore`, whose events another process
+writes. Whoever only reads, or moves old events out, takes an `OpenStore` and need not know which it is.
+"""
 
 from collections.abc import Callable
 
@@ -9,7 +13,7 @@ from headwater.store.segments import Segments
 
 
 class OpenStore(Reader):
-    """What `Store` has, and one that is lent to another process."""
+    """An open store, whichever process writes to it. Itself a `Reader`, over the store's own connection."""
 
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it.

@@ -36,7 +36,7 @@ def borrowed(loan: Loan, known: Known | None) -> Store:
     """
     if isinstance(loan.where, Path):
         return SqliteStore(loan.where, lock=loan.lock, known=known)
-    from headwater.store.postgres import PostgresStore
+    from headwater.store.postgres import PostgresStore  # as in `open_store`
 
     store = PostgresStore(loan.where, segments=loan.segments, known=known)
     try:
@@ -64,7 +64,7 @@ def open_existing(where: str | Path, segments: Path) -> Store:
 def _holds_store(where: str | Path) -> bool:
     if isinstance(where, Path) or "://" not in where:
         return is_sqlite_store(Path(where))
-    from headwater.store.postgres import is_postgres_store
+    from headwater.store.postgres import is_postgres_store  # as in `open_store`
 
     return is_postgres_store(where)
 
@@ -72,7 +72,7 @@ def _holds_store(where: str | Path) -> bool:
 def _shown(where: str | Path) -> str:
     if isinstance(where, Path) or "://" not in where:
         return str(where)
-    from headwater.store.postgres_url import place_of
+    from headwater.store.postgres_url import place_of  # as in `open_store`
 
     return f"the database ({place_of(where)})"
 
@@ -88,6 +88,6 @@ def open_reader(where: str | Path, segments: Path) -> Reader:
         if not path.exists():
             raise SetupError(f"there is no database {path}: {WHERE_ONE_IS}")
         return Reader(open_to_read(path), Segments(segments_of(path)))
-    from headwater.store.postgres import open_postgres_reader
+    from headwater.store.postgres import open_postgres_reader  # as in `open_store`
 
     return open_postgres_reader(where, segments)

@@ -336,4 +336,18 @@ DELETE FROM run_of_job;
 DELETE FROM run_times;
 DELETE FROM telling;
 """,
+    # 15
+    """
+DROP TABLE job_flow;
+CREATE TABLE job_flow (                -- an end is a job or a dataset; 'own', 0 is the job of the run itself
+  run INTEGER, source_kind TEXT, source INTEGER, source_run TEXT, target_kind TEXT, target INTEGER, target_run TEXT,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,  -- the runs of jobs at the ends, where they are told, else ''
+  PRIMARY KEY (run, source_kind, source, source_run, target_kind, target, target_run)
+) STRICT, WITHOUT ROWID;
+
+-- Which run of a job a flow came from or went into had not been read, and a job was declared to write whatever its
+-- `lineage` facet tells the sources of.
+DELETE FROM declaration;
+UPDATE folded SET events = 0;
+""",
 )

@@ -28,6 +28,7 @@ from headwater.signing.merkle import Growth
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
+from headwater.store.log_reader import LOG_SIZE
 from headwater.store.merged import FACT_TABLES
 from headwater.store.opened import OpenStore
 from headwater.store.packing import packed, unpacked
@@ -227,7 +228,7 @@ class Store(OpenStore):
     # The log
 
     def _log_size(self) -> int:
-        [(size,)] = self._writer.rows("SELECT coalesce(max(idx) + 1, 0) FROM log")
+        [(size,)] = self._writer.rows(LOG_SIZE)
         return int(size)
 
     def _append(self, entries: Sequence[Entry]) -> tuple[list[int], dict[int, Entry]]:

@@ -336,18 +336,25 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         JobFlow,
-        widening("job_flow", 7, "run", "source_kind", "source", "target_kind", "target"),
+        widening("job_flow", 9, "run", "source_kind", "source", "source_run", "target_kind", "target", "target_run"),
         lambda fact, numbers: (
             numbers.run(fact.run_id),
             *_end(fact.source, numbers),
+            fact.source_run or "",
             *_end(fact.target, numbers),
+            fact.target_run or "",
             *fact.seen,
         ),
         lambda row, names: JobFlow(
-            names.run(row[0]), _end_of(row[1], row[2], names), _end_of(row[3], row[4], names), Seen(*row[5:])
+            names.run(row[0]),
+            _end_of(row[1], row[2], names),
+            _end_of(row[4], row[5], names),
+            Seen(*row[7:]),
+            row[3] or None,
+            row[6] or None,
         ),
         runs=(0,),
-        names=(2, 4),
+        names=(2, 5),
     ),
     Table(
         Quarantined,

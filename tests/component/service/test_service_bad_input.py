@@ -55,6 +55,7 @@ REFUSED = {
     "open objects": (b'{"a":' * 200_000, 400, "event: more than"),
     "not UTF-8": (b'{"a": "\xff"}', 400, "event: not UTF-8 at byte 7"),
     "NaN": (raw_event(x="NaN"), 400, "x: NaN is not JSON"),
+    "null": (b"null", 422, "event: expected an object"),
     "an array": (b"[]", 422, "event: expected an object"),
     "a number": (b"5", 422, "event: expected an object"),
     "no event": (b"{}", 422, "event: expected one of run (with job), job or dataset"),

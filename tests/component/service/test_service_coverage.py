@@ -224,6 +224,104 @@ def test_a_target_that_tells_it_comes_from_nothing_is_no_gap(client: TestClient)
     assert listed(ask(client)) == []
 
 
+def entries(*pairs: tuple[str, str]) -> Body:
+    """A job's facet `lineage` by which each target is made from a source as a whole."""
+    named = [[{"namespace": "lake", "name": name, "type": "DATASET"} for name in pair] for pair in pairs]
+    return facet(entries=[{**target, "inputs": [source]} for target, source in named])
+
+
+def declared(lineage: Body) -> Body:
+    """A dataset event that says where t comes from."""
+    about = {"eventTime": "2026-05-22T15:00:00Z", "producer": "https://example.org/catalog"}
+    return {**about, "dataset": dataset("t", **lineage)}
+
+
+def without_columns(client: TestClient) -> list[tuple[str, str]]:
+    """What load makes datasets from without columns: each target and its sources, by their names."""
+    found = []
+    for gap in ask(client, kind="edge-without-columns")["gaps"]:
+        target, job, *made_from = (node_id.rpartition(":")[2] for node_id in (gap["nodeId"], *gap["related"]))
+        assert (job, gap["words"].split()[4]) == ("load", str(len(made_from)))
+        found.append((target, "".join(made_from)))
+    return sorted(found)
+
+
+READS_TWO: Body = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("c"), dataset("d")]}
+
+
+def test_of_explicit_lineage_without_columns_only_what_it_names_is_what_a_dataset_is_made_from(
+    client: TestClient,
+) -> None:
+    post(client, told("START", "r1", **READS_TWO))
+    assert without_columns(client) == [("c", "ab"), ("d", "ab")]
+
+    job = {"namespace": "etl", "name": "load", "facets": {"lineage": entries(("c", "a"), ("d", "b"))}}
+    post(client, told("COMPLETE", "r1", time="2026-05-22T14:01:00Z", job=job))
+
+    assert without_columns(client) == [("c", "a"), ("d", "b")]
+    post(client, told("COMPLETE", "r2", time="2026-05-22T14:02:00Z", **READS_TWO))
+    assert without_columns(client) == [("c", "ab"), ("d", "ab")]
+
+
+def test_of_explicit_lineage_in_a_job_event_only_what_it_names_is_what_a_dataset_is_made_from(
+    client: TestClient,
+) -> None:
+    job = {"namespace": "etl", "name": "load", "facets": {"lineage": entries(("c", "a"))}}
+    told_of = {key: event()[key] for key in ("eventTime", "producer", "schemaURL")}
+
+    post(client, {**told_of, "job": job, **READS_TWO})
+
+    assert without_columns(client) == [("c", "a"), ("d", "ab")]
+
+
+COLUMN_OF_S = {"namespace": "lake", "name": "s", "type": "DATASET", "field": "id"}
+
+
+@pytest.mark.parametrize(
+    ("lineage", "gaps"),
+    [
+        ({"lineage": facet(inputs=[])}, [("t", "s")]),
+        ({"lineage": facet(fields={"id": {"inputs": [{**COLUMN_OF_S, "name": "v"}]}})}, [("t", "s")]),
+        ({"columnLineage": facet(fields={"id": {"inputFields": [{**COLUMN_OF_S, "name": "v"}]}})}, [("t", "s")]),
+        ({"lineage": facet(fields={"id": {"inputs": [COLUMN_OF_S]}})}, []),
+        ({"columnLineage": facet(fields={"id": {"inputFields": [COLUMN_OF_S]}})}, []),
+    ],
+    ids=["from nothing", "from another", "columns of another", "from the source", "columns of the source"],
+)
+def test_what_a_dataset_event_says_of_another_way_into_a_dataset_tells_no_columns_of_a_runs(
+    client: TestClient, lineage: Body, gaps: list[tuple[str, str]]
+) -> None:
+    post(client, told("COMPLETE", "r1", inputs=[dataset("s")], outputs=[dataset("t")]))
+    assert without_columns(client) == [("t", "s")]
+
+    post(client, declared(lineage))
+
+    assert without_columns(client) == gaps
+
+
+def test_columns_that_a_job_is_declared_to_make_hold_for_all_its_runs(client: TestClient) -> None:
+    told_of = {key: event()[key] for key in ("eventTime", "producer", "schemaURL", "job")}
+    columns = {"columnLineage": facet(fields={"id": {"inputFields": [COLUMN_OF_S]}})}
+    post(client, told("COMPLETE", "r1", inputs=[dataset("s"), dataset("currencies")], outputs=[dataset("t")]))
+
+    post(client, {**told_of, "inputs": [dataset("s")], "outputs": [dataset("t", **columns)]})
+
+    assert without_columns(client) == []
+
+
+def test_a_source_that_only_explicit_lineage_names_is_shown_by_the_name_that_it_goes_by_then(
+    client: TestClient,
+) -> None:
+    outputs = [dataset("t", lineage=facet(inputs=[{"namespace": "lake", "name": "v", "type": "DATASET"}]))]
+    post(client, told("COMPLETE", "r1", outputs=outputs))
+    assert without_columns(client) == [("t", "v")]
+
+    other_name = facet(identifiers=[{"namespace": "lake", "name": "v", "type": "TABLE"}])
+    post(client, told("COMPLETE", "r2", outputs=[dataset("a-table", symlinks=other_name)]))
+
+    assert without_columns(client) == [("t", "a-table")]
+
+
 def test_a_catalog_of_a_query_engine_has_no_columns_to_tell(client: TestClient) -> None:
     meant = facet(type="glue", warehouseUri="s3://warehouse")
     catalog = dataset("lake", "trino://t:8080", headwater_engine_catalog=meant)

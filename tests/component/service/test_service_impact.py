@@ -314,6 +314,39 @@ def test_a_job_that_says_which_columns_it_uses_minds_no_other(client: TestClient
 
 
 @pytest.mark.parametrize("is_declared", [False, True])
+def test_a_column_that_only_a_job_which_uses_it_names_is_one(client: TestClient, is_declared: bool) -> None:
+    used = {"namespace": "lake", "name": "plain", "type": "DATASET", "field": "id"}
+    event = ran("alarm", "r7", 7, [dataset("plain")], [])
+    event["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [used]}])}
+    if is_declared:
+        event = {member: value for member, value in event.items() if member not in ("run", "eventType")}
+    post(client, ran("alarm", "r6", 6, [dataset("plain")], []), event)
+
+    answer = ask(client, nodeId="dataset:lake:plain", column="id", change="drop")
+    asked = "/api/v1/column-lineage?nodeId=dataset"
+    (column,) = get(client, f"{asked}Field:lake:plain:id")["graph"]
+
+    assert (effects(answer), answer["breaking"]) == ({"job alarm": "breaks"}, True)
+    assert (column["data"]["field"], column["data"]["fieldType"]) == ("id", "")
+    assert [node["id"] for node in get(client, f"{asked}:lake:plain")["graph"]] == [column["id"]]
+    assert get(client, "/api/v1/namespaces/lake/datasets/plain")["fields"] == []
+    for before in ("impact?change=drop&", "column-lineage?"):
+        path = f"/api/v1/{before}nodeId=datasetField:lake:plain:id"
+        assert client.get(path).status_code == 200
+        assert client.get(f"{path}&asOf={event['eventTime'].replace(':07', ':06')}").status_code == 404
+        assert client.get(path.replace(":id", ":other")).status_code == 404
+
+
+def test_a_column_stays_one_where_the_job_that_names_it_reads_all_of_the_dataset_too(client: TestClient) -> None:
+    whole = {"namespace": "lake", "name": "plain", "type": "DATASET"}
+    event = ran("alarm", "r7", 7, [dataset("plain")], [])
+    event["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [whole, {**whole, "field": "id"}]}])}
+    post(client, event)
+
+    assert effects(ask(client, nodeId="dataset:lake:plain", column="id", change="drop")) == {"job alarm": "unknown"}
+
+
+@pytest.mark.parametrize("is_declared", [False, True])
 def test_of_a_job_that_never_ran_others_may_say_which_columns_it_uses(client: TestClient, is_declared: bool) -> None:
     used = source("delays", "avg_delay", "INDIRECT", "FILTER") | {"type": "DATASET"}
     told = facet(entries=[{"namespace": "etl", "name": "alarm", "type": "JOB", "inputs": [used]}])

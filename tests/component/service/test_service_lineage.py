@@ -38,6 +38,19 @@ def test_depth_counts_jobs_and_each_brings_all_it_reads_and_writes(
     assert {each["data"]["name"] for each in graph if each["type"] == "DATASET"} == touched
 
 
+@pytest.mark.parametrize("side", ["inputs", "outputs"])
+def test_who_reads_or_writes_the_same_dataset_is_a_neighbour(client: TestClient, side: str) -> None:
+    other = {"inputs": "outputs", "outputs": "inputs"}[side]
+    for number in range(2):
+        ends = {side: [dataset("shared")], other: [dataset(f"own{number}")]}
+        post(client, run_event(f"r{number}", "COMPLETE", number, job=job(f"j{number}"), **ends))
+
+    far, near = (get(client, f"/api/v1/lineage?nodeId=job:etl:j0&depth={depth}")["graph"] for depth in (1, 0))
+
+    assert [each["data"]["name"] for each in far] == ["own0", "own1", "shared", "j0", "j1"]
+    assert [each["data"]["name"] for each in near] == ["own0", "shared", "j0"]
+
+
 def test_every_edge_stands_at_both_its_ends_with_its_times(client: TestClient) -> None:
     chain(client, 2)
     post(client, run_event("r9", "COMPLETE", 9, job=job("j0"), inputs=[dataset("d0")]))

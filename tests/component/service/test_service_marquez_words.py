@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import dataset, event, facet, get, post, schema, served
+from tests.support.app import Body, dataset, event, facet, get, post, schema, served
 
 TABLE = {"type": "DB_TABLE", "physicalName": "p", "sourceName": "default", "fields": [{"name": "c d/:e"}]}
 NO_NAMESPACE = {"code": 404, "message": "Namespace 'none' not found."}
@@ -206,6 +206,35 @@ def test_what_an_event_lacks_stands_in_errors(client: TestClient, missing: dict[
     answer = client.post("/api/v1/lineage", json=event(**missing))
 
     assert (answer.status_code, answer.json()["errors"]) == (422, [fault])
+
+
+@pytest.mark.parametrize(
+    ("said", "members", "faults"),
+    [
+        ("RunEvent", {"job": {"namespace": "etl", "name": "load"}}, ["run must not be null"]),
+        ("RunEvent", {"dataset": {"namespace": "lake", "name": "a"}}, ["run must not be null", "job must not be null"]),
+        ("JobEvent", {"dataset": {"namespace": "lake", "name": "a"}}, ["job must not be null"]),
+        ("JobEvent", {}, ["job must not be null"]),
+        ("DatasetEvent", {"job": {"namespace": "etl", "name": "load"}}, ["dataset must not be null"]),
+        ("DatasetEvent", {}, ["dataset must not be null"]),
+    ],
+)
+def test_what_an_event_lacks_of_what_it_says_that_it_is_stands_in_errors(
+    client: TestClient, said: str, members: Body, faults: list[str]
+) -> None:
+    url = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{said}"
+    told = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org", "schemaURL": url, **members}
+
+    answer = client.post("/api/v1/lineage", json=told)
+
+    assert (answer.status_code, answer.json()["errors"]) == (422, faults)
+
+
+@pytest.mark.parametrize("body", [b"", b" ", b"null"])
+def test_an_event_without_a_body_is_refused_in_marquez_words(client: TestClient, body: bytes) -> None:
+    answer = client.post("/api/v1/lineage", content=body)
+
+    assert (answer.status_code, answer.json()["errors"]) == (422, ["The request body must not be null"])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support import logs
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving
-from tests.support.reads import read_everything
+from tests.support.reads import read_everything, without_members
 
 OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
 """What a service that got other events, or at other times, says otherwise of the same event."""
@@ -410,16 +410,8 @@ def _send(client: TestClient, log: Sequence[bytes]) -> None:
 
 
 def _comparable(answers: dict[str, Body]) -> object:
-    return _plain({path: body for path, body in answers.items() if not path.startswith("/api/v1/diff")})
-
-
-def _plain(answer: object) -> object:
-    match answer:
-        case dict():
-            return {key: _plain(value) for key, value in answer.items() if key not in OWN_TO_A_SERVICE}
-        case list():
-            return [_plain(value) for value in answer]
-    return answer
+    told = {path: body for path, body in answers.items() if not path.startswith("/api/v1/diff")}
+    return without_members(told, OWN_TO_A_SERVICE)
 
 
 def _at(minute: int, **changes: object) -> dict[str, Any]:

@@ -1114,3 +1114,118 @@ def test_a_run_that_is_not_of_the_output_is_refused(client: TestClient, query: s
     answer = client.get(f"/api/v1/root-cause?{query}")
 
     assert (answer.status_code, answer.json()["message"]) == (404, message)
+
+
+# Runs of one job side by side, as of a mapped task
+
+DAG = {"parent": facet(run={"runId": "dag-1"}, job={"namespace": "etl", "name": "dag"})}
+NEXT_DAG = {"parent": facet(run={"runId": "dag-2"}, job={"namespace": "etl", "name": "dag"})}
+
+
+def minutes(
+    run_id: str, job: str, began: int, ended: int, *, state: str = "COMPLETE", whole: Body | None = DAG, **ends: Events
+) -> Events:
+    """A run from one minute to another, which is a part of a run of a DAG."""
+    about = {"run": {"runId": run_id, "facets": whole or {}}, "job": {"namespace": "etl", "name": job}}
+    start = event(eventType="START", eventTime=at(4, 10, began), **about)
+    return [start, event(eventType=state, eventTime=at(4, 10, ended), **about, **ends)]
+
+
+def mapped(number: int, began: int, ended: int, *, state: str = "COMPLETE", whole: Body | None = DAG) -> Events:
+    return minutes(f"map-{number}", "map", began, ended, state=state, whole=whole, outputs=[written("parts")])
+
+
+def reduced(began: int = 30, whole: Body | None = DAG) -> Events:
+    ends = {"inputs": [read("parts")], "outputs": [written("whole")]}
+    return minutes("reduce", "reduce", began, began + 1, whole=whole, **ends)
+
+
+FAILED_BESIDE: dict[str, tuple[list[Events], list[str]]] = {
+    "one failed before the other was done": (
+        [mapped(0, 1, 5), mapped(1, 1, 4, state="FAIL"), reduced()],
+        ["map-1"],
+    ),
+    "one failed after the other was done": (
+        [mapped(0, 1, 5), mapped(1, 1, 6, state="FAIL"), reduced()],
+        ["map-1"],
+    ),
+    "several failed": (
+        [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 2, 7, state="ABORT"), reduced()],
+        ["map-1", "map-2"],
+    ),
+    "one that failed was tried again and went well": (
+        [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 5, 7), reduced()],
+        [],
+    ),
+    "one that failed was tried again, and still had not ended": (
+        [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 5, 40), reduced()],
+        ["map-1"],
+    ),
+    "one that failed was tried again, and failed again": (
+        [mapped(0, 1, 9), mapped(1, 1, 4, state="FAIL"), mapped(2, 5, 7, state="FAIL"), reduced()],
+        ["map-2"],
+    ),
+    "they are parts of nothing": (
+        [mapped(0, 1, 5, whole=None), mapped(1, 1, 4, state="FAIL", whole=None), reduced(whole=None)],
+        ["map-1"],
+    ),
+    "all of the next DAG's went well, and it is that which reads": (
+        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 5), mapped(2, 10, 12, whole=NEXT_DAG), reduced(whole=NEXT_DAG)],
+        [],
+    ),
+    "all of the next DAG's went well, and it is this one that reads": (
+        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 5), mapped(2, 10, 12, whole=NEXT_DAG), reduced()],
+        ["map-1"],
+    ),
+    "the next DAG's began before all of this one's were done": (
+        [mapped(1, 1, 4, state="FAIL"), mapped(0, 1, 9), mapped(2, 7, 12, whole=NEXT_DAG), reduced(whole=NEXT_DAG)],
+        ["map-1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("past", FAILED_BESIDE)
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_run_that_failed_beside_others_is_found_unless_a_later_one_made_it_good(
+    client: TestClient, past: str, step: int
+) -> None:
+    told, failed = FAILED_BESIDE[past]
+    post(client, *[each for events in told for each in events][::step])
+
+    answer = ask(client, "dataset:lake:whole")
+
+    found_runs = {run_id for each in answer["findings"] if each["kind"] == "failed-run" for run_id in each["runs"]}
+    assert sorted(found_runs) == failed
+
+
+def test_of_a_dag_that_is_asked_about_each_run_that_failed_beside_others_is_found(client: TestClient) -> None:
+    dag = minutes("dag-1", "dag", 0, 9, state="FAIL", whole=None)
+    post(client, *dag, *mapped(0, 1, 8), *mapped(1, 1, 4, state="FAIL"), *mapped(2, 2, 7, state="FAIL"))
+
+    answer = ask(client, "job:etl:dag")
+
+    assert sorted(each["run"]["id"] for each in answer["lookedAt"]) == ["dag-1", "map-1", "map-2"]
+    assert {*found(answer)} == {("failed-run", "dag", 0), ("failed-run", "map", 1)}
+
+
+def test_what_runs_side_by_side_wrote_is_asked_about_with_each_of_them_that_failed(client: TestClient) -> None:
+    beside = [*mapped(0, 1, 4, state="FAIL"), *mapped(1, 1, 5), *mapped(2, 2, 6)]
+    post(client, *mapped(9, 1, 4, state="FAIL", whole=NEXT_DAG), *beside)
+
+    answer = ask(client, "dataset:lake:parts")
+
+    assert answer["run"]["id"] == "map-2"
+    assert [each["run"]["id"] for each in answer["lookedAt"]] == ["map-2", "map-0"]
+    assert found(answer) == [("failed-run", "map", 0)]
+
+
+def test_runs_that_went_well_side_by_side_each_wrote_what_was_read(client: TestClient) -> None:
+    post(
+        client, *mapped(9, 1, 2, whole=NEXT_DAG), *mapped(0, 1, 2), *mapped(1, 2, 7), *mapped(2, 3, 8), *mapped(3, 4, 9)
+    )
+    post(client, *reduced(began=8))
+
+    answer = ask(client, "dataset:lake:whole")
+
+    (read_parts,) = answer["lookedAt"][0]["inputs"]
+    assert [(each["writer"], each["by"]) for each in read_parts["writers"]] == [("map-2", "time"), ("map-1", "time")]

@@ -99,6 +99,16 @@ def test_a_job_that_names_itself_as_its_parent_has_none(client: TestClient) -> N
     assert (found["parentJobName"], found["parentJobUuid"], found["simpleName"]) == (None, None, "dag.task")
 
 
+def test_a_run_that_names_itself_as_its_parent_has_none(client: TestClient) -> None:
+    itself = facet(run={"runId": "alone"}, job=job("load"))
+    post(client, event(run={"runId": "alone", "facets": {"parent": itself}}, job=job("load")))
+
+    run = get(client, "/api/v1/jobs/runs/alone")
+
+    assert (run["parent"], run["args"], run["facets"]["parent"]) == (None, {}, itself)
+    assert get(client, "/api/v1/namespaces/etl/jobs/load")["latestRun"]["parent"] is None
+
+
 def test_a_root_known_by_name_only_is_a_run_of_a_job_and_no_end_of_data(client: TestClient) -> None:
     root = {"run": {"runId": "the-trigger-run"}, "job": job("trigger")}
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"), root=root)

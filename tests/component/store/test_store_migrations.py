@@ -15,7 +15,7 @@ from headwater.graph.fold import fold
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import ChainLink
+from headwater.model.facts import ChainLink, JobFlow
 from headwater.model.names import DatasetId
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
@@ -80,6 +80,17 @@ def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it
         assert stored(store) == EVERYTHING
 
 
+def test_what_an_earlier_shape_took_a_job_to_be_declared_to_write_is_told_anew(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((RELEASED / "sqlite-14.sql").read_text())
+        with db:
+            db.execute("INSERT INTO declaration SELECT 'job', min(id), x'00', 9e18, x'00' FROM name")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == EVERYTHING
+
+
 def test_names_that_an_earlier_shape_kept_with_their_passwords_are_known_without(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(sqlite3.connect(path)) as db:
@@ -89,6 +100,40 @@ def test_names_that_an_earlier_shape_kept_with_their_passwords_are_known_without
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
+
+
+def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    target = {"type": "DATASET", "namespace": "lake", "name": "orders"}
+    giver = {"type": "JOB", "namespace": "etl", "name": "load", "runId": "018f0000-0000-7000-8000-000000000001"}
+    facets = {"lineage": {"entries": [{**target, "inputs": [giver]}]}}
+    told = {
+        "eventTime": "2026-05-22T10:00:00Z",
+        "producer": "https://example.org",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+        "job": {"namespace": "etl", "name": "orchestrator", "facets": facets},
+    }
+    of_run = {"eventType": "COMPLETE", "run": {"runId": "018f0000-0000-7000-8000-000000000002"}}
+    with closing(SqliteStore(path)) as store:
+        store.add([entry(json.dumps(each).encode()) for each in ({**told, **of_run}, told)])
+        everything = stored(store)
+    with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
+        (tables,) = db.execute("SELECT group_concat(sql) FROM sqlite_schema WHERE name = 'job_flow'").fetchone()
+        db.execute("DROP TABLE job_flow")
+        db.execute(
+            tables.replace("source_run TEXT, ", "")
+            .replace(", target_run TEXT", "")
+            .replace(", source_run", "")
+            .replace(", target_run", "")
+        )
+        db.execute("INSERT INTO job_flow SELECT min(run), 'job', 1, 'dataset', 1, 1, 1 FROM run_of_job")
+        db.execute("UPDATE declaration SET content = x'ff'")
+        db.execute("PRAGMA user_version = 14")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == everything
+        (flow,) = (fact for fact in store.facts() if isinstance(fact, JobFlow))
+        assert flow.source_run == giver["runId"]
 
 
 def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(

@@ -135,20 +135,21 @@ def _opened_without_a_tree(database: str | Path) -> Store:
 
 
 def test_an_old_service_that_appends_beside_a_new_one_does_not_break_the_tree(
-    store: Store, database: str | Path
+    database: str | Path,
 ) -> None:
-    store.add([entry(raw) for raw in many(3)])
+    with closing(open_store(database)) as before:
+        before.add([entry(raw) for raw in many(3)])
     sql = "DELETE FROM leaf WHERE idx = 2", "UPDATE tree SET size = 2, frontier = substr(frontier, 1, 32)"
     with closing(sqlite3.connect(database) if isinstance(database, Path) else psycopg.connect(database)) as db:
         for each in sql:
             db.execute(each)  # type: ignore[call-overload, unused-ignore]
         db.commit()
-    store._begin()
 
-    store.add([entry(event(5))])
+    with closing(open_store(database)) as store:
+        store.add([entry(event(5))])
 
-    assert store.tree.size() == 4
-    assert store.tree.frontier() == Growth(EMPTY, leaves(store)).frontier
+        assert store.tree.size() == 4
+        assert store.tree.frontier() == Growth(EMPTY, leaves(store)).frontier
 
 
 def test_copying_keeps_the_tree(store: Store, tmp_path: Path) -> None:

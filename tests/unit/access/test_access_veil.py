@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.access.veil import Format, Node, Veil
-from headwater.model.names import readings
+from headwater.access.veil import Format, Veil
+from headwater.model.names import AnyNode, readings
 
 SECRET = bytes(32)
 
 
-def meant(node_id: str) -> Iterator[Node]:
+def meant(node_id: str) -> Iterator[AnyNode]:
     return (reading.node for reading in islice(readings(node_id), 1))
 
 
@@ -150,6 +150,26 @@ def test_what_a_run_read_of_a_hidden_dataset_has_no_facets() -> None:
 
     assert seen["facets"] == {}
     assert seen["datasetVersionId"]["namespace"] == "redacted"
+
+
+def test_what_goes_into_a_column_as_a_whole_dataset_hides_where_it_comes_from_and_not_the_column() -> None:
+    ours = Format(frozenset({"targetField"}), nullable=frozenset({"field", "targetField"}))
+    veil = Veil(lambda namespace: namespace == "sales", frozenset({"ssn"}), meant, SECRET, ours)
+    paid = {"namespace": "vault", "dataset": "people", "field": "paid", "targetField": None}
+    inputs = [paid, {**paid, "field": None, "targetField": "sum"}, {**paid, "targetField": "ssn"}]
+    costs = {"namespace": "sales", "dataset": "costs", "inputFields": inputs}
+    people = {**costs, "namespace": "vault", "dataset": "people"}
+
+    seen = veil.over({"datasetInputFields": [costs, people], "facets": {"own": paid | {"targetField": "sum"}}})
+
+    hidden = veil.stand_in("redacted", "vault", "people", "paid")
+    assert [(each["field"], each["targetField"]) for each in seen["datasetInputFields"][0]["inputFields"]] == [
+        (hidden, None),
+        (None, "sum"),
+        (hidden, veil.column("ssn")),
+    ]
+    assert seen["datasetInputFields"][1]["inputFields"] == []
+    assert seen["facets"]["own"]["targetField"] == "redacted"
 
 
 def test_two_things_with_one_name_have_two_stand_ins_and_another_secret_gives_others() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headwater.graph.column_walk import ColumnWalk
 from headwater.graph.lineage import Graph
-from headwater.graph.walk import Way
+from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId
 from tests.support.slow_columns import SlowColumns
 from tests.support.told import told_of

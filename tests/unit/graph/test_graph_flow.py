@@ -121,6 +121,19 @@ def test_what_a_run_tells_in_several_events_accumulates() -> None:
     assert sources(graph(first, second), "c") == {("a", "lineage"), ("b", "lineage")}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_facet_that_a_run_takes_back_takes_back_no_edge_that_the_run_told(order: int) -> None:
+    gone = {"_deleted": True}
+    columns = run_event(0, inputs=BOTH_ENDS["inputs"], outputs=[lake("c", columnLineage=from_column("b")), lake("d")])
+    explicit = run_event(1, facets=entries({**source("d"), "inputs": [source("a")]}))
+    taken_back = run_event(2, facets={"lineage": gone}, outputs=[lake("c", columnLineage=gone)])
+
+    found = graph(*[columns, explicit, taken_back][::order])
+
+    assert sources(found, "c") == {("b", "columnLineage")}
+    assert sources(found, "d") == {("a", "lineage")}
+
+
 def test_what_a_job_event_declares_replaces_what_the_job_declared_before() -> None:
     first = job_event(0, entries({**source("c"), "inputs": [source("a")]}), **BOTH_ENDS)
     second = job_event(1, entries({**source("c"), "inputs": [source("b")]}), **BOTH_ENDS)
@@ -233,6 +246,38 @@ def test_an_entry_without_a_name_is_the_job_itself() -> None:
 
     assert (set(found.reads(OWN)), set(found.writes(OWN))) == ({DatasetId("lake", "a")}, {DatasetId("lake", "c")})
     assert set(found.jobs[OWN].fed_by) == {OTHER}
+
+
+@pytest.mark.parametrize("make", [job_event, lambda second, facets, **ends: run_event(second, facets=facets, **ends)])
+@pytest.mark.parametrize(
+    "inputs", [[], [source("a")], [job("other")]], ids=["from nothing", "from a dataset", "from a job"]
+)
+def test_an_entry_about_a_dataset_does_not_make_the_job_that_tells_it_a_writer(
+    make: Callable[..., dict[str, Any]], inputs: list[dict[str, Any]]
+) -> None:
+    found = graph(make(0, entries({**source("c"), "inputs": inputs}), inputs=[lake("b")], outputs=[lake("d")]))
+
+    assert set(found.writes(OWN)) == {DatasetId("lake", "d")}
+    assert set(found.writers(DatasetId("lake", "c"))) == ({OTHER} if inputs == [job("other")] else set())
+    assert sources(found, "c") == ({("a", "lineage")} if inputs == [source("a")] else set())
+    assert sources(found, "d") == {("b", "inputs and outputs")}
+
+
+def test_what_a_job_event_tells_of_a_dataset_that_its_job_does_not_write_goes_when_it_is_replaced() -> None:
+    first = job_event(0, entries({**source("c"), "inputs": [source("a")]}))
+    second = job_event(1, entries({**source("d"), "inputs": [source("b")]}))
+
+    found = graph(first, second)
+
+    assert (sources(found, "c"), sources(found, "d")) == (set(), {("b", "lineage")})
+    assert not found.datasets[DatasetId("lake", "c")].is_known
+
+
+def test_what_a_job_event_tells_the_sources_of_is_no_source_of_what_the_job_is_declared_to_write() -> None:
+    declared = job_event(0, entries({**source("a"), "inputs": [source("b")]}), outputs=[lake("c")])
+    reading = run_event(1, inputs=[lake("a")])
+
+    assert sources(graph(declared, reading), "c") == set()
 
 
 def test_what_a_job_event_declares_of_other_jobs_goes_when_it_is_replaced() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.graph.ends import ends_of, runs_handing_to, said_of
 from headwater.graph.fold import fold
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
@@ -43,9 +44,12 @@ def picture(graph: Graph) -> dict[str, object]:
     shown = sorted(graph.shown_datasets())
     return {
         "runs": graph.runs,
-        "ends": {run_id: graph.end_of(run) for run_id, run in graph.runs.items()},
+        "states": {run_id: graph.end_of(run) for run_id, run in graph.runs.items()},
         "jobs": {job: (known.runs, known.facets, known.declaration, known.children) for job, known in jobs.items()},
-        "told": {job: (known.told, known.feeds, known.fed_by) for job, known in jobs.items()},
+        "told": {job: (known.told, known.told_of_any, known.feeds, known.fed_by) for job, known in jobs.items()},
+        "said": {job: said_of(graph, job) for job in jobs},
+        "ends": {run_id: {*ends_of(graph, run_id, ())} for run_id in graph.runs},
+        "handed": {run_id: runs_handing_to(graph, run_id) for run_id in graph.runs},
         "control": {job: runs for job, runs in graph.named_in_control.items() if runs},
         "identity": {name: graph.identities.links(name) for name in shown},
         "reads": {job: graph.reads(job) for job in jobs},

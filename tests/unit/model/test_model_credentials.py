@@ -105,3 +105,16 @@ def test_a_long_text_is_gone_through_once_and_not_from_each_of_its_places(begin:
 
     assert len(without_secrets(text)) <= len(text)
     assert may_hold_secrets(text.encode()) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("postgresql://ann:{}@db:5432/shop", "postgresql://db:5432/shop"),
+        ("postgresql://ann:a/{}@db:5432/shop", "postgresql://db:5432/shop"),
+        ("x://db/?password={{{}}}&ssl=true", "x://db/?ssl=true"),
+        ("jdbc:oracle:thin:@(HOST=db)(password={})", "jdbc:oracle:thin:@(HOST=db)"),
+    ],
+)
+def test_a_token_of_thousands_of_characters_is_a_password_too(told: str, kept: str) -> None:
+    assert without_secrets(told.format("e" * 5_000)) == kept

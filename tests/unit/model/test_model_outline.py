@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidEventError
-from headwater.model import facet_texts, strict_json
-from headwater.model.facet_texts import FacetTexts
+from headwater.model import strict_json
+from headwater.model.facet_texts import FacetTexts, Recent
 from headwater.model.outline import outline, places_of_facets
 
 EVENT = (
@@ -159,14 +159,14 @@ def test_a_facet_that_has_two_readings_has_a_place_all_the_same() -> None:
     assert places_of_facets(raw) == ((22, 35, ("run", "facets", "a")),)
 
 
-def test_facets_that_came_long_ago_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facet_texts, "_KEPT_BYTES", 1_000)
-    recent = facet_texts._Recent()
+def test_facets_that_came_long_ago_make_room_for_others() -> None:
+    recent = Recent(max_bytes=1_000)
 
     facets = [FacetTexts({"a": b'{"number":%d}' % number}).texts["a"] for number in range(200)]
     for facet in facets:
         recent.keep(facet)
 
-    assert recent.found(b'{"number":0}') is None
-    assert recent.found(b'{"number":199}') is facets[-1]
-    assert len(recent._newer) + len(recent._older) < 200
+    found = [recent.found(facet.text) for facet in facets]
+    assert found[0] is None
+    assert found[-1] is facets[-1]
+    assert sum(each is not None for each in found) < 100

@@ -18,6 +18,7 @@ import type {
 } from './answers'
 import { type Page, paged } from './paged'
 import type {
+  ColumnLineage,
   Dataset,
   Job,
   Named,
@@ -27,7 +28,6 @@ import type {
   RunEvent,
   SearchResult,
   Way,
-  WireColumn,
   WireNode,
 } from './types'
 
@@ -108,9 +108,8 @@ export class Client {
   }
 
   /** The columns around all columns of a dataset, both ways. */
-  async columnLineage(dataset: NodeId): Promise<readonly WireColumn[]> {
-    const parameters = query({ nodeId: dataset, depth: DEPTH, withDownstream: true })
-    return (await this.#get<{ graph: WireColumn[] }>(`column-lineage?${parameters}`)).graph
+  async columnLineage(dataset: NodeId): Promise<ColumnLineage> {
+    return this.#get(`column-lineage?${query({ nodeId: dataset, depth: DEPTH, withDownstream: true })}`)
   }
 
   async dataset({ namespace, name }: Named): Promise<Dataset> {

@@ -6,7 +6,7 @@ import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 import { type Client, isMistaken, nothingIfUnknown } from './client'
 import { gathered } from './gathered'
 import type { Connection, Listener } from './stream'
-import type { Change, WireNode } from './types'
+import type { Touched, WireNode } from './types'
 
 export interface FeedState {
   readonly graph: Loadable<LineageGraph>
@@ -53,7 +53,7 @@ export class Feed {
   readonly #retryMs: number
   readonly #listeners = new Set<() => void>()
   readonly #stopListening: () => void
-  readonly #refresh: (change: Change | undefined) => void
+  readonly #refresh: (change: Touched | undefined) => void
 
   /** Starts to load and to listen. */
   constructor({ client, listen, gatherMs, retryMs }: FeedOptions) {
@@ -87,7 +87,7 @@ export class Feed {
   }
 
   /** Loads what changed; undefined among the changes stands for anything. */
-  async #answer(changes: readonly (Change | undefined)[]): Promise<void> {
+  async #answer(changes: readonly (Touched | undefined)[]): Promise<void> {
     const known = new Set(changes.flatMap((change) => (change ? [...change.jobs, ...change.datasets] : [])))
     const isAll =
       this.#state.graph.state !== 'ready' || changes.includes(undefined) || known.size > MOST_CHANGES

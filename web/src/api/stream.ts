@@ -1,13 +1,13 @@
 /** Hears of every stored event: by server-sent events, or by asking once a second where these fail. */
 
-import type { Change } from './types'
+import type { Touched } from './types'
 
 /** `live`: pushed; `polling`: asked for each second; `lost`: the service does not answer. */
 export type Connection = 'live' | 'polling' | 'lost'
 
 export interface Listener {
   /** Undefined if it is not known what changed. */
-  readonly onChange: (change: Change | undefined) => void
+  readonly onChange: (change: Touched | undefined) => void
   readonly onConnection: (connection: Connection) => void
 }
 
@@ -40,7 +40,7 @@ export function listen(options: StreamOptions, listener: Listener): () => void {
       listener.onConnection('live')
       if (poll.stop()) listener.onChange(undefined) // some may have been missed
     })
-    source.addEventListener('change', (event) => listener.onChange(changeOf(event)))
+    source.addEventListener('change', (event) => listener.onChange(touchedBy(event)))
     source.addEventListener('missed', () => listener.onChange(undefined))
     source.addEventListener('error', () => {
       clearTimeout(reopening)
@@ -93,9 +93,9 @@ function polling(
   }
 }
 
-function changeOf(event: Event): Change | undefined {
+function touchedBy(event: Event): Touched | undefined {
   try {
-    const { jobs, datasets } = JSON.parse((event as MessageEvent<string>).data) as Change
+    const { jobs, datasets } = JSON.parse((event as MessageEvent<string>).data) as Touched
     return Array.isArray(jobs) && Array.isArray(datasets) ? { jobs, datasets } : undefined
   } catch {
     return undefined

@@ -114,6 +114,21 @@ export interface InputField {
   readonly transformations?: readonly Transformation[]
 }
 
+/** A source of a dataset as a whole. */
+export interface DatasetInputField extends Omit<InputField, 'field'> {
+  /** Null: all columns of that dataset. */
+  readonly field: string | null
+  /** The column that it goes into; null: all. */
+  readonly targetField: string | null
+}
+
+/** What is told once of a dataset, because at each of its columns it would be too much. */
+export interface InputFieldsOfDataset {
+  readonly namespace: string
+  readonly dataset: string
+  readonly inputFields: readonly DatasetInputField[]
+}
+
 export interface WireColumn {
   readonly data: {
     readonly namespace: string
@@ -122,6 +137,12 @@ export interface WireColumn {
     readonly fieldType: string
     readonly inputFields: readonly InputField[]
   }
+}
+
+/** Source: `/column-lineage` */
+export interface ColumnLineage {
+  readonly graph: readonly WireColumn[]
+  readonly datasetInputFields?: readonly InputFieldsOfDataset[]
 }
 
 export interface SearchResult extends Named {
@@ -140,7 +161,7 @@ export interface RunEvent {
 }
 
 /** What one stored event touched. */
-export interface Change {
+export interface Touched {
   readonly jobs: readonly NodeId[]
   readonly datasets: readonly NodeId[]
 }

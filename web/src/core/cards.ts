@@ -19,7 +19,7 @@ export interface Card {
   readonly node: DrawnNode
   readonly label: Label
   readonly rows: readonly Row[]
-  /** How many columns an unfolded dataset leaves to the panel. */
+  /** How many columns an unfolded dataset leaves to the panel; of a folded one, lit ones that are not drawn each. */
   readonly more: number
   readonly unfolded: boolean
   readonly dim: boolean
@@ -57,7 +57,9 @@ export function shapeOf(graph: DrawnGraph, cards: ReadonlyMap<NodeId, Card>): Sh
 function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
   const open = unfolded.has(node.id)
   const rows = node.kind === 'dataset' ? rowsOf(node.dataset, open, lit, node.id) : []
-  const shown = rows.filter((row, index) => index < MOST_ROWS || isGlowing(row))
+  const gathered = lit?.kind === 'column' ? lit.gathered.get(node.id) : undefined
+  const isApart = (row: Row) => isGlowing(row) && !gathered?.has(row.field.name)
+  const shown = rows.filter((row, index) => (open && index < MOST_ROWS) || isApart(row))
   return {
     node,
     label: labelApart(node),

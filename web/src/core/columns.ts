@@ -1,7 +1,7 @@
 /** The graph of columns: which column goes into which, and how. */
 
-import type { InputField, Transformation, WireColumn } from '../api/types'
-import { type ColumnKey, type ColumnRef, columnKey, datasetId } from './ids'
+import type { ColumnLineage, Transformation } from '../api/types'
+import { type ColumnKey, type ColumnRef, columnKey, datasetId, type NodeId, wholeKey } from './ids'
 
 export interface ColumnEdge {
   readonly from: ColumnKey
@@ -9,44 +9,83 @@ export interface ColumnEdge {
   /** False if the source only steers the target: a filter, a join key, an order. */
   readonly direct: boolean
   readonly transformations: readonly Transformation[]
+  /** It leads from all columns of a dataset to one of them, or from one to all: no data flows. */
+  readonly within: boolean
 }
 
 export interface ColumnGraph {
   readonly columns: ReadonlyMap<ColumnKey, ColumnRef>
-  /** Edges by the column they end at. */
+  /** Datasets of whose columns all are one end of an edge, which would be too many from column to column. */
+  readonly wholes: ReadonlyMap<ColumnKey, NodeId>
+  /** Edges by what they end at. */
   readonly into: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
-  /** Edges by the column they start from. */
+  /** Edges by what they start from. */
   readonly outOf: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
 }
 
-export function columnGraph(answer: readonly WireColumn[]): ColumnGraph {
+/** Of columns that hang together with others only as all columns of a dataset do, more are counted and not shown. */
+export const MOST_APART = 10
+
+export function columnGraph({ graph, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
   const columns = new Map<ColumnKey, ColumnRef>()
-  const into = new Map<ColumnKey, ColumnEdge[]>()
-  const outOf = new Map<ColumnKey, ColumnEdge[]>()
-  const keyOf = (namespace: string, dataset: string, column: string): ColumnKey => {
-    const ref = { dataset: datasetId(namespace, dataset), column }
+  const wholes = new Map<ColumnKey, NodeId>()
+  const keyOf = (dataset: NodeId, column: string): ColumnKey => {
+    const ref = { dataset, column }
     const key = columnKey(ref)
     columns.set(key, ref)
     return key
   }
-  for (const { data } of answer) {
-    const to = keyOf(data.namespace, data.dataset, data.field)
-    for (const input of data.inputFields) {
-      const edge = edgeOf(keyOf(input.namespace, input.dataset, input.field), to, input)
-      push(into, to, edge)
-      push(outOf, edge.from, edge)
+  const endAt = (dataset: NodeId, column: string | null, end: 'into' | 'outOf'): ColumnKey => {
+    if (column !== null) return keyOf(dataset, column)
+    const key = wholeKey(dataset, end)
+    wholes.set(key, dataset)
+    return key
+  }
+  const edges = graph.flatMap(({ data }) => {
+    const to = keyOf(datasetId(data.namespace, data.dataset), data.field)
+    return data.inputFields.map(({ namespace, dataset, field, transformations }) =>
+      edgeOf(keyOf(datasetId(namespace, dataset), field), to, transformations),
+    )
+  })
+  for (const { namespace, dataset, inputFields } of datasetInputFields) {
+    const target = datasetId(namespace, dataset)
+    for (const input of inputFields) {
+      const from = endAt(datasetId(input.namespace, input.dataset), input.field, 'outOf')
+      edges.push(edgeOf(from, endAt(target, input.targetField, 'into'), input.transformations))
     }
   }
-  return { columns, into, outOf }
+  const all = [...edges, ...edgesWithin(columns, wholes)]
+  return { columns, wholes, into: by(all, ({ to }) => to), outOf: by(all, ({ from }) => from) }
 }
 
-function edgeOf(from: ColumnKey, to: ColumnKey, { transformations = [] }: InputField): ColumnEdge {
+function edgeOf(from: ColumnKey, to: ColumnKey, transformations: readonly Transformation[] = []): ColumnEdge {
   const direct = transformations.length === 0 || transformations.some(({ type }) => type === 'DIRECT')
-  return { from, to, direct, transformations }
+  return { from, to, direct, transformations, within: false }
 }
 
-function push(edges: Map<ColumnKey, ColumnEdge[]>, key: ColumnKey, edge: ColumnEdge): void {
-  const known = edges.get(key)
-  if (known) known.push(edge)
-  else edges.set(key, [edge])
+function edgesWithin(
+  columns: ReadonlyMap<ColumnKey, ColumnRef>,
+  wholes: ReadonlyMap<ColumnKey, NodeId>,
+): ColumnEdge[] {
+  const within = { direct: true, transformations: [], within: true }
+  return [...columns].flatMap(([key, { dataset }]) => {
+    const [into, outOf] = [wholeKey(dataset, 'into'), wholeKey(dataset, 'outOf')]
+    return [
+      ...(wholes.has(into) ? [{ ...within, from: into, to: key }] : []),
+      ...(wholes.has(outOf) ? [{ ...within, from: key, to: outOf }] : []),
+    ]
+  })
+}
+
+function by(
+  edges: readonly ColumnEdge[],
+  end: (edge: ColumnEdge) => ColumnKey,
+): Map<ColumnKey, ColumnEdge[]> {
+  const found = new Map<ColumnKey, ColumnEdge[]>()
+  for (const edge of edges) {
+    const known = found.get(end(edge))
+    if (known) known.push(edge)
+    else found.set(end(edge), [edge])
+  }
+  return found
 }

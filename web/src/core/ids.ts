@@ -9,7 +9,7 @@ type Branded<Name> = string & { readonly [brand]: Name }
 /** A job or dataset, for example `job:default:enrich-flights`. */
 export type NodeId = Branded<'NodeId'>
 
-/** A column of a dataset. */
+/** A column of a dataset, or all columns of one as an end of edges. */
 export type ColumnKey = Branded<'ColumnKey'>
 
 export type RunId = Branded<'RunId'>
@@ -32,6 +32,11 @@ export function jobId(namespace: string, name: string): NodeId {
 /** Whether the id is a job's. */
 export function isJobId(id: NodeId): boolean {
   return id.startsWith('job:')
+}
+
+/** All columns of a dataset, as where edges end that go into each, or start that come from each. */
+export function wholeKey(dataset: NodeId, end: 'into' | 'outOf'): ColumnKey {
+  return JSON.stringify([dataset, null, end]) as ColumnKey
 }
 
 /** One key per column, whatever characters the names hold. */

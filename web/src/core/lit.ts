@@ -1,15 +1,15 @@
 /** The lit path: of a column over the graph of jobs and datasets, or of a job or dataset as a whole. */
 
-import type { ColumnEdge, ColumnGraph } from './columns'
+import { type ColumnEdge, type ColumnGraph, MOST_APART } from './columns'
 import type { LineageGraph } from './graph'
 import { type ColumnKey, type ColumnRef, columnKey, type NodeId } from './ids'
 import { type NodeLit, pathOver } from './path'
 import { edgeKey } from './shape'
-import { type ColumnPath, columnPath, type Strength } from './walk'
+import { type ColumnPath, type ColumnReach, columnPath, type Strength } from './walk'
 
 export type Glow = 'start' | Strength
 
-/** Where a segment begins or ends: at a column's row, or at a job (`column` undefined). */
+/** Where a segment begins or ends: at a column's row, or at a job or the head of a dataset (`column` undefined). */
 export interface End {
   readonly node: NodeId
   readonly column: string | undefined
@@ -29,6 +29,8 @@ export interface ColumnLit {
   readonly kind: 'column'
   readonly path: ColumnPath
   readonly columns: ReadonlyMap<NodeId, ReadonlyMap<string, Glow>>
+  /** Columns that are not drawn each: they are too many, and their lines meet at the head of the dataset. */
+  readonly gathered: ReadonlyMap<NodeId, ReadonlySet<string>>
   /** And piles that hold a part of the path. */
   readonly jobs: ReadonlySet<NodeId>
   /** Column to job and job to column; column to column where no known job stands between. */
@@ -44,13 +46,16 @@ export function lightUp(
   whole?: NodeLit,
 ): ColumnLit {
   const path = columnPath(columns, columnKey(start), withIndirect)
-  const segments = segmentsOf(columns, path, jobsBetween(graph, whole))
-  const jobs = segments.flatMap(({ from, to }) => [from, to]).filter(({ column }) => column === undefined)
+  const gathered = gatheredOn(columns, path)
+  const segments = segmentsOf(columns, path, gathered, jobsBetween(graph, whole))
+  const glows = glowing(columns, path, start)
+  const ends = segments.flatMap(({ from, to }) => [from.node, to.node])
   return {
     kind: 'column',
     path,
-    columns: glowing(columns, path, start),
-    jobs: new Set(jobs.map(({ node }) => node)),
+    columns: glows,
+    gathered,
+    jobs: new Set(ends.filter((node) => !glows.has(node))),
     segments,
   }
 }
@@ -79,12 +84,26 @@ export function columnOver(lit: ColumnLit, drawnAs: (node: NodeId) => NodeId): C
   }
 }
 
-function glowing(
+function gatheredOn(
   { columns }: ColumnGraph,
+  { start, upstream, downstream }: ColumnPath,
+): ColumnLit['gathered'] {
+  const found = new Map<NodeId, Set<string>>()
+  for (const key of [...upstream.columns.keys(), ...downstream.columns.keys()]) {
+    const ref = columns.get(key)
+    if (!ref || key === start || upstream.apart.has(key) || downstream.apart.has(key)) continue
+    found.set(ref.dataset, (found.get(ref.dataset) ?? new Set()).add(ref.column))
+  }
+  return new Map([...found].filter(([, names]) => names.size > MOST_APART))
+}
+
+function glowing(
+  { columns, wholes }: ColumnGraph,
   { upstream, downstream }: ColumnPath,
   start: ColumnRef,
 ): Map<NodeId, Map<string, Glow>> {
-  const byDataset = new Map<NodeId, Map<string, Glow>>()
+  const met = [...upstream.wholes.keys(), ...downstream.wholes.keys()].flatMap((key) => wholes.get(key) ?? [])
+  const byDataset = new Map(met.map((dataset) => [dataset, new Map<string, Glow>()]))
   const light = ({ dataset, column }: ColumnRef, glow: Glow) => {
     const known = byDataset.get(dataset) ?? new Map<string, Glow>()
     byDataset.set(dataset, known)
@@ -101,19 +120,27 @@ function glowing(
 
 type JobsBetween = (from: NodeId, to: NodeId) => readonly NodeId[]
 
-function segmentsOf({ columns }: ColumnGraph, path: ColumnPath, between: JobsBetween): Segment[] {
+function segmentsOf(
+  { columns, wholes }: ColumnGraph,
+  path: ColumnPath,
+  gathered: ColumnLit['gathered'],
+  between: JobsBetween,
+): Segment[] {
+  const endAt = (key: ColumnKey): End | undefined => {
+    const ref = columns.get(key)
+    if (ref && !gathered.get(ref.dataset)?.has(ref.column)) return { node: ref.dataset, column: ref.column }
+    const node = ref?.dataset ?? wholes.get(key)
+    return node && { node, column: undefined }
+  }
   const found = edgesOf(path).flatMap(({ edge, strength }): Segment[] => {
-    const [source, target] = [columns.get(edge.from), columns.get(edge.to)]
-    if (!source || !target) return []
+    const [from, to] = [endAt(edge.from), endAt(edge.to)]
+    if (!from || !to) return []
     const kind = edge.direct ? 'direct' : 'indirect'
-    const jobs = between(source.dataset, target.dataset).map((node) => ({
-      node,
-      column: undefined,
-    }))
-    if (jobs.length === 0) return [{ from: endAt(source), to: endAt(target), kind, strength }]
+    const jobs = between(from.node, to.node).map((node) => ({ node, column: undefined }))
+    if (jobs.length === 0) return [{ from, to, kind, strength }]
     return jobs.flatMap((job) => [
-      { from: endAt(source), to: job, kind, strength },
-      { from: job, to: endAt(target), kind, strength },
+      { from, to: job, kind, strength },
+      { from: job, to, kind, strength },
     ])
   })
   return merged(found)
@@ -137,21 +164,17 @@ function merged(segments: readonly Segment[]): Segment[] {
 
 /** Each edge with how its far end hangs together with the start. */
 function edgesOf({ start, upstream, downstream }: ColumnPath): { edge: ColumnEdge; strength: Strength }[] {
-  const far = (columns: ReadonlyMap<ColumnKey, Strength>, key: ColumnKey) =>
-    key === start ? 'direct' : (columns.get(key) ?? 'indirect')
+  const far = ({ columns, wholes }: ColumnReach, key: ColumnKey) =>
+    key === start ? 'direct' : (columns.get(key) ?? wholes.get(key) ?? 'indirect')
   const weaker = (edge: ColumnEdge, strength: Strength) => (edge.direct ? strength : 'indirect')
   return [
-    ...upstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(upstream.columns, edge.from)) })),
-    ...downstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(downstream.columns, edge.to)) })),
+    ...upstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(upstream, edge.from)) })),
+    ...downstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(downstream, edge.to)) })),
   ]
 }
 
 function stronger(one: Strength, other: Strength | undefined): Strength {
   return one === 'direct' || other === 'direct' ? 'direct' : 'indirect'
-}
-
-function endAt({ dataset, column }: ColumnRef): End {
-  return { node: dataset, column }
 }
 
 /** Those on the path; where none is, all that read the one dataset and write the other. */

@@ -17,6 +17,11 @@ export type Strength = 'direct' | 'indirect'
 export interface ColumnReach {
   /** Nearest first, without the start. */
   readonly columns: ReadonlyMap<ColumnKey, Strength>
+  /** Of these, those that edges between two columns lead to; to the others only what is told of all columns does. */
+  readonly apart: ReadonlySet<ColumnKey>
+  /** Ends of edges that are all columns of a dataset. */
+  readonly wholes: ReadonlyMap<ColumnKey, Strength>
+  /** All where data flows. */
   readonly edges: readonly ColumnEdge[]
 }
 
@@ -31,11 +36,13 @@ export function columnPath(graph: ColumnGraph, start: ColumnKey, withIndirect: b
   return {
     start,
     upstream: reach(
+      graph,
       start,
       (key) => taken(graph.into.get(key)),
       (edge) => edge.from,
     ),
     downstream: reach(
+      graph,
       start,
       (key) => taken(graph.outOf.get(key)),
       (edge) => edge.to,
@@ -44,17 +51,26 @@ export function columnPath(graph: ColumnGraph, start: ColumnKey, withIndirect: b
 }
 
 function reach(
+  { wholes }: ColumnGraph,
   start: ColumnKey,
   edgesAt: (key: ColumnKey) => readonly ColumnEdge[],
   farEnd: (edge: ColumnEdge) => ColumnKey,
 ): ColumnReach {
-  const all = reachable(start, (key) => edgesAt(key).map(farEnd))
-  const direct = reachable(start, (key) =>
-    edgesAt(key)
-      .filter((edge) => edge.direct)
-      .map(farEnd),
-  )
-  const edges = [...all].flatMap(edgesAt)
+  const over = (isTaken: (edge: ColumnEdge) => boolean) =>
+    reachable(start, (key) => edgesAt(key).filter(isTaken).map(farEnd))
+  const all = over(() => true)
+  const direct = over((edge) => edge.direct)
+  const apart = over((edge) => !wholes.has(edge.from) && !wholes.has(edge.to))
+  const edges = [...all].flatMap(edgesAt).filter((edge) => !edge.within)
   all.delete(start)
-  return { columns: new Map([...all].map((key) => [key, direct.has(key) ? 'direct' : 'indirect'])), edges }
+  const strengths = [...all].map((key): [ColumnKey, Strength] => [
+    key,
+    direct.has(key) ? 'direct' : 'indirect',
+  ])
+  return {
+    columns: new Map(strengths.filter(([key]) => !wholes.has(key))),
+    apart,
+    wholes: new Map(strengths.filter(([key]) => wholes.has(key))),
+    edges,
+  }
 }

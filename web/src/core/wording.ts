@@ -5,10 +5,10 @@ import type { ColumnEdge, ColumnGraph } from './columns'
 import type { ColumnKey, NodeId } from './ids'
 import type { ColumnReach } from './walk'
 
-/** Some columns of one dataset. */
+/** Some columns of one dataset, or all. */
 export interface ColumnsOf {
   readonly dataset: NodeId
-  readonly columns: readonly string[]
+  readonly columns: readonly string[] | 'all'
 }
 
 /** "aggregated from" with the columns it was aggregated from. */
@@ -16,6 +16,8 @@ export interface Phrase {
   readonly verb: string
   readonly direct: boolean
   readonly columns: readonly ColumnsOf[]
+  /** What to add where it is told not of the column but of all columns of its dataset. */
+  readonly ofAll: string | undefined
 }
 
 /** Source: OpenLineage ColumnLineageDatasetFacet 1-2-0, transformation types and subtypes. */
@@ -47,22 +49,50 @@ const INTO: Readonly<Record<string, string>> = {
 export function comesFrom(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   const verb = ({ type, subtype }: Transformation) =>
     FROM[subtype ?? ''] ?? (type === 'DIRECT' ? 'derived from' : 'steered by')
-  return phrases(graph, graph.into.get(column) ?? [], (edge) => edge.from, verb, 'derived from')
+  const wordsOfAll = (columns: readonly ColumnsOf[]) =>
+    `which ${isOne(columns) ? 'affects' : 'affect'} every column`
+  return phrases(graph, column, {
+    edges: 'into',
+    farEnd: 'from',
+    verb,
+    plainVerb: 'derived from',
+    wordsOfAll,
+  })
 }
 
 /** What `column` makes, one step down. */
 export function goesInto(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   const verb = ({ type, subtype }: Transformation) =>
     INTO[subtype ?? ''] ?? (type === 'DIRECT' ? 'goes into' : 'steers')
-  return phrases(graph, graph.outOf.get(column) ?? [], (edge) => edge.to, verb, 'goes into')
+  const wordsOfAll = () => 'as every column does'
+  return phrases(graph, column, { edges: 'outOf', farEnd: 'to', verb, plainVerb: 'goes into', wordsOfAll })
 }
 
-function phrases(
+interface Side {
+  readonly edges: 'into' | 'outOf'
+  readonly farEnd: 'from' | 'to'
+  readonly verb: (transformation: Transformation) => string
+  readonly plainVerb: string
+  readonly wordsOfAll: (columns: readonly ColumnsOf[]) => string
+}
+
+function phrases(graph: ColumnGraph, column: ColumnKey, side: Side): Phrase[] {
+  const edgesAt = (key: ColumnKey) => graph[side.edges].get(key) ?? []
+  const own = edgesAt(column).filter(({ within }) => !within)
+  const ofAll = edgesAt(column).flatMap((edge) => (edge.within ? edgesAt(edge[side.farEnd]) : []))
+  return [
+    ...phrasesOver(graph, own, side),
+    ...phrasesOver(graph, ofAll, side).map((phrase) => ({
+      ...phrase,
+      ofAll: side.wordsOfAll(phrase.columns),
+    })),
+  ].sort((a, b) => Number(b.direct) - Number(a.direct))
+}
+
+function phrasesOver(
   graph: ColumnGraph,
   edges: readonly ColumnEdge[],
-  farEnd: (edge: ColumnEdge) => ColumnKey,
-  verbOf: (transformation: Transformation) => string,
-  plainVerb: string,
+  { farEnd, verb, plainVerb }: Side,
 ): Phrase[] {
   const found = new Map<string, { direct: boolean; columns: Set<ColumnKey> }>()
   const say = (verb: string, direct: boolean, key: ColumnKey) => {
@@ -71,21 +101,32 @@ function phrases(
     phrase.columns.add(key)
   }
   for (const edge of edges) {
-    if (edge.transformations.length === 0) say(plainVerb, true, farEnd(edge))
-    for (const each of edge.transformations) say(verbOf(each), each.type === 'DIRECT', farEnd(edge))
+    if (edge.transformations.length === 0) say(plainVerb, true, edge[farEnd])
+    for (const each of edge.transformations) say(verb(each), each.type === 'DIRECT', edge[farEnd])
   }
-  return [...found]
-    .map(([verb, { direct, columns }]) => ({ verb, direct, columns: grouped(graph, columns) }))
-    .sort((a, b) => Number(b.direct) - Number(a.direct))
+  return [...found].map(([verb, { direct, columns }]) => ({
+    verb,
+    direct,
+    columns: grouped(graph, columns),
+    ofAll: undefined,
+  }))
 }
 
-function grouped(graph: ColumnGraph, keys: Iterable<ColumnKey>): ColumnsOf[] {
-  const found = new Map<NodeId, string[]>()
+function grouped({ columns, wholes }: ColumnGraph, keys: Iterable<ColumnKey>): ColumnsOf[] {
+  const found = new Map<NodeId, string[] | 'all'>()
   for (const key of keys) {
-    const ref = graph.columns.get(key)
-    if (ref) found.set(ref.dataset, [...(found.get(ref.dataset) ?? []), ref.column])
+    const [ref, whole] = [columns.get(key), wholes.get(key)]
+    const known = ref && found.get(ref.dataset)
+    if (whole) found.set(whole, 'all')
+    else if (ref && known === undefined) found.set(ref.dataset, [ref.column])
+    else if (ref && known !== 'all') known?.push(ref.column)
   }
   return [...found].map(([dataset, columns]) => ({ dataset, columns }))
+}
+
+function isOne(columns: readonly ColumnsOf[]): boolean {
+  const [first, ...others] = columns
+  return others.length === 0 && first?.columns !== 'all' && first?.columns.length === 1
 }
 
 /** The columns of a reach, dataset by dataset, nearest first. */

@@ -14,6 +14,6 @@ export function useColumns(
 ): Loadable<ColumnGraph> {
   const isDataset = node !== undefined && graph.nodes.get(node)?.kind === 'dataset'
   return useLoaded(isDataset ? node : undefined, revision, async () =>
-    columnGraph(node === undefined ? [] : await client.columnLineage(node)),
+    columnGraph(node === undefined ? { graph: [] } : await client.columnLineage(node)),
   )
 }

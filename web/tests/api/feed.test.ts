@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Client } from '../../src/api/client'
 import { Feed } from '../../src/api/feed'
 import type { Listener } from '../../src/api/stream'
-import type { Change } from '../../src/api/types'
+import type { Touched } from '../../src/api/types'
 import { datasetId, jobId, type NodeId } from '../../src/core/ids'
 import { labelOf } from '../../src/core/labels'
 import {
@@ -34,7 +34,7 @@ function feeding(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS) {
     if (graph.state !== 'ready') throw new Error(`the graph is ${graph.state}`)
     return graph.value
   }
-  const tell = (news: Change | undefined) => heard?.onChange(news)
+  const tell = (news: Touched | undefined) => heard?.onChange(news)
   const change = (...touched: NodeId[]) => tell({ jobs: touched, datasets: [] })
   const jobState = (id: NodeId) => {
     const node = graph().nodes.get(id)

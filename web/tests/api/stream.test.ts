@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Connection, listen, type Source } from '../../src/api/stream'
-import type { Change } from '../../src/api/types'
+import type { Touched } from '../../src/api/types'
 
 /** A stream that the test speaks through. */
 class SpokenSource extends EventTarget implements Source {
@@ -15,7 +15,7 @@ class SpokenSource extends EventTarget implements Source {
 
 function listening(storedEvents: () => Promise<number> = async () => 0) {
   const sources: SpokenSource[] = []
-  const changes: (Change | undefined)[] = []
+  const changes: (Touched | undefined)[] = []
   const connections: Connection[] = []
   const stop = listen(
     {

@@ -5,7 +5,17 @@ import { columnGraph } from '../../src/core/columns'
 import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 import { datasetId, jobId } from '../../src/core/ids'
 import { lightUp } from '../../src/core/lit'
-import { columnAnswer, DELAYS, datasetNode, FLIGHTS, GRAPH, INGEST, jobNode, REPORT } from '../lakehouse'
+import {
+  columnAnswer,
+  DELAYS,
+  datasetNode,
+  FLIGHTS,
+  GRAPH,
+  INGEST,
+  jobNode,
+  REPORT,
+  wideAnswer,
+} from '../lakehouse'
 
 const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, false)
 
@@ -87,6 +97,17 @@ describe('a card', () => {
     const cards = cardsOf(GRAPH, { unfolded: new Set(), lit: LIT })
 
     expect([REPORT, INGEST].map((id) => cards.get(id)?.dim)).toEqual([true, false])
+  })
+
+  test('counts the lit columns that are not drawn each, and shows them once unfolded', () => {
+    const lit = lightUp(GRAPH, columnGraph(wideAnswer(40)), { dataset: DELAYS, column: 'c7' }, true)
+
+    const folded = cardsOf(GRAPH, { unfolded: new Set(), lit }).get(FLIGHTS)
+    const open = cardsOf(GRAPH, { unfolded: new Set([FLIGHTS]), lit }).get(FLIGHTS)
+
+    expect(folded).toMatchObject({ rows: [{ field: { name: 'c7' }, glow: 'direct' }], more: 39 })
+    expect(open?.rows.filter(({ glow }) => glow === 'indirect')).toHaveLength(39)
+    expect(open?.more).toBe(0)
   })
 
   test('leaves the columns beyond a hundred to the panel, but never a lit one', () => {

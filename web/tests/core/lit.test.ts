@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
 import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 import { jobId } from '../../src/core/ids'
-import { lightUp } from '../../src/core/lit'
+import { isLit, lightUp } from '../../src/core/lit'
 import { litPath } from '../../src/core/path'
 import {
   AGGREGATE,
@@ -16,6 +16,8 @@ import {
   JOBS,
   jobNode,
   REPORT,
+  wholeAnswer,
+  wideAnswer,
 } from '../lakehouse'
 
 const WITHOUT_JOBS = merge(
@@ -95,5 +97,62 @@ describe('lighting up a column', () => {
 
     expect([...lit.columns]).toEqual([[DELAYS, new Map([['never_seen', 'start']])]])
     expect(lit.segments).toEqual([])
+  })
+})
+
+describe('lighting up a column of a dataset that is told of as a whole', () => {
+  const ends = ({ segments }: ReturnType<typeof lightUp>) =>
+    segments.map(({ from, to, kind }) => [from.node, from.column, to.node, to.column, kind])
+
+  test('draws what affects all columns once, from head to head', () => {
+    const lit = lightUp(GRAPH, columnGraph(wideAnswer(40)), { dataset: DELAYS, column: 'c7' }, true)
+
+    expect(ends(lit)).toEqual([
+      [FLIGHTS, 'c7', AGGREGATE, undefined, 'direct'],
+      [AGGREGATE, undefined, DELAYS, 'c7', 'direct'],
+      [CSV, 'c7', INGEST, undefined, 'direct'],
+      [INGEST, undefined, FLIGHTS, 'c7', 'direct'],
+      [FLIGHTS, undefined, AGGREGATE, undefined, 'indirect'],
+      [AGGREGATE, undefined, DELAYS, undefined, 'indirect'],
+      [CSV, undefined, INGEST, undefined, 'direct'],
+      [INGEST, undefined, FLIGHTS, undefined, 'direct'],
+    ])
+    expect(lit.columns.get(FLIGHTS)?.size).toBe(40)
+    expect([...lit.gathered].map(([node, names]) => [node, names.size, names.has('c7')])).toEqual([
+      [FLIGHTS, 39, false],
+      [CSV, 39, false],
+    ])
+    expect(lit.jobs).toEqual(new Set([AGGREGATE, INGEST]))
+  })
+
+  test('draws all columns that one affects once, too', () => {
+    const lit = lightUp(GRAPH, columnGraph(wideAnswer(40)), { dataset: FLIGHTS, column: 'c7' }, true)
+
+    expect(ends(lit).filter(([, , to]) => to === DELAYS)).toEqual([
+      [AGGREGATE, undefined, DELAYS, 'c7', 'direct'],
+      [AGGREGATE, undefined, DELAYS, undefined, 'indirect'],
+    ])
+    expect(lit.columns.get(DELAYS)?.size).toBe(40)
+    expect([...(lit.columns.get(FLIGHTS)?.keys() ?? [])]).toEqual(['c7'])
+  })
+
+  test('draws a few columns that affect all one by one', () => {
+    const lit = lightUp(GRAPH, columnGraph(wideAnswer(4)), { dataset: DELAYS, column: 'c1' }, true)
+
+    expect(ends(lit).filter(([from]) => from === FLIGHTS)).toHaveLength(4)
+    expect(lit.gathered.size).toBe(0)
+  })
+
+  test('draws a whole source from its head, even one without a known column', () => {
+    const { graph, ...rest } = wholeAnswer(12, 'hash')
+    const bare = { ...rest, graph: graph.filter(({ data }) => data.field === 'hash') }
+
+    const [known, unknown] = [{ ...rest, graph }, bare].map((answer) =>
+      lightUp(GRAPH, columnGraph(answer), { dataset: DELAYS, column: 'hash' }, true),
+    )
+
+    expect(known && ends(known)).toEqual(unknown && ends(unknown))
+    expect(known && ends(known)[0]).toEqual([FLIGHTS, undefined, AGGREGATE, undefined, 'direct'])
+    expect([known, unknown].map((lit) => lit && isLit(lit, FLIGHTS))).toEqual([true, true])
   })
 })

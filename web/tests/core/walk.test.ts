@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
 import { columnKey } from '../../src/core/ids'
 import { columnPath, reachable } from '../../src/core/walk'
-import { CSV, columnAnswer, DELAYS, FLIGHTS, REPORT } from '../lakehouse'
+import { CSV, columnAnswer, DELAYS, FLIGHTS, REPORT, wholeAnswer, wideAnswer } from '../lakehouse'
 
 const edges = fc.array(fc.tuple(fc.nat(12), fc.nat(12)), { maxLength: 40 })
 
@@ -61,5 +61,73 @@ describe('the path of a column', () => {
 
     expect(downstream.columns.size).toBe(0)
     expect(downstream.edges).toEqual([])
+  })
+})
+
+describe('the path of a column through what is told of all columns of a dataset', () => {
+  const key = (dataset: typeof CSV, column: string) => columnKey({ dataset, column })
+
+  test('holds all that affects the dataset, and goes on from there', () => {
+    const { upstream } = columnPath(columnGraph(wideAnswer(12)), key(DELAYS, 'c7'), true)
+
+    expect(upstream.columns.size).toBe(2 * 12)
+    const strengths = ['c7', 'c3'].flatMap((name) => [FLIGHTS, CSV].map((id) => key(id, name)))
+    expect(strengths.map((each) => upstream.columns.get(each))).toEqual([
+      'direct',
+      'direct',
+      'indirect',
+      'indirect',
+    ])
+    expect(upstream.apart).toEqual(new Set([DELAYS, FLIGHTS, CSV].map((id) => key(id, 'c7'))))
+  })
+
+  test('holds every column that a column affects', () => {
+    const { downstream } = columnPath(columnGraph(wideAnswer(12)), key(CSV, 'c7'), true)
+
+    const names = [...downstream.columns].map(([each, strength]) => [...JSON.parse(each), strength])
+    expect(names).toHaveLength(1 + 12)
+    expect(names).toContainEqual([DELAYS, 'c7', 'direct'])
+    expect(names).toContainEqual([DELAYS, 'c11', 'indirect'])
+  })
+
+  test('leads from one column of a whole source to what that goes into, and to no other of the source', () => {
+    const graph = columnGraph(wholeAnswer(12, 'hash'))
+
+    const { upstream, downstream } = columnPath(graph, key(FLIGHTS, 'c3'), true)
+
+    expect([...downstream.columns]).toEqual([[key(DELAYS, 'hash'), 'direct']])
+    expect(upstream.columns.size).toBe(0)
+    expect(columnPath(graph, key(DELAYS, 'hash'), true).upstream.columns.size).toBe(12)
+  })
+
+  test('does not lead from what goes into all columns to what comes from all', () => {
+    const into = wideAnswer(12).datasetInputFields ?? []
+    const aggregate = {
+      namespace: 'file',
+      dataset: '/out/report',
+      field: 'a',
+      fieldType: '',
+      inputFields: [],
+    }
+    const all = { namespace: 'file', dataset: '/lake/marts/delays', field: null, targetField: 'a' }
+    const outOf = [{ namespace: 'file', dataset: '/out/report', inputFields: [all] }]
+    const answer = { graph: [...wideAnswer(12).graph, { data: aggregate }] }
+    const graph = columnGraph({ ...answer, datasetInputFields: [...into, ...outOf] })
+
+    const { upstream, downstream } = columnPath(graph, key(DELAYS, 'c7'), true)
+
+    expect([...downstream.columns.keys()]).toEqual([key(REPORT, 'a')])
+    expect([...upstream.columns.keys()].filter((each) => each.includes(DELAYS))).toEqual([])
+  })
+
+  test('takes no indirect edge when these are left out, and grows with what was told and not with its square', () => {
+    const direct = columnPath(columnGraph(wideAnswer(12)), key(DELAYS, 'c7'), false).upstream
+    const graph = columnGraph(wideAnswer(1_000))
+    const { upstream } = columnPath(graph, key(DELAYS, 'c7'), true)
+
+    expect([...direct.columns.keys()]).toEqual([key(FLIGHTS, 'c7'), key(CSV, 'c7')])
+    expect(direct.edges).toHaveLength(2)
+    expect(upstream.edges).toHaveLength(1_000 + 1 + 1_000)
+    expect([...graph.into.values()].flat()).toHaveLength(4 * 1_000)
   })
 })

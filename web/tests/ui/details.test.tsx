@@ -4,7 +4,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { datasetId, jobId, type NodeId, type RunId } from '../../src/core/ids'
 import { formatRoute, routeTo } from '../../src/core/route'
-import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
+import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run, wideAnswer } from '../lakehouse'
 import { openPage } from './openPage'
 
 const at = (node: NodeId, column?: string) => formatRoute(routeTo(node, column))
@@ -105,6 +105,21 @@ describe('the details of a dataset', () => {
     )
     expect(story.textContent).toContain('avg_arr_delay reaches no other column: it ends here.')
     expect(story.textContent).toContain('6 columns in 2 datasets upstream')
+  })
+
+  test('count what affects every column of a wide dataset, and list it where all is listed', async () => {
+    const service = lakehouse()
+    service.columns = wideAnswer(105)
+    openPage({ service, hash: at(DELAYS, 'c7') })
+
+    const story = await screen.findByRole('region', { name: 'Column c7' })
+
+    expect(story.textContent).toContain(
+      'c7 is copied from c7 of lake.raw.flights; ' +
+        'grouped by 105 columns of lake.raw.flights, which affect every column.',
+    )
+    expect(story.textContent).toContain('210 columns in 2 datasets upstream')
+    expect(within(story).getAllByRole('button', { name: 'c104', hidden: true })).toHaveLength(2)
   })
 
   test('say so of a column that is gone', async () => {

@@ -14,6 +14,7 @@ import {
   lakehouse,
   REPORT,
   run,
+  wideAnswer,
 } from '../lakehouse'
 import { openPage } from './openPage'
 
@@ -132,6 +133,16 @@ describe('the graph', () => {
       ),
     )
     expect(screen.getByText('1 column upstream, 2 downstream')).toBeTruthy()
+  })
+
+  test('lights the path of a column of a wide dataset, and counts what it draws once', async () => {
+    const service = lakehouse()
+    service.columns = wideAnswer(105)
+    openPage({ service, hash: `#node=${encodeURIComponent(FLIGHTS)}&column=c7` })
+
+    await waitFor(() => expect(litColumns()).toEqual([`${CSV} c7`, `${DELAYS} c7`, `${FLIGHTS} c7`].sort()))
+    expect(screen.getByText('1 column upstream, 105 downstream')).toBeTruthy()
+    expect(nodeOf(DELAYS)?.textContent).toContain('104 more on the path')
   })
 
   test('leaves out indirect edges when asked to', async () => {

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from headwater.capture.connect.records import Properties
+from headwater.capture.connect.records import Properties, listed
 
 _KAFKA: Final = "org.apache.kafka.connect.transforms."
 _OF_VALUE: Final = "$Value"
@@ -130,8 +130,8 @@ def _rerouted(settings: Mapping[str, str], topic: str) -> str:
 
 
 def _replaced(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    excluded = _listed(settings.get("exclude") or settings.get("blacklist"))
-    included = _listed(settings.get("include") or settings.get("whitelist"))
+    excluded = listed(settings.get("exclude") or settings.get("blacklist"))
+    included = listed(settings.get("include") or settings.get("whitelist"))
     renames = _renames(settings)
     return [
         column._replace(name=_renamed(column.name, renames))
@@ -146,12 +146,12 @@ def _renamed(name: str, renames: Mapping[str, str]) -> str:
 
 
 def _renames(settings: Mapping[str, str]) -> dict[str, str]:
-    pairs = (pair.partition(":") for pair in _listed(settings.get("renames")))
+    pairs = (pair.partition(":") for pair in listed(settings.get("renames")))
     return {old.strip(): new.strip() for old, _, new in pairs}
 
 
 def _masked(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    masked = _listed(settings.get("fields"))
+    masked = listed(settings.get("fields"))
     return [
         column._replace(is_changed=True, is_masked=True) if _top(column.name) in masked else column
         for column in columns
@@ -159,12 +159,12 @@ def _masked(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
 
 
 def _cast(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    cast = [pair.partition(":")[0].strip() for pair in _listed(settings.get("spec"))]
+    cast = [pair.partition(":")[0].strip() for pair in listed(settings.get("spec"))]
     return _changed(columns, cast)
 
 
 def _converted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    return _changed(columns, _listed(settings.get("field")))
+    return _changed(columns, listed(settings.get("field")))
 
 
 def _changed(columns: list[Column], names: Sequence[str]) -> list[Column]:
@@ -202,16 +202,12 @@ def _hoisted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]
 
 
 def _to_headers(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    moved = _listed(settings.get("fields")) if settings.get("operation") == "move" else []
+    moved = listed(settings.get("fields")) if settings.get("operation") == "move" else []
     return [column for column in columns if _top(column.name) not in moved]
 
 
 def _top(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _listed(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 _ACTS: Final[Mapping[str, Callable[[Mapping[str, str], list[Column]], list[Column]]]] = {

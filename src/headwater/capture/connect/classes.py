@@ -11,7 +11,8 @@ from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from headwater.capture.connect.chain import renames_topics, routed_topic
-from headwater.capture.connect.records import Properties
+from headwater.capture.connect.commits import ICEBERG_SINKS
+from headwater.capture.connect.records import Properties, listed
 from headwater.errors import InvalidNameError
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
@@ -79,9 +80,9 @@ def places(properties: Properties, topics: Sequence[str]) -> Places:
 
 def fields_written(properties: Properties) -> frozenset[str] | None:
     """The fields that a sink writes of each record; None where that is all of them."""
-    listed = _listed(properties.get("fields.whitelist"))
+    fields = listed(properties.get("fields.whitelist"))
     is_jdbc = properties.get("connector.class", "").endswith("jdbc.JdbcSinkConnector")
-    return frozenset((*listed, *_listed(properties.get("pk.fields")))) if is_jdbc and listed else None
+    return frozenset((*fields, *listed(properties.get("pk.fields")))) if is_jdbc and fields else None
 
 
 def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> Places:
@@ -172,8 +173,8 @@ def _jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
     if query := properties.get("query"):
         return _all(topics, [Place(jdbc_dataset(url, table)) for table in _tables_of(query)])
     # The topic has the table's bare name: which schema it is in, the list of tables may say.
-    listed = _listed(properties.get("table.whitelist") or properties.get("table.include.list"))
-    whole = {name.rpartition(".")[2]: name for name in listed}
+    named = listed(properties.get("table.whitelist") or properties.get("table.include.list"))
+    whole = {name.rpartition(".")[2]: name for name in named}
     tables = {topic: topic.removeprefix(prefix) for topic in topics if topic.startswith(prefix)}
     return {topic: [Place(jdbc_dataset(url, whole.get(table, table)))] for topic, table in tables.items()}
 
@@ -186,7 +187,7 @@ def _jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
 def _aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     if properties.get("table.name.normalize") == "true":
         return {}
-    mapped = dict(pair.split(":", 1) for pair in _listed(properties.get("topics.to.tables.mapping")) if ":" in pair)
+    mapped = dict(pair.split(":", 1) for pair in listed(properties.get("topics.to.tables.mapping")) if ":" in pair)
     url = properties.get("connection.url", "")
     named = {topic: [Place(jdbc_dataset(url, mapped[topic]))] for topic in topics if topic in mapped}
     return {**_jdbc_sink(properties, topics), **named}
@@ -230,7 +231,7 @@ def _debezium(dialect: str, port: int) -> _Finder:
 
 def _bigquery(properties: Properties, topics: Sequence[str]) -> Places:
     project, dataset = properties.get("project"), properties.get("defaultDataset")
-    renamed = dict(pair.split("=", 1) for pair in _listed(properties.get("topic2TableMap")) if "=" in pair)
+    renamed = dict(pair.split("=", 1) for pair in listed(properties.get("topic2TableMap")) if "=" in pair)
     if not project or not dataset:
         return {}
     is_sanitized = properties.get("sanitizeTopics", "false") == "true"
@@ -245,7 +246,7 @@ def _bigquery(properties: Properties, topics: Sequence[str]) -> Places:
 
 
 def _elasticsearch(properties: Properties, topics: Sequence[str]) -> Places:
-    first = urlsplit(next(iter(_listed(properties.get("connection.url"))), ""))
+    first = urlsplit(next(iter(listed(properties.get("connection.url"))), ""))
     if not first.hostname:
         return {}
     if properties.get("external.resource.usage", "DISABLED").upper() != "DISABLED":
@@ -314,10 +315,6 @@ def _mirror(properties: Properties, topics: Sequence[str]) -> Places:
 
 def _all(topics: Iterable[str], found: Sequence[Place]) -> Places:
     return {topic: found for topic in topics}
-
-
-def _listed(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def _tables_of(query: str) -> list[str]:
@@ -407,8 +404,7 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "headwater.lab.archive.ArchiveSinkConnector": ConnectorClass("sink", _lab_archive, ("s3.bucket.name", "s3.prefix")),
     "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector": _AIVEN_S3_TO,
     "io.aiven.kafka.connect.s3.S3SinkConnector": _AIVEN_S3_TO,
-    "org.apache.iceberg.connect.IcebergSinkConnector": _ICEBERG_TO,
-    "io.tabular.iceberg.connect.IcebergSinkConnector": _ICEBERG_TO,
+    **dict.fromkeys(ICEBERG_SINKS, _ICEBERG_TO),
     "io.confluent.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
     "io.confluent.connect.jdbc.JdbcSinkConnector": _JDBC_TO,
     "io.aiven.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,

@@ -15,7 +15,10 @@ from uuid import UUID
 from headwater.capture.connect.avro import decoded
 from headwater.capture.connect.records import Committed, Delivered, Properties
 
-_CLASSES: Final = ("org.apache.iceberg.connect.IcebergSinkConnector", "io.tabular.iceberg.connect.IcebergSinkConnector")
+ICEBERG_SINKS: Final = (
+    "org.apache.iceberg.connect.IcebergSinkConnector",
+    "io.tabular.iceberg.connect.IcebergSinkConnector",
+)
 _CONTROL_TOPIC: Final = "control-iceberg"
 _MAGIC: Final = b"\xc2\x01"
 _HEADER_BYTES: Final = 4
@@ -25,7 +28,7 @@ _TOLD: Final = (b'"DataComplete"', b'"CommitToTable"')
 
 def control_topic(properties: Properties) -> str | None:
     """The topic in which a connector tells of its commits; None for one of another class."""
-    is_iceberg = properties.get("connector.class") in _CLASSES
+    is_iceberg = properties.get("connector.class") in ICEBERG_SINKS
     return properties.get("iceberg.control.topic", _CONTROL_TOPIC) if is_iceberg else None
 
 

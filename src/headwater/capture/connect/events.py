@@ -13,7 +13,17 @@ from headwater.capture.traces import kinds, without_values
 from headwater.model.names import DatasetId, JobId
 from headwater.model.naming import kafka_dataset
 from headwater.model.producer import VERSION
-from headwater.model.slim import Described, Facet, Facets, facet, own_facet, run_event, said
+from headwater.model.slim import (
+    Described,
+    Facet,
+    Facets,
+    dataset_type,
+    dataset_version,
+    facet,
+    own_facet,
+    run_event,
+    said,
+)
 
 CONNECTORS: Final = kinds(
     r"java\.io\.IOException", r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception"
@@ -136,7 +146,7 @@ def _distinct(beyond: Places) -> list[Place]:
 
 
 def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
-    facets = {"datasetType": facet("1-0-1/DatasetTypeDatasetFacet", datasetType=place.type)}
+    facets = {"datasetType": dataset_type(place.type)}
     if place.symlinks:
         links = [{"namespace": link.namespace, "name": link.name, "type": "TABLE"} for link in place.symlinks]
         facets["symlinks"] = facet("1-0-1/SymlinksDatasetFacet", identifiers=links)
@@ -150,7 +160,7 @@ def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
             source="kafka-connect",
         )
         if commit := commits.get(place.catalog.table):
-            facets["version"] = facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=commit.snapshot)
+            facets["version"] = dataset_version(commit.snapshot)
     return Described(place.id, facets)
 
 

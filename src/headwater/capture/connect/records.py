@@ -18,6 +18,11 @@ from typing import Any, Final, NamedTuple
 Properties = Mapping[str, str]
 
 
+def listed(text: str | None) -> list[str]:
+    """What a property names that may name several, between commas; nothing where it is not set."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
 class Configured(NamedTuple):
     """A connector has these properties from now on; None: it is deleted."""
 

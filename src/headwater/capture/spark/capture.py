@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from headwater.capture.spark.application import Application, Ending, Surroundings
 from headwater.capture.spark.listeners import ActionListener, QueryListener
 from headwater.capture.spark.watcher import Watcher
-from headwater.observe.failure import Failure
+from headwater.observe.failure import Failure, is_exit
 from headwater.observe.guard import Guard
 from headwater.observe.signals import Signals
 from headwater.observe.spark.failure import failure_of
@@ -70,7 +70,7 @@ class Capture:
         if isinstance(error, KeyboardInterrupt):
             self._end(Ending(stop_reason="SIGINT"), _PATIENCE_S)
             return
-        if error is not None and not _is_exit(error):
+        if error is not None and not is_exit(error):
             self._failure = self._failure or self.guard.attempt("failure", lambda: failure_of(error), None)
         reason = self._signals.reason if self._failure is None else None
         self._end(Ending(self._failure, reason), _PATIENCE_S)
@@ -123,8 +123,3 @@ class NotCaptured:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Nothing."""
-
-
-def _is_exit(error: BaseException) -> bool:
-    """Whether this is how a program that is content with itself exits."""
-    return isinstance(error, SystemExit) and error.code in (None, 0)

@@ -2,7 +2,7 @@
 
 data      the flights of 2013 as CSV files
 service   a lineage service in a process of its own
-expected  what must be learned (expected.yaml, by hand)
-learned   what was learned, and where it differs
+learned   what was learned, and where it differs from `expected.yaml`, which was written by hand
+words     the same in words
 command   `headwater demo`
 """

@@ -70,15 +70,26 @@ def column_sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[s
     """What each column of the dataset hangs on, as `SUBTYPE dataset:column`."""
     parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "false"}
     sources: dict[str, set[str]] = {field["name"]: set() for field in _dataset(client, dataset)["fields"]}
-    for node in client.get("/column-lineage", parameters)["graph"]:
+    answer = client.get("/column-lineage", parameters)
+    for node in answer["graph"]:
         data = node["data"]
         if (data["namespace"], data["dataset"]) == dataset:
-            sources[data["field"]] = {
-                f"{how['subtype']} {_name(client, DatasetId(source['namespace'], source['dataset']))}:{source['field']}"
-                for source in data["inputFields"]
-                for how in source["transformations"]
-            }
+            sources[data["field"]] = {said for source in data["inputFields"] for said in _said(client, source)}
+    for told in answer.get("datasetInputFields", ()):
+        if (told["namespace"], told["dataset"]) == dataset:
+            for source in told["inputFields"]:
+                for column in sources if source["targetField"] is None else [source["targetField"]]:
+                    sources[column].update(_said(client, source))
     return sources
+
+
+def _said(client: ServiceClient, source: Mapping[str, Any]) -> list[str]:
+    """How a column hangs on a source, or on each of its columns where the source is all of a dataset."""
+    origin = DatasetId(source["namespace"], source["dataset"])
+    name, columns = _name(client, origin), [source["field"]]
+    if source["field"] is None:
+        columns = [field["name"] for field in _dataset(client, origin)["fields"]]
+    return [f"{how['subtype']} {name}:{column}" for how in source["transformations"] for column in columns]
 
 
 def _names(client: ServiceClient, ids: list[Mapping[str, str]]) -> dict[str, DatasetId]:

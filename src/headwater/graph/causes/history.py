@@ -33,6 +33,9 @@ class History(Protocol):
     def givers(self, job: JobId) -> Sequence[JobId]:
         """The jobs that a job takes data from without a dataset between, by name."""
 
+    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
+        """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
+
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job, such as a view: who reads it reads these."""
 
@@ -40,7 +43,10 @@ class History(Protocol):
         """What a run says it made a dataset from; None where it says nothing: from all that it read."""
 
     def parts(self, run_id: str) -> Sequence[Outline]:
-        """The runs that are parts of a run, also through others, oldest first: of each job the newest that spoke."""
+        """The runs that are parts of a run, also through others, oldest first.
+
+        Of each job the newest that spoke, and those that failed and were not made good.
+        """
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
         """The runs that a run is a part of, nearest first; those that told nothing themselves are left out."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from headwater.graph.causes.readings import Columns, Readings
 from headwater.graph.drift import ColumnChange
@@ -30,6 +30,7 @@ from headwater.model.facets.run import (
     SparkExceptionFacet,
 )
 from headwater.model.facets.view import View
+from headwater.model.facts import TERMINAL_STATES, RunState
 from headwater.model.names import DatasetId, JobId
 
 ViewT = TypeVar("ViewT", bound=View)
@@ -48,7 +49,6 @@ _OF_RUN: Final = (
 _COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
 _OF_DATASET: Final = (SchemaFacet, VersionFacet, *_COUNTS)
 _OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, *_COUNTS)
-State = Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED"]
 
 
 class Outline(NamedTuple):
@@ -56,13 +56,15 @@ class Outline(NamedTuple):
 
     run_id: str
     job: JobId
-    state: State
+    state: RunState
     started_us: int
     ended_us: int | None
     last_us: int
     """The last event that told of it."""
     reads: frozenset[DatasetId]
     writes: frozenset[DatasetId]
+    parent_run: str | None
+    """The id of the run that it is a part of, which may tell nothing itself."""
 
 
 class EventRef(NamedTuple):
@@ -170,6 +172,10 @@ class Record:
         """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
         return cast("Said[ViewT] | None", self.said.get(kind))
 
+    def named(self, direction: Direction) -> frozenset[DatasetId]:
+        """The datasets that the run told to read or write."""
+        return frozenset(name for way, name in self.ends if way == direction)
+
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
         """The datasets that the run read or wrote, by name, and what it told of each."""
         yield from sorted((name, end) for (way, name), end in self.ends.items() if way == direction)
@@ -194,7 +200,7 @@ def record_of(
                 name = shown(dataset.id)
                 if name.is_complete:
                     ends.setdefault((direction, known.get(name, name)), _HeardOfEnd()).hear(dataset, ref)
-    terminal = [ref for event, ref in in_order if event.event_type in ("COMPLETE", "FAIL", "ABORT")]
+    terminal = [ref for event, ref in in_order if event.event_type in TERMINAL_STATES]
     return Record(
         outline,
         {**of_job.read_all(_OF_RUN, readings), **of_run.read_all(_OF_RUN, readings)},

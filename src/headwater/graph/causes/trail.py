@@ -9,8 +9,10 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
+from headwater.graph.causes.attempts import not_made_good
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.record import SILENT, End, Outline, Record
 from headwater.graph.causes.wholes import failed_whole
@@ -19,12 +21,15 @@ from headwater.graph.walk import reachable
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
-By = Literal["version", "time", "stream", "attempt", "part", "whole"]
-"""The version on both sides; the latest that had ended; running meanwhile; failed when it should have fed; a part of
-the run; what the missing run of a job was to be a part of, which failed before."""
+By = Literal["version", "named", "time", "stream", "attempt", "part", "whole"]
+"""The version on both sides; named by who tells that data was handed over; the latest that had ended; running
+meanwhile; failed, and not made good; a part of the run; what the missing run of a job was to be a part of, which failed
+before."""
 
 MAX_RUNS: Final = 200
 """Runs that one walk looks at."""
+_MOST_BESIDE: Final = 20
+"""Runs that went well beside the one that wrote last: what lies further up is to be looked at, too."""
 BASELINE: Final = 10
 """Earlier runs of a job that a run is compared with."""
 
@@ -323,7 +328,7 @@ def _feeds(
         end = record.ends.get(("input", name), SILENT)
         versions = end.versions if history.is_stream(run.job) else end.versions_at_first
         jobs = tuple(history.writers(name))
-        writers = tuple(_writers(history, run, name, versions, jobs, at_us, news))
+        writers = tuple(_writers(history, name, versions, jobs, _Read(run, at_us, news)))
         yield Feed(name, versions, jobs, writers, at_us, bool(history.made_from(name)))
 
 
@@ -332,15 +337,18 @@ def read_at_us(history: History, run: Outline) -> int:
     return run.last_us if history.is_stream(run.job) else run.started_us
 
 
+class _Read(NamedTuple):
+    """A run that read, or took what was handed to it, when it did, and what would be news to it."""
+
+    reader: Outline
+    at_us: int
+    news: Window | None
+
+
 def _writers(
-    history: History,
-    reader: Outline,
-    name: DatasetId,
-    versions: frozenset[str],
-    jobs: Sequence[JobId],
-    at_us: int,
-    news: Window | None,
+    history: History, name: DatasetId, versions: frozenset[str], jobs: Sequence[JobId], read: _Read
 ) -> Iterator[Writer]:
+    reader = read.reader
     runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
     before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
     told = by_version(history, name, versions, before)
@@ -349,9 +357,9 @@ def _writers(
     for job in jobs:
         own = [run for run in runs if run.job == job]
         if told is not None:
-            yield from _attempt(own, told, at_us, news)
+            yield from _attempts(own, told, read)
         else:
-            yield from _by_clock(history, job, own, [run for run in own if name in run.writes], at_us, news)
+            yield from _by_clock(history, job, own, [run for run in own if name in run.writes], read)
 
 
 def by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
@@ -364,12 +372,15 @@ def by_version(history: History, name: DatasetId, versions: frozenset[str], runs
 
 
 def _handed(history: History, record: Record, news: Window | None) -> Iterator[Handed]:
-    """The jobs that handed data to a run, by the clock alone: a run that gave it tells no version."""
+    """The jobs that handed data to a run: a run that gave it tells no version, so by the clock where none is named."""
     run = record.outline
-    at_us = read_at_us(history, run)
+    at_us, named = read_at_us(history, run), history.named_givers(run.run_id)
     for job in history.givers(run.job):
+        if job in named:
+            yield Handed(job, tuple(Writer(each, "named") for each in named[job]), at_us)
+            continue
         own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
-        yield Handed(job, tuple(_by_clock(history, job, own, own, at_us, news)), at_us)
+        yield Handed(job, tuple(_by_clock(history, job, own, own, _Read(run, at_us, news))), at_us)
 
 
 def _made_of(history: History, here: _Next) -> Iterator[Handed]:
@@ -393,13 +404,23 @@ def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[H
 
 
 def _by_clock(
-    history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], at_us: int, news: Window | None
+    history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], read: _Read
 ) -> Iterator[Writer]:
-    """The run of the job that fed a reader at that time, and an attempt that failed since."""
-    found = by_time(history, job, wrote, at_us)
+    """The run of the job that fed a reader at that time, those that did beside it, and attempts that failed."""
+    found = by_time(history, job, wrote, read.at_us)
     if found is not None:
         yield found
-    yield from _attempt(own, None if found is None else found.run, at_us, news)
+        if found.by == "time":
+            yield from (Writer(run, "time") for run in islice(_beside(found.run, wrote, read.at_us), _MOST_BESIDE))
+    yield from _attempts(own, None if found is None else found.run, read)
+
+
+def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outline]:
+    """The runs that went well beside one, as parts of the same run: those of a mapped task each write a part."""
+    for each in wrote if run.parent_run is not None else ():
+        is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us
+        if is_done and each.parent_run == run.parent_run and each != run:
+            yield each
 
 
 def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
@@ -414,16 +435,14 @@ def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) 
     return Writer(max(done, key=lambda run: (run.ended_us or 0, run.run_id)), "time") if done else None
 
 
-def _attempt(runs: Sequence[Outline], fed: Outline | None, at_us: int, news: Window | None) -> Iterator[Writer]:
-    """The latest attempt of the job, where it failed before the read and is not what fed it.
+def _attempts(runs: Sequence[Outline], fed: Outline | None, read: _Read) -> Iterator[Writer]:
+    """The attempts of the job that failed before the read, were not made good by then, and are not what fed it.
 
     A stream that runs again since is made good, unless it had not failed yet when its reader had read before.
     """
-    tried = [run for run in runs if run.ended_us is not None and run.ended_us <= at_us]
-    latest = max(tried, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
-    if latest is None or latest.state not in ("FAILED", "ABORTED") or latest == fed:
-        return
-    is_running = fed is not None and (fed.ended_us is None or fed.ended_us > at_us)
-    is_news = news is not None and news.has(latest.ended_us or latest.last_us)
-    if not is_running or is_news:
-        yield Writer(latest, "attempt")
+    tried = [run for run in runs if run.ended_us is not None and run.ended_us <= read.at_us]
+    is_running = fed is not None and (fed.ended_us is None or fed.ended_us > read.at_us)
+    for failed in not_made_good(tried, read.reader.parent_run):
+        is_news = read.news is not None and read.news.has(failed.ended_us or failed.last_us)
+        if failed != fed and (not is_running or is_news):
+            yield Writer(failed, "attempt")

@@ -1,4 +1,7 @@
-"""Uses that later runs do without: what events told once stays told, and a job may have dropped it since.
+"""Uses of a dataset or column that later runs do without, so that a change of it no longer breaks the job.
+
+A use is: a job reads this, and makes that of it. What events told once stays in the graph, and the job may have dropped
+it since.
 
 Of a job those later runs count that completed, and of a stream also those that go on, if they began after the use was
 told last and made the same dataset. They do without the use if they tell of columns, or of what they read, and not of
@@ -36,7 +39,7 @@ class Since(NamedTuple):
 
 
 class Using:
-    """Who told that data goes from a dataset into another (None: into jobs only), and until when."""
+    """One use: who told that data goes from a dataset into another (None: into jobs only), and until when."""
 
     __slots__ = ("_jobs", "_keys", "_since", "_source", "_target", "_uses")
 
@@ -48,7 +51,15 @@ class Using:
         jobs: tuple[JobId, ...],
         keys: tuple[ToldKey, ...] = (),
     ) -> None:
-        """Through these jobs; `keys` are the facets that tell of the columns, where any does."""
+        """The use of `source` to make `target`, as `uses` has it of one state of the graph.
+
+        Args:
+            uses: looks at runs when it is asked how the use stands.
+            source: what is read.
+            target: what is made of it; None for a use of which only the reading jobs are known.
+            jobs: through which the data goes.
+            keys: the facets that told the use by its columns; empty where only inputs and outputs were told.
+        """
         self._uses = uses
         self._source = source
         self._target = target

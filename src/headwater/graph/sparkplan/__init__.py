@@ -11,6 +11,7 @@
     operation       one operator, as its rule sees it
     relational      one rule an operator: Project, Join, Aggregate ...
     writes          rules for commands: INSERT, CREATE TABLE AS, MERGE ...
+    splice          a plan that reads rows which another plan has made, as one
     bottom_up       walks the tree and applies the rules
     lineage         the whole: `column_lineage`
 

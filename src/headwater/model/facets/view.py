@@ -22,7 +22,10 @@ class _StopAtFirst(FailFast):
 
 
 Items = Annotated[list[T], _StopAtFirst()]
-"""A list whose reading ends at the first bad item: a million bad items must not cost a million error records."""
+"""The type of a view's field that holds a list, say `Items[str]`: a list as pydantic reads it, but for where it stops.
+
+Reading ends at the first bad item, since a million bad items must not cost a million error records.
+"""
 
 Number = int | float
 """A JSON number, kept as it came: integers stay exact at any size."""

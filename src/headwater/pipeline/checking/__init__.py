@@ -7,5 +7,6 @@ reading       a node → a value of a type; every problem collected, none raised
 grammar       the tree → a draft of the pipeline: which kinds there are, `input` or `inputs`, shorthands
 frames        who reads whose rows
 constraints   what one field alone cannot say: `merge` needs `on`, a stream never overwrites, …
-problems      what is wrong, where; credentials what must not be shown
+              constraints_http: of HTTP; constraints_kafka: of Kafka; constraints_s3: of S3
+problems      what is wrong, where; credentials: what must not be shown
 """

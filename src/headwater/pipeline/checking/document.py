@@ -57,7 +57,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list."""
+    """A YAML list: its items as nodes, in order, and where it begins in the file."""
 
     nodes: tuple["Node", ...]
     mark: Mark
@@ -65,7 +65,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A mapping; keys are unique."""
+    """A YAML mapping: its values as nodes by their keys, which are unique, and where each key stands."""
 
     nodes: dict[str, "Node"]
     keys: dict[str, Mark]

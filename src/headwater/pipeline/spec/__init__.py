@@ -2,6 +2,11 @@
 
 These dataclasses are also the grammar: `checking.reading` walks a YAML file against their fields, so a new key is a new
 field, and a new kind of input, processor or output is a dataclass here and an entry in `checking.grammar`.
+
+whole        a whole file, and where its parts stand in it
+inputs       what can be read, kind by kind; processors: what can be done with a frame; outputs: what can be written to
+connections  how servers are reached
+settings     what a file says beside its data: lineage, catalogs, stream, agent, lint
 """
 
 from headwater.pipeline.spec.connections import HttpAuth, HttpCall, KafkaSecurity, Paging, S3Access, SchemaRegistry

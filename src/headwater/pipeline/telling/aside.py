@@ -13,13 +13,13 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.model.facts import TerminalState
 from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
 from headwater.pipeline.stop import Why
-from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.teller import Teller
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,10 @@ _PATIENCE_S: Final = 10.0
 
 
 class Aside:
-    """Calls a `Teller` in order, on one thread, which ends with the run."""
+    """The `Observer` that has a `Teller` do the work, call by call in order, on one thread that ends with the run.
+
+    `watch` and `watch_stream` answer at once; the other calls leave a task for the thread and return.
+    """
 
     def __init__(self, teller: Teller) -> None:
         self._teller = teller
@@ -38,7 +41,7 @@ class Aside:
         self._thread.start()
 
     def begin(self, session: SparkSession | None) -> None:
-        """Soon, START."""
+        """Leave to the thread: the START event, with what Spark, if there is one, says about the datasets."""
         if session is not None:
             self._tasks.put(lambda: activate(session))
         self._tasks.put(lambda: self._teller.begin(session))
@@ -46,29 +49,32 @@ class Aside:
     def planned(
         self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
     ) -> None:
-        """Ready to count at once; what the frames read is learned soon."""
+        """Have rows be counted from here on; leave to the thread what the frames read and how columns hang together."""
         self._teller.ready_to_count(next(iter(frames.values())).sparkSession)
         self._tasks.put(lambda: self._teller.planned(inputs, frames, topics))
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
-        """At once: the frame to write."""
+        """The frame to write in place of this one, at once."""
         return self._teller.watch(output, frame)
 
     def watch_stream(self, frame: DataFrame) -> DataFrame:
-        """At once: the frame to write."""
+        """The frame to write in place of this one, at once."""
         return self._teller.watch_stream(frame)
 
     def wrote(self, output: Output, rows: int | None) -> None:
-        """Counted soon."""
+        """Leave to the thread: what was written, for the counters."""
         self._tasks.put(lambda: self._teller.wrote(output, rows))
 
     def running(self) -> None:
-        """Soon, RUNNING, unless other things wait to be told already."""
+        """Leave to the thread: a RUNNING event, unless other things wait to be told already."""
         if self._tasks.empty():
             self._tasks.put(self._teller.running)
 
-    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
-        """When all before is told: the last event. It goes out from here if Spark holds the thread up."""
+    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters | None:
+        """Wait until the thread has told all before and the last event; returns what was counted.
+
+        If Spark holds the thread up for longer than `_PATIENCE_S`, the last event goes out from here, without the rest.
+        """
         ended: SimpleQueue[Counters] = SimpleQueue()
         self._tasks.put(lambda: ended.put(self._teller.end(state, why, failure)))
         self._tasks.put(None)

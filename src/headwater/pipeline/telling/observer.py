@@ -1,17 +1,16 @@
 """What the execution of a pipeline tells an observer, and the observer that does not listen."""
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.model.facts import TerminalState
 from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
 from headwater.pipeline.stop import Why
-
-EndState = Literal["COMPLETE", "FAIL", "ABORT"]
 
 
 class Observer(Protocol):
@@ -42,7 +41,7 @@ class Observer(Protocol):
     def running(self) -> None:
         """Some time has passed."""
 
-    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
+    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters | None:
         """The run is over; the last call. Returns what was counted, None without lineage."""
         ...
 
@@ -72,6 +71,6 @@ class Silent:
     def running(self) -> None:
         """Nothing."""
 
-    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
+    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters | None:
         """Nothing was counted."""
         return None

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from headwater.model.build import run_event
+from headwater.model.facts import TerminalState
 from headwater.model.names import DatasetId
 from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
@@ -28,7 +29,6 @@ from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
 from headwater.pipeline.stop import Why
 from headwater.pipeline.telling.accounts import Accounts
 from headwater.pipeline.telling.job import job_of, pipeline_facets
-from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.sources import Datasets
 from headwater.pipeline.telling.topics import cut_at_payloads, spread
 
@@ -109,7 +109,7 @@ class Teller:
             self._refresh()
             self._tell(RunState.RUNNING, self._progress_facets(self._counters(None)))
 
-    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters:
+    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters:
         """COMPLETE, FAIL or ABORT, with the final counters; after it, nothing."""
         self.begin(None)
         self._refresh()
@@ -118,13 +118,13 @@ class Teller:
             self._guard.attempt("close", self._accounts.close, None)
         return counters
 
-    def end_without_spark(self, state: EndState, why: Why, failure: Failure | None) -> Counters:
+    def end_without_spark(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters:
         """As `end`, with what is known; for a thread other than the one that is stuck in a call to Spark."""
         if not self._lifecycle.begun:
             self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
         return self._told_end(state, why, failure)
 
-    def _told_end(self, state: EndState, why: Why, failure: Failure | None) -> Counters:
+    def _told_end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters:
         counters = self._counters(why, 0 if failure is None else 1)
         facets = self._progress_facets(counters)
         if failure is not None:

@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Flow
 from headwater.model.events import Direction
 from headwater.model.facts import (
     Declaration,
@@ -15,10 +14,11 @@ from headwater.model.facts import (
     Observation,
     ObservedFacet,
     RunOfJob,
+    RunState,
 )
+from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
-from headwater.service.shapes.marquez import RunState
 
 _SCHEMA: Final = "schema"
 Edge = tuple[JobId, Direction | Literal["feeds"], DatasetId | JobId]
@@ -96,7 +96,7 @@ def _schema(graph: Graph, name: DatasetId) -> bytes | None:
 
 def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
     """The edge that a flow is; an end without a name is the job of the event's run."""
-    match Flow(*(jobs[0] if end is None else end for end in flow)):
+    match flow.between(jobs[0]) if flow.is_of_own else flow:
         case Flow(JobId() as job, JobId() as taker):
             yield job, "feeds", taker
         case Flow(JobId() as job, DatasetId() as name):

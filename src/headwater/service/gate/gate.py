@@ -12,12 +12,12 @@ from headwater.access import api_keys, operator
 from headwater.access.callers import Caller
 from headwater.access.entrance import Entrance
 from headwater.access.policy import Action, Question
-from headwater.access.veil import Node, Veil
+from headwater.access.veil import Veil
 from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, UnauthenticatedError
 from headwater.model.credentials import without_secrets
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
-from headwater.model.names import ColumnId, DatasetId, JobId, without_column
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
 from headwater.service.gate.restricted import Restricted
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.gate.sight import Sight
@@ -191,27 +191,27 @@ class Gate:
     def _shown(self, name: DatasetId) -> DatasetId:
         return self._service.knowledge.graph.shown(name)
 
-    def _of_node(self, node: Node) -> dict[str, str]:
+    def _of_node(self, node: AnyNode) -> dict[str, str]:
         if isinstance(node, JobId):
             return {node.namespace: _called(node.namespace)}
         name = without_column(node)
         shown = self._shown(name).namespace
         return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
 
-    def _nodes_or_none(self, node_id: str) -> Iterator[Node]:
+    def _nodes_or_none(self, node_id: str) -> Iterator[AnyNode]:
         with suppress(InvalidNameError):
             for meant in meanings(node_id):
                 yield from self._likeliest(meant)
 
-    def _nodes(self, node_id: str) -> Sequence[Node]:
+    def _nodes(self, node_id: str) -> Sequence[AnyNode]:
         """What a node id of an answer may mean, as it stands."""
         return self._likeliest(next(meanings(node_id), ()))
 
-    def _likeliest(self, meant: Sequence[Node]) -> Sequence[Node]:
+    def _likeliest(self, meant: Sequence[AnyNode]) -> Sequence[AnyNode]:
         """Those that are known; else the first."""
         return [node for node in meant if self._is_known(node)] or meant[:1]
 
-    def _is_known(self, node: Node) -> bool:
+    def _is_known(self, node: AnyNode) -> bool:
         graph = self._service.knowledge.graph
         if isinstance(node, JobId):
             return node in graph.jobs

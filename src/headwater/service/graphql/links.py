@@ -10,7 +10,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
-from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.activity import STATE_OF_EVENT, KnownRun
 from headwater.service.knowledge.versions import current_shape, shape_uuid
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.tags import tags_of
@@ -153,9 +153,13 @@ def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", 
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
-    """Each change of state that an event told of, the newest by event time first."""
+    """Each change of state that an event told of, the newest by event time first.
+
+    A run is new until something else is told of it: an event of type OTHER that comes later says more, and no state.
+    """
     told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=lambda each: -each.event_us)
-    known = [(_STATE[each.event_type], each.event_us) for each in told if each.event_type in _STATE]
+    changes = [each for number, each in enumerate(told, 1) if each.event_type != "OTHER" or number == len(told)]
+    known = [(STATE_OF_EVENT[each.event_type], each.event_us) for each in changes]
     return [objects.state(ask, run, state, at_us) for state, at_us in known]
 
 
@@ -165,15 +169,6 @@ def _start_state(ask: Ask, run: KnownRun) -> Node | None:
 
 def _end_state(ask: Ask, run: KnownRun) -> Node | None:
     return None if run.ended_us is None else objects.state(ask, run, run.state, run.ended_us)
-
-
-_STATE: Final[Mapping[str, str]] = {
-    "OTHER": "NEW",
-    "START": "RUNNING",
-    "COMPLETE": "COMPLETED",
-    "FAIL": "FAILED",
-    "ABORT": "ABORTED",
-}
 
 
 # Namespaces

@@ -53,6 +53,8 @@ _SMALL: Final = {("query", "kind")}
 """Those whose words stand in small letters; Marquez lists all of its own in capitals."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _A_TIME: Final = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+_WHOLE: Final = {"body": "The request body"}
+"""As Marquez calls what is there or not as a whole."""
 _INDEX: Final = re.compile(r"\.(\d+)")
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
@@ -151,8 +153,8 @@ def _faults(error: InvalidEventError) -> list[str] | None:
     """
     if isinstance(error, MalformedJsonError):
         return None
-    missing = [_INDEX.sub(r"[\1]", path) + " must not be null" for path in error.missing]
-    return missing or [str(error)]
+    missing = [_INDEX.sub(r"[\1]", path) for path in error.missing]
+    return [f"{_WHOLE.get(path, path)} must not be null" for path in missing] or [str(error)]
 
 
 def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping

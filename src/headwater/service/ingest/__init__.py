@@ -6,5 +6,5 @@ reading     an event's bytes read: parsed, verified, made ready; mistrust: what 
 recording   events read and stored: what is asked of whoever does it, and how it is done here
 recorder_beside    it is done by a process: the service's side
 process_beside     that process as the service holds it; recording_process: what runs in it
-recording_messages what the two sides say to each other
+recording_messages  what the two sides say to each other
 """

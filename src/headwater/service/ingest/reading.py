@@ -10,20 +10,19 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, UntrustedEventError
-from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
+from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.ingest.mistrust import remedy
 from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
-from headwater.signing.verify import Claim, Verification, verify_event
+from headwater.signing.verify import UNSIGNED, Claim, Verification, as_revoked, verify_event
 from headwater.store.entries import Entry, entry_of
 
 Refusal = InvalidEventError | UntrustedEventError
 """Why an event is not taken."""
 
 _SIGNATURE: Final = ("run", "facets", SIGNATURE)
-_UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ def _parsed(raw: bytes) -> Event:
     if not raw or raw.isspace():
         raise InvalidEventError("event: the body is empty", ("body",))
     event = parse_event(raw)
-    if isinstance(event, JobEvent) and event.tells_state:
-        raise InvalidEventError("run: is required", ("run",))
+    if not isinstance(event, RunEvent) and event.lacking:
+        raise InvalidEventError(f"{event.lacking[0]}: is required", event.lacking)
     return event
 
 
@@ -85,13 +84,13 @@ def _begin_of_signature(event: RunEvent) -> int | None:
 
 
 def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
-    verified = _UNSIGNED
+    verified = UNSIGNED
     if isinstance(event, RunEvent) and (facet := event.run_facets.get(SIGNATURE)) is not None:
         verified = verify_event(event.raw, trust.keys, Claim(facet, event.producer, _begin_of_signature(event)))
     if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
         verified.key_id or "", AFTER_ALL_US
     ):  # by arrival too: who has stolen a key may write any event time
-        verified = Verification("unknown-key", verified.key_id, "run.facets.signature.keyId: the key is revoked")
+        verified = as_revoked(verified)
     if trust.is_required and verified.verdict != "ok":
         raise UntrustedEventError(f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}")
     return verified

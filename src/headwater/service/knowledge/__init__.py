@@ -5,7 +5,7 @@ mentions    whom the facts of an event are about; touched: who that is in a grap
 learning    what was known before an event, and what is new after it
 activity    a job's runs, newest first; activities: kept from answer to answer
 spoken      when runs spoke; tellers: the runs that tell of a job, by that
-facet_views what facets say, each read once
+facet_views  what facets say, each read once
 job_type    the type of a job
 versions    the versions of a dataset and of a job
 gaps        what is known to be missing; verdicts: how signatures fared

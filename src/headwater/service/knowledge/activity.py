@@ -1,7 +1,7 @@
 """Runs as they are known: by their own events, or only because other runs name them as their parent or root."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -9,12 +9,11 @@ from typing import Final, NamedTuple
 from headwater.graph.lineage import Graph
 from headwater.graph.mending import End
 from headwater.graph.records import Job, Run
-from headwater.model.facts import ParentRun, RunOfJob, RunTimes
+from headwater.model.facts import ParentRun, RunOfJob, RunState, RunTimes
 from headwater.model.merging import Seen
 from headwater.model.names import JobId
-from headwater.service.shapes.marquez import RunState
 
-_STATE: Final[dict[str, RunState]] = {
+STATE_OF_EVENT: Final[Mapping[str, RunState]] = {
     "OTHER": "NEW",
     "START": "RUNNING",
     "RUNNING": "RUNNING",
@@ -70,10 +69,11 @@ def known_run(graph: Graph, run_id: str) -> KnownRun | None:
 
 
 def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
-    """A run with its parent and root as they are meant."""
+    """A run with its parent and root as they are meant; one that names itself as its parent has none."""
     if run.parent is None and run.root is None:
         return run
-    return run._replace(parent=graph.meant(run.parent), root=graph.meant(run.root))
+    parent = None if run.parent is None or run.parent.run_id == run.run_id else run.parent
+    return run._replace(parent=graph.meant(parent), root=graph.meant(run.root))
 
 
 def told_run(graph: Graph, run_id: str) -> KnownRun | None:
@@ -101,7 +101,7 @@ def named_by(run_id: str, children: list[Run]) -> KnownRun | None:
 
 
 def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
-    state = _STATE[end.event_type]
+    state = STATE_OF_EVENT[end.event_type]
     return KnownRun(
         times.run_id,
         of_job.job,

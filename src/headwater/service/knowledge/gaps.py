@@ -196,7 +196,11 @@ class KnownGaps:
         graph = self._graph
         for name in datasets:
             self._datasets.touch(graph.identities.members(name))
-            self._jobs.touch(graph.writers(name) | graph.readers(name) if is_renamed else graph.writers(name))
+            self._jobs.touch(graph.writers(name))
+            if is_renamed:
+                self._jobs.touch(graph.readers(name))
+                for target in graph.known_to_be_fed_by(name):
+                    self._jobs.touch(graph.writers(target))
         for job in jobs:
             self._expected.pop(job, None)
             self._jobs.touch([job])

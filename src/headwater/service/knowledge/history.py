@@ -5,8 +5,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice, pairwise
-from typing import Any, Final
+from typing import Final
 
+from headwater.graph.causes.attempts import not_made_good
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
 from headwater.graph.causes.record import (
@@ -20,9 +21,12 @@ from headwater.graph.causes.record import (
     Told,
     record_of,
 )
+from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.ends import ends_of, runs_handing_to, said_of
 from headwater.graph.flow import sources_told_by
+from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
 from headwater.model.events import DatasetEvent, Direction, RunEvent
@@ -47,8 +51,6 @@ _MOST_WHOLES: Final = 20
 """Around a run, one within the other."""
 _MOST_EVENTS: Final = 200
 """Of a run, its first and as many of its last: a stream may have any number between."""
-_SILENCE_US: Final = 3_600_000_000
-"""For streams that do not say how often they speak."""
 _WINDOWS: Final = 2
 """Of a stream that says how often it speaks: so many may pass."""
 _TELL_VERSIONS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
@@ -78,6 +80,7 @@ class KnownHistory:
         self.retold = cache(self._retold)
         self.failed_meanwhile = cache(self._failed_meanwhile)
         self.is_stream = cache(partial(is_stream, knowledge))
+        self._said_of = cache(partial(said_of, self._graph))
 
     def close(self) -> None:
         """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
@@ -95,6 +98,15 @@ class KnownHistory:
         """The jobs that a job takes data from without a dataset between, by name; deleted ones are left out."""
         return sorted(giver for giver in self._graph.jobs[job].fed_by if not self._graph.hides(giver))
 
+    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
+        """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
+        named = runs_handing_to(self._graph, run_id)
+        return {job: self._newest_first(run_ids) for job, run_ids in named.items()}
+
+    def _newest_first(self, run_ids: Iterable[str]) -> Sequence[Outline]:
+        found = filter(None, map(self.outline, run_ids))
+        return sorted(found, key=lambda run: (-run.started_us, run.run_id))
+
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job."""
         return [*self._knowledge.derivations.sources(name)]
@@ -104,18 +116,19 @@ class KnownHistory:
         return sources_told_by(self._graph, run_id, name)
 
     def parts(self, run_id: str) -> Sequence[Outline]:
-        """The runs that are parts of a run, oldest first: of each job the newest; deleted jobs are left out."""
+        """As in `History`; deleted jobs are left out."""
         claims = self._graph.child_runs.get(run_id, {}).values()
         began_us = {part: self._graph.first_us_of([part]) for parts in claims for part in parts if part != run_id}
-        newest: dict[JobId, Outline] = {}
+        of_job: dict[JobId, list[Outline]] = {}
         for part in sorted(began_us, key=lambda part: (-began_us[part], part)):
             job = self._graph.job_of(part)
-            if job is None or job in newest or self._graph.hides(job) or (run := self.outline(part)) is None:
+            if job is None or self._graph.hides(job) or (job not in of_job and len(of_job) == _MOST_RUNS):
                 continue
-            newest[job] = run
-            if len(newest) == _MOST_RUNS:
-                break
-        return [*reversed(newest.values())]
+            runs = of_job.setdefault(job, [])
+            if len(runs) < _MOST_RUNS and (run := self.outline(part)) is not None:
+                runs.append(run)
+        found = {each for runs in of_job.values() for each in (*runs[:1], *_failed(runs, run_id))}
+        return sorted(found, key=lambda run: (run.started_us, run.run_id))
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
         """The runs that a run is a part of and that spoke themselves, nearest first; deleted jobs are left out."""
@@ -164,7 +177,7 @@ class KnownHistory:
         """How long a running stream may say nothing: twice the window that it promises, else an hour."""
         kind = self._knowledge.facets.read(JobTypeFacet, self._graph.job_digest(job, JobTypeFacet.key))
         window_s = None if kind is None else kind.window_s
-        return _SILENCE_US if window_s is None else _WINDOWS * window_s * 1_000_000
+        return SILENCE_US if window_s is None else _WINDOWS * window_s * 1_000_000
 
     def asked_us(self) -> int:
         """As in `History`."""
@@ -236,7 +249,7 @@ class KnownHistory:
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
-        observed = self._graph.runs[run_id].observed
+        ends = ends_of(self._graph, run_id, self._said_of(run.job))
         return Outline(
             run_id,
             run.job,
@@ -244,12 +257,13 @@ class KnownHistory:
             run.seen.first_us,
             run.ended_us,
             run.seen.last_us,
-            self._names(observed, "input"),
-            self._names(observed, "output"),
+            self._names(ends, "input"),
+            self._names(ends, "output"),
+            None if run.parent is None else run.parent.run_id,
         )
 
-    def _names(self, observed: Mapping[tuple[Direction, DatasetId], Any], direction: Direction) -> frozenset[DatasetId]:
-        shown = (self._graph.shown(name) for way, name in observed if way == direction)
+    def _names(self, ends: Iterable[RunEnd], direction: Direction) -> frozenset[DatasetId]:
+        shown = (self._graph.shown(name) for way, name in ends if way == direction)
         return frozenset(filter(self._graph.shows, shown))
 
     def _record(self, run_id: str) -> Record:
@@ -274,8 +288,9 @@ class KnownHistory:
             last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
         )
         then = record_of(outline, told, self._graph.shown, self._records.readings)
-        touched = {way: frozenset(name for side, name in then.ends if side == way) for way in ("input", "output")}
-        reads, writes = whole.reads & touched["input"], whole.writes & touched["output"]
+        observed = self._graph.runs[run_id].observed
+        reads = whole.reads - (self._names(observed, "input") - then.named("input"))
+        writes = whole.writes - (self._names(observed, "output") - then.named("output"))
         return replace(then, outline=outline._replace(reads=reads, writes=writes))
 
     def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:
@@ -298,6 +313,11 @@ class KnownHistory:
             yield view.dataset_version
         elif view is not None and isinstance(view.snapshot_id, int):  # a float was rounded
             yield str(view.snapshot_id)
+
+
+def _failed(runs: Iterable[Outline], in_run: str) -> Iterator[Outline]:
+    """Those parts of a run, given newest first, that failed and were not made good."""
+    return not_made_good([run for run in runs if run.ended_us is not None], in_run)
 
 
 def _ref(logged: LoggedEvent) -> EventRef:

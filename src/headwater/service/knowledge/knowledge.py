@@ -130,7 +130,9 @@ class Knowledge:
         self.dataset_tallies.touch(datasets)
         self.derivations.touch(datasets, jobs)
         for name in news.respelled:
-            self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
+            fed = [*map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name))]
+            self.dataset_tallies.touch(fed)
+            self.derivations.touch(fed, ())
         if news.joins or news.is_moved:
             self.derivations.touch_all()
         if news.is_moved:
@@ -393,7 +395,7 @@ class Knowledge:
         return tuple(dict.fromkeys((*(field["name"] for field in fields), *sorted(fed))))
 
     def all_columns(self, name: DatasetId) -> tuple[str, ...]:
-        """The columns of a dataset, then others that column edges start at, by name.
+        """The columns of a dataset, then others that column edges start at or jobs are told to use, by name.
 
         The dataset may be one that is known only as where columns come from.
         """
@@ -404,7 +406,8 @@ class Knowledge:
             for edge in self.graph.column_edges_into(target)
             if edge.source == shown and edge.source_column is not None
         }
-        return tuple(dict.fromkeys((*self.columns(name), *sorted(read))))
+        used = self.graph.columns_named_by_readers(shown)
+        return tuple(dict.fromkeys((*self.columns(name), *sorted(read | used))))
 
     def _column_counts(self, name: DatasetId) -> tuple[int, int]:
         """How many columns a dataset has, and how many column edges end at it."""

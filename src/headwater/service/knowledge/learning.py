@@ -81,9 +81,15 @@ def news_since(before: Before, graph: Graph, told: Mentions) -> News:
     touched = Touched(was.jobs | now.jobs, datasets, now.run)
     parts = misnamed_parts(graph, told.runs)
     parts |= before.parts
-    joins, is_moved = before.changes != graph.identities.changes, bool(was.jobs - now.jobs)
+    joins = before.changes != graph.identities.changes
+    is_moved = bool(was.jobs - now.jobs) or _has_moved(graph, before.told)
     only_joined = before.only_joins and graph.identities.only_joins
     is_renamed = joins or bool(reshown or told.declared_jobs) or before.hidden != hidden_of(graph, was)
     respelled = (*before.unused, *(now.datasets if told.declared_jobs else ()))
     reshaped = datasets if is_renamed else before.reshaped
     return News(touched, parts, before.is_edit, joins, only_joined, is_moved, is_renamed, reshown, respelled, reshaped)
+
+
+def _has_moved(graph: Graph, told: Mapping[str, Spoke]) -> bool:
+    """Whether a run is another job's than it had told; its former job may still be what others call one of its kin."""
+    return any(of_job is not None and graph.job_of(run_id) != of_job.job for run_id, (of_job, _) in told.items())

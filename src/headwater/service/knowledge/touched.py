@@ -29,7 +29,7 @@ def touched_by(graph: Graph, told: Mentions) -> Touched:
         (jobs if isinstance(end, JobId) else datasets).add(end)  # type: ignore[arg-type]
     for name in told.declared_datasets:
         declared = graph.datasets[name].declared.get(name) if name in graph.datasets else None
-        jobs.update(declared.makers if declared is not None else ())
+        jobs.update(maker.job for maker in (declared.makers if declared is not None else ()))
     shown = frozenset(name for name in map(graph.shown, datasets) if name.is_complete)
     return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
 

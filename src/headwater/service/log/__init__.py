@@ -1,4 +1,5 @@
-"""The log as others check it: proofs: its head, tiles, receipts; cosignatures: what witnesses signed of it.
+"""The log as others check it.
 
+proofs      its head, tiles, receipts; cosignatures: what witnesses signed of it
 retention   raw events that have become old move out of the database
 """

@@ -21,6 +21,7 @@ from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
 from headwater.service.past.older import OlderFacets
+from headwater.service.past.replay import BYTES_OF_AN_EVENT
 from headwater.service.past.then import KnowledgeThen
 from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
 from headwater.store.reader import AnotherReader, Reader
@@ -37,8 +38,6 @@ _At = Callable[[Iterable[int]], Iterable[Sequence[LoggedEvent]]]
 _BYTES_OF_A_PAST: Final = 4_000_000
 """Its caches; and each that is kept is told of every event that comes."""
 _BYTES_OF_A_NODE: Final = 1_500
-_BYTES_OF_AN_EVENT: Final = 13_000
-"""Of one that was folded again: its facts in a store in memory, and in the graph."""
 
 
 class CutPast:
@@ -62,7 +61,7 @@ class CutPast:
     @property
     def size_bytes(self) -> int:
         """About how much memory it takes."""
-        return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.folded_again * _BYTES_OF_AN_EVENT
+        return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.folded_again * BYTES_OF_AN_EVENT
 
     def close(self) -> None:
         """Give the memory back now: the caches of a knowledge refer to it."""

@@ -7,6 +7,7 @@ from headwater.graph.cut import CutGraph
 from headwater.graph.diff import Among
 from headwater.graph.last_told import dataset_last_new_us, datasets_told_of, job_last_new_us, jobs_told_of
 from headwater.graph.records import Run
+from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
 from headwater.service.ahead import groups
 from headwater.service.knowledge.knowledge import Knowledge
@@ -62,7 +63,7 @@ def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[
 
 
 def _jobs_in_flows(run: Run) -> Iterator[JobId]:
-    flows: Iterable[tuple[JobId | DatasetId | None, ...]] = () if run.told is None else run.told.flows
+    flows: Iterable[Flow] = () if run.told is None else run.told.flows
     return (end for flow in flows for end in flow if isinstance(end, JobId))
 
 

@@ -31,7 +31,8 @@ _GROUP: Final = 256
 """Events of a replay between two looks at whether the service stops."""
 _LATE_GROUP: Final = 16
 """Late events that a past takes in before others may use the event loop's thread."""
-_BYTES_OF_AN_EVENT: Final = 13_000
+BYTES_OF_AN_EVENT: Final = 13_000
+"""Of one that is folded again: its facts in a store in memory, and in the graph."""
 
 
 class _KnowledgeReplayed(Knowledge):
@@ -65,7 +66,7 @@ class ReplayedPast:
     @property
     def size_bytes(self) -> int:
         """About how much memory it takes."""
-        return len(self._store) * _BYTES_OF_AN_EVENT
+        return len(self._store) * BYTES_OF_AN_EVENT
 
     def close(self) -> None:
         """Give the memory back now: the caches of a knowledge refer to it."""

@@ -1,6 +1,5 @@
 """What may be sent to be written, as types: in Marquez's names, and no stricter than Marquez."""
 
-import json
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
@@ -17,6 +16,7 @@ from headwater.model import strict_json
 from headwater.model.addresses import is_url
 from headwater.model.declared import JobKind
 from headwater.model.extract import content_of
+from headwater.model.facets.forgiving import as_text
 from headwater.service.http.body import read_body
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import service_of
@@ -115,17 +115,13 @@ class JobBody(BaseModel):
     runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
 
 
-def _as_text(value: object) -> object:
-    """Numbers and truth values as JSON writes them, as Marquez reads them."""
-    return json.dumps(value) if isinstance(value, int | float) else value
-
-
 def _given(arguments: object) -> object:
     """Without those that are null: Marquez's Java client reads none of them."""
     return {k: v for k, v in arguments.items() if v is not None} if isinstance(arguments, dict) else arguments
 
 
-Argument = Annotated[str, BeforeValidator(_as_text)]
+Argument = Annotated[str, BeforeValidator(as_text)]
+"""Numbers and truth values count as text, as they do for Marquez."""
 
 
 class RunBody(BaseModel):

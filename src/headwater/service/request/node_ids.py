@@ -10,7 +10,7 @@ from typing import Final
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import lies_in
-from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid, readings
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, is_uuid, readings
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.shapes.marquez import Field
 
@@ -19,7 +19,6 @@ _VERSION: Final = "#"
 """Behind it a version may follow, as in Marquez's ids."""
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
-Node = DatasetId | JobId | ColumnId
 UNREADABLE: Final = (
     "cannot be read: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
 )
@@ -31,7 +30,7 @@ def node_of(
     unreadable: str = f"query param nodeId {UNREADABLE}",
     *,
     is_also_column: Callable[[ColumnId], bool] = lambda _: False,
-) -> Node:
+) -> AnyNode:
     """What a node id means: of all its readings the first that is known, datasets by their shown names.
 
     A run (`run:ID`) stands for its job. `is_also_column` is asked of columns of known datasets that nobody else knows.
@@ -57,7 +56,7 @@ def node_of(
             raise NotFoundError(f"Dataset '{name}' not found.")
 
 
-def meanings(node_id: str) -> Iterator[Sequence[Node]]:
+def meanings(node_id: str) -> Iterator[Sequence[AnyNode]]:
     """What a node id may mean, the likeliest first: as it stands, then without the version that may be at its end.
 
     Nothing for that of a run: `run_of` says which.
@@ -90,11 +89,11 @@ def versioned(node_id: str, version: str | None) -> str:
     return node_id if version is None else f"{node_id}{_VERSION}{version}"
 
 
-def _read(node_id: str) -> list[Node]:
+def _read(node_id: str) -> list[AnyNode]:
     return [reading.node for reading in islice(readings(node_id), _MAX_READINGS)]
 
 
-def _known(knowledge: Knowledge, meant: Node, is_also_column: Callable[[ColumnId], bool]) -> Node | None:
+def _known(knowledge: Knowledge, meant: AnyNode, is_also_column: Callable[[ColumnId], bool]) -> AnyNode | None:
     match meant:
         case JobId() as job if knowledge.is_job(job):
             return job

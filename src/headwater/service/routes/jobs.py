@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BeforeValidator
 
+from headwater.model.facts import RunState
 from headwater.model.names import JobId
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.gate.sight import Sees
@@ -34,7 +35,7 @@ router = APIRouter(prefix=API, tags=["jobs"], route_class=KnownQuery)
 
 
 States = Annotated[
-    list[Annotated[shapes.RunState, EITHER_CASE]],
+    list[Annotated[RunState, EITHER_CASE]],
     BeforeValidator(lambda words: [word for word in words if word] if isinstance(words, list) else words),
     Query(alias="lastRunStates", description="Only jobs whose newest run is in one of these states."),
 ]
@@ -77,9 +78,7 @@ async def get_jobs(
     return await _page(knowledge, jobs, states, limit, offset)
 
 
-async def _page(
-    knowledge: Knowledge, jobs: Nodes[JobId], states: list[shapes.RunState], limit: int, offset: int
-) -> Response:
+async def _page(knowledge: Knowledge, jobs: Nodes[JobId], states: list[RunState], limit: int, offset: int) -> Response:
     if states:
         return _chosen(knowledge, await _in_states(knowledge, jobs.page(None), states), limit, offset)
     return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs.page(limit, offset)), totalCount=len(jobs)))
@@ -89,13 +88,13 @@ def _chosen(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) ->
     return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs[offset : offset + limit]), totalCount=len(jobs)))
 
 
-async def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunState]) -> list[JobId]:
+async def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[RunState]) -> list[JobId]:
     """Those of the jobs whose newest run is in one of the states; others have their turn, since all are looked at."""
     are_in = await in_turns(_is_in(knowledge, job, states) for job in jobs)
     return [*compress(jobs, are_in)]
 
 
-def _is_in(knowledge: Knowledge, job: JobId, states: list[shapes.RunState]) -> bool:
+def _is_in(knowledge: Knowledge, job: JobId, states: list[RunState]) -> bool:
     newest = knowledge.activity(job).runs[:1] if knowledge.is_job(job) else ()  # it may turn out to be none meanwhile
     return bool(newest) and knowledge.run(newest[0]).state in states
 

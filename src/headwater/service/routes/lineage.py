@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
 
 from headwater.errors import InvalidInputError
-from headwater.graph.walk import Way
+from headwater.model.facts import Way
 from headwater.model.names import without_column
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import answer, answer_json

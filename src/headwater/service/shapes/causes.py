@@ -6,7 +6,8 @@ from typing_extensions import TypedDict  # pydantic reads no other on Python 3.1
 
 from headwater.graph.causes.finding import Kind
 from headwater.graph.causes.trail import By
-from headwater.service.shapes.marquez import Name, RunState
+from headwater.model.facts import RunState
+from headwater.service.shapes.marquez import Name
 
 
 class CauseRun(TypedDict):

@@ -1,10 +1,11 @@
 """The JSON that `/diff` answers with, as types."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.graph.diff import ChangeWay, Kind
 from headwater.service.shapes.marquez import Name
 
 
@@ -35,10 +36,8 @@ class Change(TypedDict):
     dataset's node ids, the word of a tag, what is done on the way of a column edge, the members of a facet.
     """
 
-    change: Literal["came", "went", "changed"]
-    kind: Literal[
-        "job", "jobFacet", "runFacet", "dataset", "datasetFacet", "tag", "schema", "column", "edge", "columnEdge"
-    ]
+    change: ChangeWay
+    kind: Kind
     nodeId: str | None
     origin: str | None
     destination: str | None

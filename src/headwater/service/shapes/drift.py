@@ -1,10 +1,10 @@
 """The JSON that `/drift` answers with, as types."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.graph.drift import DriftKind
 from headwater.service.shapes.marquez import Name
 
 
@@ -25,7 +25,7 @@ class ColumnDrift(TypedDict):
     """
 
     column: str
-    change: Literal["added", "removed", "retyped"]
+    change: DriftKind
     before: str | None
     after: str | None
     breaking: bool | None

@@ -5,6 +5,9 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.graph.flow import Derivation
+from headwater.graph.identity import Reason
+from headwater.model.events import Direction
 from headwater.service.shapes.marquez import Name
 
 
@@ -20,7 +23,7 @@ class NameEvidence(TypedDict):
 
     name: Name
     other: Name
-    reason: Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
+    reason: Reason
     firstSeen: str | None
     lastSeen: str | None
     runs: int
@@ -40,7 +43,7 @@ class QualityPoint(TypedDict):
 
     at: str
     run: str | None
-    direction: Literal["input", "output"] | None
+    direction: Direction | None
     kind: Literal["dataQualityAssertions", "dataQualityMetrics", "test"]
     passed: bool | None
     assertions: Sequence[Any]
@@ -103,7 +106,7 @@ class FlowSource(TypedDict):
     """A dataset that another is made from, and how that is known; `runs` 0: it was only declared."""
 
     dataset: Name
-    derivation: Literal["lineage", "columnLineage", "inputs and outputs"]
+    derivation: Derivation
     firstSeen: str
     lastSeen: str
     runs: int

@@ -5,7 +5,14 @@ from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes.marquez import Name, RunState
+from headwater.graph.columns import Kind
+from headwater.graph.impact.change import ChangeKind
+from headwater.graph.impact.effects import Effect
+from headwater.graph.impact.reach import Use
+from headwater.model.facts import RunState
+from headwater.service.shapes.marquez import Name
+
+PlaceType = Literal["DATASET_FIELD", "DATASET", "JOB"]
 
 
 class Owner(TypedDict):
@@ -47,7 +54,7 @@ class Quality(TypedDict):
 class ProposedChange(TypedDict):
     """What is proposed; `typeNow` is the column's type by the newest schema."""
 
-    kind: Literal["drop", "rename", "retype"]
+    kind: ChangeKind
     to: str | None
     typeNow: str | None
 
@@ -60,7 +67,7 @@ class ImpactStep(TypedDict):
 
     origin: str
     destination: str
-    type: Literal["DIRECT", "INDIRECT"] | None
+    type: Kind | None
     subtype: str | None
     description: str | None
     masking: bool
@@ -72,13 +79,13 @@ class Reached(TypedDict):
     """What the change reaches, how, and whether it breaks there (None: the events do not tell)."""
 
     id: str
-    type: Literal["DATASET_FIELD", "DATASET", "JOB"]
+    type: PlaceType
     namespace: str
     name: str
     field: str | None
     distance: int
-    use: Literal["direct", "indirect", "unknown"]
-    effect: Literal["unharmed", "changed", "unknown", "starved", "breaks"] | None
+    use: Use
+    effect: Effect | None
     breaking: bool | None
     reason: str | None
     owners: Sequence[Owner]

@@ -5,7 +5,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes.marquez import DatasetCore, DatasetInputField, InputField, JobCore, Name, RunState
+from headwater.model.facts import RunState
+from headwater.service.shapes.marquez import DatasetCore, DatasetInputField, InputField, JobCore, Name
 
 
 class Edge(TypedDict):

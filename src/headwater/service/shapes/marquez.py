@@ -8,11 +8,12 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.graph.columns import Kind
 from headwater.graph.mending import Rule
+from headwater.model.facts import RunState
 from headwater.signing.verify import Verdict
 
 Facets = Mapping[str, Any]
-RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
 
 
 class Failure(TypedDict):
@@ -222,7 +223,7 @@ class Field(TypedDict):
 class Transformation(TypedDict):
     """What was done to a source column on its way."""
 
-    type: Literal["DIRECT", "INDIRECT"]
+    type: Kind
     subtype: str
     description: str
     masking: bool

@@ -1,4 +1,7 @@
-"""The JSON that `/nodes` answers with, as types."""
+"""The JSON that `/nodes` answers with, as types.
+
+A node is an edge machine here, and so is what `nodeId` names; in all other answers that is a place in the graph.
+"""
 
 from collections.abc import Sequence
 
@@ -22,6 +25,7 @@ class TroubleCounts(TypedDict):
 class Node(TypedDict):
     """An edge machine, by what its signed events say; `lastReceivedAt` is by our clock, the other times by its own.
 
+    `nodeId` is the machine's id: elsewhere it is that of a job, dataset or column, which `/nodes` knows nothing of.
     `events` are those that stand in its epochs, `unproved` how many of them no key signed that was trusted then.
     `epoch`, `lastSequence` and `headHash` are of the epoch that was heard last; a hash that was erased is empty.
     """

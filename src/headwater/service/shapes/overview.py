@@ -1,10 +1,10 @@
 """The JSON of what is told of everything: numbers, what could not be placed, how the service is."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.model.events import Direction
 from headwater.service.shapes.marquez import Name
 
 
@@ -59,7 +59,7 @@ class QuarantinedName(TypedDict):
     """A dataset that an event mentioned without a full name; `candidates` are those that it may mean, if any."""
 
     subject: str
-    direction: Literal["input", "output"]
+    direction: Direction
     namespace: str
     name: str
     firstSeen: str

@@ -9,11 +9,11 @@ from itertools import product
 from typing import NamedTuple
 
 from headwater.graph.did import Known
-from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Way
+from headwater.graph.diff import Change, ChangeWay, Element, GraphDiff, Layout
 from headwater.graph.holders import holders
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Teller
-from headwater.model.names import ColumnId, DatasetId
+from headwater.model.names import AnyNode, ColumnId, DatasetId
 
 Names = Mapping[DatasetId, Sequence[DatasetId]]
 
@@ -30,7 +30,7 @@ class Sides(NamedTuple):
 
 class _Side(NamedTuple):
     graph: Graph
-    way: Way
+    way: ChangeWay
     """Of what is in this graph only."""
     names: Names
     """By the name that it is told of under, the names of a dataset, the shown one first."""
@@ -90,14 +90,14 @@ def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout
     return any(each in there and each not in here for each in alike)
 
 
-def _also(end: Node, names: Names, other: _Side) -> Iterator[Node]:
+def _also(end: AnyNode, names: Names, other: _Side) -> Iterator[AnyNode]:
     """The end, and as what the other graph may have it."""
     for told in dict.fromkeys(other.told_under[name] for dataset in _dataset_of(end) for name in names[dataset]):
         yield ColumnId(told, end.column) if isinstance(end, ColumnId) else told
     yield end
 
 
-def _dataset_of(end: Node) -> Iterable[DatasetId]:
+def _dataset_of(end: AnyNode) -> Iterable[DatasetId]:
     match end:
         case ColumnId(dataset=name) | (DatasetId() as name):
             return (name,)

@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
+from headwater.graph.causes.attempts import failed_beside
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
@@ -19,9 +20,10 @@ from headwater.service.views.names import name_of
 
 _HOW: Final[Mapping[By, str]] = {
     "version": "both tell the same version",
+    "named": "who tells that the data was handed over names this run",
     "time": "no version on both sides: the latest run that had ended before",
     "stream": "it was running then",
-    "attempt": "it failed before, and after the last one that went well",
+    "attempt": "it failed before, and no run of the job that began since had made it good",
     "part": "it is a part of that run",
     "whole": "it failed before the run of the job began that was to be a part of it",
 }
@@ -77,13 +79,18 @@ def _columns(asked: Question) -> ColumnsOf | None:
 
 
 def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[Outline]:
-    """The run to begin with; newest first those that wrote what a view is made from, or the parts of a silent run."""
+    """The runs to begin with, newest first.
+
+    The one that is meant and those that failed beside it, those that wrote what a view is made from, or the parts of a
+    silent run.
+    """
     if asked.run_id is not None:
         return [_meant(knowledge, history, asked, asked.run_id)]
     if isinstance(asked.node, JobId):
         return history.runs_of(asked.node)[:1] or _parts_of_newest(knowledge, history, asked.node)
     latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
-    return sorted({*latest}, key=lambda run: (run.started_us, run.run_id), reverse=True)
+    beside = (failed for run in latest for failed in failed_beside(run, history.runs_of(run.job)))
+    return sorted({*latest, *beside}, key=lambda run: (run.started_us, run.run_id), reverse=True)
 
 
 def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) -> Sequence[Outline]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from headwater.graph.column_edges import Said
 from headwater.graph.column_walk import ColumnStep, ColumnWalk
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.walk import Way
+from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge.knowledge import Knowledge

@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.did import did
-from headwater.graph.diff import Among, Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
+from headwater.graph.diff import Among, Change, ChangeWay, Element, GraphDiff, Kind, Layout, Side, compare, touches
 from headwater.graph.told import Mattering, Merged, NameOf, Told, told
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 from headwater.service.ahead import groups, in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.http.as_of import AsOf, written
@@ -70,7 +70,7 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
 
 
-async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: Node | None) -> Among | None:
+async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: AnyNode | None) -> Among | None:
     """Where changes are to be looked for; None: everywhere."""
     if node is not None:
         for knowledge in ends:
@@ -86,7 +86,11 @@ async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: Node | No
 
 
 async def _compared(
-    compared: GraphDiff, layouts: tuple[Layout, Layout], among: Among | None, node: Node | None, namespace: str | None
+    compared: GraphDiff,
+    layouts: tuple[Layout, Layout],
+    among: Among | None,
+    node: AnyNode | None,
+    namespace: str | None,
 ) -> list[Change]:
     """The changes that touch the node and the namespace; others have their turn, since a large graph takes seconds.
 
@@ -96,11 +100,11 @@ async def _compared(
     return await asyncio.to_thread(_touching, *layouts, node, namespace)
 
 
-def _touching(before: Layout, after: Layout, node: Node | None, namespace: str | None) -> list[Change]:
+def _touching(before: Layout, after: Layout, node: AnyNode | None, namespace: str | None) -> list[Change]:
     return [each for each in compare(before, after) if touches(each, node, namespace)]
 
 
-def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str) -> Node:
+def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str) -> AnyNode:
     try:
         return node_of(after, node_id)
     except NotFoundError:
@@ -164,7 +168,7 @@ def _facts(logged: LoggedEvent) -> tuple[Fact, ...]:
             return facts(event)
 
 
-_OPPOSITE: Final[Mapping[Way, Way]] = {"came": "went", "went": "came", "changed": "changed"}
+_OPPOSITE: Final[Mapping[ChangeWay, ChangeWay]] = {"came": "went", "went": "came", "changed": "changed"}
 
 
 def _opposite(change: Change) -> Change:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final, Literal
+from typing import Final
 
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.impact.change import Change
@@ -12,7 +12,7 @@ from headwater.graph.impact.effects import Proposal, Verdict, verdicts, ways
 from headwater.graph.impact.reach import USES, Flow, Place, Reach, Step, reach
 from headwater.graph.structs import lies_in
 from headwater.model.facets.about import OwnershipFacet
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
@@ -23,9 +23,7 @@ from headwater.service.shapes import impact as shapes
 from headwater.service.views.names import name_of
 from headwater.service.views.quality import newest_told, quality_of
 
-Node = DatasetId | JobId | ColumnId
-
-_TYPES: Final[Mapping[str, Literal["DATASET_FIELD", "DATASET", "JOB"]]] = {
+_TYPES: Final[Mapping[str, shapes.PlaceType]] = {
     "column": "DATASET_FIELD",
     "dataset": "DATASET",
     "job": "JOB",
@@ -40,7 +38,7 @@ class Page:
     offset: int = 0
 
 
-def column_of(knowledge: Knowledge, node: Node, column: str | None) -> Node:
+def column_of(knowledge: Knowledge, node: AnyNode, column: str | None) -> AnyNode:
     """The node, or that column of it where one is named.
 
     Raises:
@@ -56,7 +54,7 @@ def column_of(knowledge: Knowledge, node: Node, column: str | None) -> Node:
     return ColumnId(node, column)
 
 
-async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: Page) -> shapes.Impact:
+async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, page: Page) -> shapes.Impact:
     """What lies downstream of the node, and what the change would do there; others have their turn meanwhile.
 
     Raises:
@@ -91,7 +89,7 @@ def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool
     return bool(fields_to(knowledge, dataset, column))
 
 
-def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
+def _proposal(knowledge: Knowledge, node: AnyNode, change: Change) -> Proposal:
     match node:
         case JobId():
             raise InvalidInputError("change: a job has no columns; propose the change of a dataset or column")

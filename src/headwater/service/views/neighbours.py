@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from headwater.graph.walk import Way
+from headwater.model.facts import Way
 from headwater.model.names import DatasetId, JobId
 from headwater.service.ahead import in_turns
 from headwater.service.knowledge.knowledge import Knowledge

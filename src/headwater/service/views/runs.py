@@ -242,11 +242,17 @@ def _versions(
     """The datasets that the run read or wrote, each once by its shown name."""
     versions: list[shapes.DatasetVersionOfRun] = []
     for name, end in sorted(_ends(knowledge, run, direction, told).items(), key=lambda item: item[0]):
-        shape = shape_at(knowledge, name, end.last_us, end.own_shape)
-        version = str(shape_uuid(knowledge.graph, name, shape))
-        versioned = shapes.Versioned(namespace=name.namespace, name=name.name, version=version)
+        versioned = version_at(knowledge, name, end.last_us, end.own_shape)
         versions.append(shapes.DatasetVersionOfRun(datasetVersionId=versioned, facets=facets_of(end.facets)))
     return versions
+
+
+def version_at(
+    knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes] | None = None
+) -> shapes.Versioned:
+    """The version of a dataset that a run met which told these parts of its shape itself."""
+    version = str(shape_uuid(knowledge.graph, name, shape_at(knowledge, name, time_us, own or {})))
+    return shapes.Versioned(namespace=name.namespace, name=name.name, version=version)
 
 
 def _ends(

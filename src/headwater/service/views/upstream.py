@@ -6,11 +6,14 @@ should have written; these wrote what was read.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.record import SILENT, Outline
 from headwater.graph.causes.trail import Writer, by_time, by_version, read_at_us
+from headwater.graph.ends import has_written, said_of
 from headwater.graph.records import Run, RunEnd
 from headwater.graph.walk import walked
 from headwater.model.merging import Seen
@@ -22,7 +25,7 @@ from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.shapes import marquez as shapes
-from headwater.service.views.runs import run_shapes
+from headwater.service.views.runs import run_shapes, version_at
 
 _MOST_RUNS: Final = 200
 """Of a job that writes what was read: the newest that had begun by then, where any of them may be meant."""
@@ -47,8 +50,9 @@ async def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> s
         upstream = _Upstream(knowledge, history)
         found = [*await outcome_in_turns(walked([run.run_id], lambda run_id: upstream.sources(run_id).runs, max_hops))]
         sources = await in_turns(map(upstream.sources, found))
-    shown = run_shapes(knowledge, map(knowledge.run, found))
-    return shapes_lineage.UpstreamRuns(runs=[*map(_upstream_run, shown, sources)])
+        shown = run_shapes(knowledge, map(knowledge.run, found))
+        inputs = map(partial(_inputs, knowledge, history), shown, sources)
+        return shapes_lineage.UpstreamRuns(runs=[*map(_upstream_run, shown, inputs, sources)])
 
 
 _Wrote = Callable[[Run], bool]
@@ -78,9 +82,13 @@ class _Upstream:
         """The run that wrote just the version that was read, else the one that had written last by then."""
         jobs = self._history.writers(name)
         ends: list[RunEnd] = [("output", member) for member in self._graph.members(name)]
+        said = {job for job in jobs if not said_of(self._graph, job).isdisjoint(ends)}
 
         def wrote(run: Run) -> bool:
-            return any(end in run.observed for end in ends) and not _is(reader, run)
+            if run.times is None or _is(reader, run):
+                return False
+            is_said = run.of_job is not None and run.of_job.job in said
+            return has_written(self._graph, run.times.run_id, ends, is_said=is_said)
 
         if versions := self._versions(reader, name):
             before = (islice(self._runs_that(wrote, job, reader.last_us), _MOST_RUNS) for job in jobs)
@@ -98,13 +106,15 @@ class _Upstream:
         return self._history.record(reader.run_id).ends.get(("input", name), SILENT).versions_at_first
 
     def _givers(self, reader: Outline) -> Iterator[tuple[JobId, str | None]]:
-        """Each job that hands data to the run, by name: its run that had ended last by then.
+        """Each job that hands data to the run, by name: its run that is named, else that had ended last by then.
 
         What other runs of the run's own job alone tell to be handed to that is not told of this one.
         """
-        job = self._graph.jobs[reader.job]
+        job, named = self._graph.jobs[reader.job], self._history.named_givers(reader.run_id)
         for giver, tellers in sorted(job.fed_by.items()):
-            if reader.run_id in tellers or not job.runs.issuperset(tellers):
+            if giver in named:
+                yield giver, next((run.run_id for run in named[giver]), None)
+            elif reader.run_id in tellers or not job.runs.issuperset(tellers):
                 yield giver, self._last([giver], reader, lambda run: not _is(reader, run))
 
     def _last(self, jobs: Iterable[JobId], reader: Outline, wrote: _Wrote) -> str | None:
@@ -152,15 +162,28 @@ def _wrote_us(writer: Writer, at_us: int) -> int:
     return at_us if writer.by == "stream" or ended_us is None else ended_us
 
 
-def _upstream_run(run: shapes.Run, sources: _Sources) -> shapes_lineage.UpstreamRun:
+def _inputs(
+    knowledge: Knowledge, history: KnownHistory, run: shapes.Run, sources: _Sources
+) -> list[shapes_lineage.RunInput]:
+    """What the run read, be it that its job is only said to, each with the run that it was of then."""
+    read = {_name(each["datasetVersionId"]): each["datasetVersionId"] for each in run["inputDatasetVersions"]}
+    if (outline := history.outline(run["id"])) is not None:
+        at_us = read_at_us(history, outline)
+        read |= {name: version_at(knowledge, name, at_us) for name in sources.datasets.keys() - read.keys()}
+    return [
+        shapes_lineage.RunInput(**version, producedByRunId=sources.datasets.get(name))
+        for name, version in sorted(read.items(), key=itemgetter(0))
+    ]
+
+
+def _upstream_run(
+    run: shapes.Run, inputs: list[shapes_lineage.RunInput], sources: _Sources
+) -> shapes_lineage.UpstreamRun:
     version = run["jobVersion"]
     return shapes_lineage.UpstreamRun(
         job=shapes_lineage.JobOfRun(**run["job"], version=None if version is None else version["version"]),
         run=shapes_lineage.RunTimes(id=run["id"], start=run["startedAt"], end=run["endedAt"], status=run["state"]),
-        inputs=[
-            shapes_lineage.RunInput(**read["datasetVersionId"], producedByRunId=sources.datasets.get(_name(read)))
-            for read in run["inputDatasetVersions"]
-        ],
+        inputs=inputs,
         inputJobs=[
             shapes_lineage.InputJob(namespace=job.namespace, name=job.name, producedByRunId=producer)
             for job, producer in sources.jobs.items()
@@ -168,5 +191,5 @@ def _upstream_run(run: shapes.Run, sources: _Sources) -> shapes_lineage.Upstream
     )
 
 
-def _name(read: shapes.DatasetVersionOfRun) -> DatasetId:
-    return DatasetId(read["datasetVersionId"]["namespace"], read["datasetVersionId"]["name"])
+def _name(version: shapes.Versioned) -> DatasetId:
+    return DatasetId(version["namespace"], version["name"])

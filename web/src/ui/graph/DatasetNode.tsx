@@ -11,7 +11,7 @@ import type { CardNode } from './flow'
 
 export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
   const { openNode } = usePage()
-  const { node, label, dim, rows, more } = card
+  const { node, label, dim, rows, more, unfolded } = card
   return (
     <article
       className="card dataset"
@@ -34,17 +34,25 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
         </button>
         <FoldButton card={card} />
       </div>
-      {rows.length > 0 && (
+      {(rows.length > 0 || more > 0) && (
         <ul className="rows" aria-label={`Columns of ${labelText(label)}`}>
           {rows.map((row) => (
             <ColumnRow key={row.field.name} node={node.id} row={row} />
           ))}
-          {more > 0 && <li className="row-more">{more} more in the details</li>}
+          {more > 0 && (
+            <li className="row-more">
+              {unfolded ? `${more} more in the details` : litWords(rows.length, more)}
+            </li>
+          )}
         </ul>
       )}
     </article>
   )
 })
+
+function litWords(drawn: number, more: number): string {
+  return drawn > 0 ? `${more} more on the path` : `${counted(more, 'column')} on the path`
+}
 
 function FoldButton({ card: { node, label, unfolded } }: { card: Card }) {
   const { toggleFold } = usePage()

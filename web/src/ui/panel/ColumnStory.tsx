@@ -80,7 +80,11 @@ function Sentence({ column, phrases, link, none }: SentenceProps) {
     <p>
       <b className="column-name">{column}</b> {phrases.length === 0 ? none : link && `${link} `}
       {phrases.map((phrase, index) => (
-        <PhraseText key={phrase.verb} phrase={phrase} end={index === phrases.length - 1 ? '.' : '; '} />
+        <PhraseText
+          key={`${phrase.verb} ${phrase.ofAll}`}
+          phrase={phrase}
+          end={index === phrases.length - 1 ? '.' : '; '}
+        />
       ))}
     </p>
   )

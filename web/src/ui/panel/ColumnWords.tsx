@@ -1,11 +1,18 @@
 import { Fragment } from 'react'
-import type { ColumnRef } from '../../core/ids'
+import { MOST_APART } from '../../core/columns'
+import type { ColumnRef, NodeId } from '../../core/ids'
 import { labelOf } from '../../core/labels'
-import type { ColumnsOf, Phrase } from '../../core/wording'
+import { type ColumnsOf, counted, type Phrase } from '../../core/wording'
 import { usePage } from '../page'
 
-/** "aggregated from arr_delay of lake.curated.flights" */
-export function PhraseText({ phrase: { verb, direct, columns }, end }: { phrase: Phrase; end: string }) {
+/** "aggregated from arr_delay of lake.curated.flights"; "grouped by 105 columns of lake.raw.wide, which affect …" */
+export function PhraseText({
+  phrase: { verb, direct, columns, ofAll },
+  end,
+}: {
+  phrase: Phrase
+  end: string
+}) {
   const { graph } = usePage()
   return (
     <>
@@ -15,15 +22,29 @@ export function PhraseText({ phrase: { verb, direct, columns }, end }: { phrase:
       {columns.map(({ dataset, columns: names }, index) => (
         <Fragment key={dataset}>
           {index > 0 && ', '}
-          <Listed dataset={dataset} columns={names} /> of {labelOf(graph, dataset)}
+          <Told dataset={dataset} columns={names} isOfAll={ofAll !== undefined} /> of{' '}
+          {labelOf(graph, dataset)}
         </Fragment>
       ))}
+      {ofAll && `, ${ofAll}`}
       {end}
     </>
   )
 }
 
-function Listed({ dataset, columns }: ColumnsOf) {
+/** Many columns that hang together with all of a dataset are counted: the reach lists them. */
+function Told({ dataset, columns, isOfAll }: ColumnsOf & { isOfAll: boolean }) {
+  if (columns === 'all') return 'all columns'
+  if (isOfAll && columns.length > MOST_APART) return counted(columns.length, 'column')
+  return <Listed dataset={dataset} columns={columns} />
+}
+
+interface ListedProps {
+  readonly dataset: NodeId
+  readonly columns: readonly string[]
+}
+
+function Listed({ dataset, columns }: ListedProps) {
   return columns.map((column, index) => (
     <Fragment key={column}>
       {index > 0 && ', '}
@@ -32,7 +53,7 @@ function Listed({ dataset, columns }: ColumnsOf) {
   ))
 }
 
-interface ColumnListProps extends ColumnsOf {
+interface ColumnListProps extends ListedProps {
   readonly kind: 'direct' | 'indirect'
 }
 

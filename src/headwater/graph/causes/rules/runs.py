@@ -97,8 +97,11 @@ def _last(history: History, feed: Feed, job: JobId) -> Outline | None:
 
 
 def _had_written(run: Outline, feed: Feed) -> bool:
-    is_done = run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
-    return is_done and feed.dataset in run.writes
+    return _was_done(run, feed) and feed.dataset in run.writes
+
+
+def _was_done(run: Outline, feed: Feed) -> bool:
+    return run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
 
 
 def _end_us(run: Outline) -> int:
@@ -108,8 +111,8 @@ def _end_us(run: Outline) -> int:
 
 def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
     runs = history.runs_of(job)
-    if not runs:
-        return  # it was only declared: nobody knows whether it ran
+    if not runs or any(_was_done(run, feed) for run in runs):
+        return  # it was only declared, or ran and nobody says what it wrote: so nobody knows
     later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
     if later is None:
         return

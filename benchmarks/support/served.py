@@ -123,7 +123,7 @@ def free_port() -> int:
 
 def load_generator() -> Path:
     """The load generator of the shared folder: $HEADWATER_SHARED, or ../shared beside the checkout."""
-    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[3] / "shared")
     path = shared / "bench" / "olload.py"
     if not path.exists():
         sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that has bench/olload.py")

@@ -1,0 +1,39 @@
+"""Runs of a job that failed, and that no later run of it made good."""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from headwater.graph.causes.record import Outline
+
+
+def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outline]:
+    """Of runs of a job that have ended, given newest first, those that failed, for which no other was begun since.
+
+    Several may run side by side, as those of a mapped task do: one that began before another failed is no new attempt
+    at what that one did, and neither is one that is a part of another run, before all these are done. To whoever is a
+    part of the same run as they are (`in_run`) these alone matter, whatever other runs did since.
+    """
+    for run in ended:
+        if run.state in ("FAILED", "ABORTED") and not _is_made_good(run, ended, in_run):
+            yield run
+
+
+def failed_beside(run: Outline, runs: Sequence[Outline]) -> Iterator[Outline]:
+    """Of the runs of its job, given newest first, those that failed beside it, as parts of the same run."""
+    if run.parent_run is not None:
+        ended = [each for each in runs if each.ended_us is not None and each.parent_run == run.parent_run]
+        yield from (failed for failed in not_made_good(ended, run.parent_run) if failed != run)
+
+
+def _is_made_good(failed: Outline, ended: Sequence[Outline], in_run: str | None) -> bool:
+    since = [run for run in takewhile(lambda run: run.started_us >= _end_us(failed), ended) if run is not failed]
+    if failed.parent_run is None or any(run.parent_run == failed.parent_run for run in since):
+        return bool(since)
+    if not since or failed.parent_run == in_run:
+        return False
+    done_us = max(_end_us(run) for run in ended if run.parent_run == failed.parent_run)
+    return since[0].started_us >= done_us
+
+
+def _end_us(run: Outline) -> int:
+    return run.last_us if run.ended_us is None else run.ended_us

@@ -1,0 +1,85 @@
+"""What a run reads and writes, and who hands data to it: by what it tells itself, and by what others tell.
+
+Many producers declare once what a job reads and writes, and then tell of its runs only that they began and ended.
+Others tell how data flows between jobs that are not their own, and may name the very runs.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from headwater.graph.declared import dataset_of, references
+from headwater.graph.lineage import Graph
+from headwater.graph.records import RunEnd, Teller
+from headwater.model.events import Direction
+from headwater.model.flow_facts import Flow
+from headwater.model.names import DatasetId, JobId
+
+
+def said_of(graph: Graph, job: JobId) -> frozenset[RunEnd]:
+    """What a job is declared to read and write, and what others say that it does, by the names that they use.
+
+    What they say of single runs of it is left out.
+    """
+    known = graph.jobs[job]
+    if known.declaration is None:
+        return frozenset(known.told_of_any)
+    declared = references(graph.content(known.declaration.content))
+    return frozenset((*known.told_of_any, *((direction, dataset_of(reference)) for direction, reference in declared)))
+
+
+def ends_of(graph: Graph, run_id: str, said: Collection[RunEnd]) -> Collection[RunEnd]:
+    """What a run is told to have read and written, by itself or others; of a side that nobody tells, what is `said`."""
+    observed = graph.runs[run_id].observed
+    if not said and run_id not in graph.named_in_flows:
+        return observed  # as of nearly all, of which there are many
+    told = {*observed, *_told_by_others(graph, run_id)}
+    return told | {end for end in said if _has_none(told, end[0])}
+
+
+def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said: bool) -> bool:
+    """Whether one of these is among what a run wrote, to whose job one of them `is_said` to be an output."""
+    observed = graph.runs[run_id].observed
+    if any(end in observed for end in names):
+        return True
+    others = [*_told_by_others(graph, run_id)]
+    return any(end in names for end in others) or (is_said and _has_none({*observed, *others}, "output"))
+
+
+def runs_handing_to(graph: Graph, run_id: str) -> Mapping[JobId, frozenset[str]]:
+    """The runs that are named to have handed data to a run without a dataset between, by their jobs."""
+    found: dict[JobId, frozenset[str]] = {}
+    for teller in {run_id, *graph.named_in_flows.get(run_id, ())}:
+        for giver, _, source_run, target_run in _flows_told_by(graph, teller):
+            if isinstance(giver, JobId) and source_run is not None and target_run == run_id:
+                found[giver] = found.get(giver, frozenset()) | {source_run}
+    return found
+
+
+def _has_none(ends: Iterable[RunEnd], direction: Direction) -> bool:
+    return all(side != direction for side, _ in ends)
+
+
+def _told_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
+    """What others say that just this run read and wrote."""
+    for teller in graph.named_in_flows.get(run_id, ()):
+        for source, target, source_run, target_run in _flows_told_by(graph, teller):
+            if isinstance(source, DatasetId) and target_run == run_id:
+                yield "input", source
+            elif isinstance(target, DatasetId) and source_run == run_id:
+                yield "output", target
+
+
+def _flows_told_by(graph: Graph, teller: Teller) -> Iterator[Flow]:
+    """The flows that a run tells, with itself and its job in their places, or that a declaration tells as it stands."""
+    if isinstance(teller, str):
+        run = graph.runs.get(teller)
+        if run is not None and run.told is not None and run.of_job is not None:
+            yield from (flow.between(run.of_job.job, teller) for flow in run.told.flows)
+    elif isinstance(teller, DatasetId):
+        dataset = graph.datasets.get(teller)
+        if dataset is not None and teller in dataset.declared:
+            yield from (Flow(job, teller, run_id) for job, run_id in dataset.declared[teller].makers)
+    else:
+        *_, node = teller
+        known = graph.jobs.get(node) if isinstance(node, JobId) else None
+        if known is not None and known.declaration is not None:
+            yield from graph.flows_told_by(known.declaration)

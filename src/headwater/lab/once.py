@@ -1,0 +1,38 @@
+"""What is put into a folder once, as a file of Headwater's sources says, and again when that file changes."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import headwater
+from headwater.errors import SetupError
+
+PROJECT: Final = Path(headwater.__file__).parents[2]
+
+
+def source_of(part: str, name: str, project: Path) -> Path:
+    """The file `name` among the sources of a part.
+
+    Raises:
+        SetupError: there is none, as where Headwater was installed without its sources.
+    """
+    source = project / "jvm" / part / name
+    if not source.is_file():
+        raise SetupError(
+            f"the lab needs Headwater's sources ({source} is missing): clone the project and run `make setup`"
+        )
+    return source
+
+
+def is_done(mark: Path, source: Path) -> bool:
+    """Whether the file `mark` says that all was put there which `source` names as it is now."""
+    return mark.is_file() and mark.read_text() == _digest(source)
+
+
+def done(mark: Path, source: Path) -> None:
+    """Have the file `mark` say so; nothing else is to be done after this."""
+    mark.write_text(_digest(source))
+
+
+def _digest(source: Path) -> str:
+    return sha256(source.read_bytes()).hexdigest()

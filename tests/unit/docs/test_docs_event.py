@@ -1,0 +1,14 @@
+"""The event that the README posts."""
+
+from headwater.model.events import RunEvent, parse_event
+from headwater.model.names import DatasetId
+from tests.unit.docs.test_docs_links import ROOT
+
+
+def test_the_event_of_the_readme_makes_what_the_readme_asks_for() -> None:
+    event = parse_event((ROOT / "docs" / "event.json").read_bytes())
+
+    assert isinstance(event, RunEvent)
+    assert [dataset.id for dataset in event.outputs] == [DatasetId("shop", "daily_totals")]
+    assert [dataset.id for dataset in event.inputs] == [DatasetId("shop", "orders")]
+    assert "@docs/event.json" in (ROOT / "README.md").read_text()
