@@ -1,12 +1,12 @@
 """Why an output is wrong: what changed upstream, along the very runs that fed it.
 
-record   what one run told, folded from its events; readings: facets as it is read from them
-history  what the walk asks of whoever keeps the past
-wholes   runs that never began, since what they were to be a part of failed before
-attempts runs that failed, and that no later run made good
-trail    from a run upwards: which run wrote what it read, and by which evidence
-finding  something that changed or went wrong, and where
-rules    one file a kind of finding
-words    spans of time, short lists
-rank     findings in order: likely causes before their consequences
+record    what one run told, folded from its events; readings: facets as it is read from them
+history   what the walk asks of whoever keeps the past
+wholes    runs that never began, since what they were to be a part of failed before
+attempts  runs that failed, and that no later run made good
+trail     from a run upwards: which run wrote what it read, and by which evidence
+finding   something that changed or went wrong, and where
+rules     one file a kind of finding
+words     spans of time, short lists
+rank      findings in order: likely causes before their consequences
 """
