@@ -1,11 +1,14 @@
 """Which changes can be said, and which types read which, by hand from Avro's rules of schema resolution."""
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidInputError
 from headwater.graph.impact.change import Change, Fit, fit
+from headwater.graph.impact.types import read_type
 
 
 @pytest.mark.parametrize(
@@ -130,6 +133,34 @@ def test_a_type_may_be_as_deep_and_as_long_as_somebody_likes() -> None:
     assert fit(deep, deep.upper()) == "same"
     assert fit(deep, f"array<{deep}>") == "unreadable"
     assert fit("int" + "[]" * 20_000, "(" * 20_000) == "unreadable"
+
+
+@pytest.mark.parametrize("opening", ["array<", "map<int,", "struct<a:", "row(a "])
+def test_a_type_is_read_in_one_pass_however_deep_it_is(opening: str) -> None:
+    closing, lines = ")" if "(" in opening else ">", 0
+
+    def count(*_: object) -> object:
+        nonlocal lines
+        lines += 1
+        return count
+
+    tracing = sys.gettrace()
+    sys.settrace(count)
+    try:
+        read_type.__wrapped__(opening * 2_000 + "int" + closing * 2_000)
+    finally:
+        sys.settrace(tracing)
+
+    assert lines < 20 * 4_000  # of Python, for that many brackets
+
+
+def test_what_lies_deeper_than_a_hundred_levels_is_compared_as_plain_text() -> None:
+    def nested(item: str, depth: int) -> str:
+        return "array<" * depth + item + ">" * depth
+
+    assert fit(nested("int", 99), nested("integer", 99)) == "same"
+    assert fit(nested("int", 101), nested("INT", 101)) == "same"
+    assert fit(nested("int", 101), nested("integer", 101)) == "unreadable"
 
 
 @given(st.text('<>()[],: abint`"', max_size=40), st.text('<>()[],: abint`"', max_size=40))

@@ -5,7 +5,9 @@ ones (PostgreSQL: `int[]`).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -50,10 +52,9 @@ _SPELLINGS: Final = {
 
 _HOLDING: Final = {"array": ("item",), "map": ("key", "value"), "struct": ()}
 """The types that hold others: a struct holds fields by their names."""
-_CLOSING: Final = {"<": ">", "(": ")"}
+_CLOSING: Final = {"<": ">", "(": ")", "[": "]"}
 _DEEPEST: Final = 100
 """Levels; what lies deeper is compared as it is written, for anybody may write a type."""
-_OPENING: Final = re.compile(r"[<(]")
 _MARKS: Final = re.compile(r"[<>()\[\],]")
 
 
@@ -69,64 +70,125 @@ class Type(NamedTuple):
 def read_type(written: str) -> Type:
     """A type as an engine writes it; what nobody can read is a type of that name.
 
+    So is what lies deeper than a hundred levels, be it readable: it is compared as plain text, in lower case.
+
     >>> read_type("array<DECIMAL(10, 2)>").held
     {'item': Type(name='decimal', bounds='10,2', held={})}
     """
-    return _read(" ".join(written.lower().split()), _DEEPEST)
+    plain = " ".join(written.lower().split())
+    brackets = _brackets(plain)
+    return _flat(plain) if brackets is None else _Reading(plain, brackets).type_in(0, len(plain), _DEEPEST)
 
 
-def _read(plain: str, levels: int) -> Type:
-    if plain.endswith("[]") and levels:
-        return Type("array", held={"item": _read(plain[:-2].rstrip(), levels - 1)})
-    base, opening, inside, rest = _opened(plain)
-    name = _SPELLINGS.get(base, base)
-    if name in _HOLDING and opening and not rest and levels:
-        held = _held(name, [*_split(inside)], levels - 1)
-        return Type(plain) if held is None else Type(name, held=held)
-    if opening != "(":
-        return Type(_SPELLINGS.get(plain, plain))
-    base = f"{base} {rest}" if rest else base  # as in timestamp(6) with time zone
-    return Type(_SPELLINGS.get(base, base), inside.replace(" ", ""))
+@dataclass(slots=True)
+class _Bracket:
+    """A pair of brackets, by where they stand."""
+
+    opening: int
+    closing: int = -1
+    commas: list[int] = field(default_factory=list)
+    """Those between the two that no other bracket holds."""
 
 
-def _opened(plain: str) -> tuple[str, str, str, str]:
-    """What stands before the first bracket, the bracket, what is in it, and what stands behind it."""
-    opening = _OPENING.search(plain)
-    last = -1 if opening is None else plain.rfind(_CLOSING[opening[0]], opening.end())
-    if opening is None or last < 0:
-        return plain, "", "", ""
-    return plain[: opening.start()].rstrip(), opening[0], plain[opening.end() : last].strip(), plain[last + 1 :].strip()
-
-
-def _held(name: str, parts: list[str], levels: int) -> dict[str, Type] | None:
-    """What is held, by name; None where that cannot be read."""
-    if name == "struct":
-        fields = [*map(_field, parts)]
-        held = {field: _read(of_type, levels) for field, of_type in fields}
-        return held if all(field and of_type for field, of_type in fields) and len(held) == len(fields) else None
-    if len(parts) != len(_HOLDING[name]) or not all(parts):
-        return None
-    return {held: _read(part, levels) for held, part in zip(_HOLDING[name], parts, strict=True)}
-
-
-def _field(part: str) -> tuple[str, str]:
-    """A field's name and type: `a: int`, or as Trino and Flink write it `a int`."""
-    marks = [part.index(mark) for mark in "<([" if mark in part]
-    colon = part.find(":", 0, min(marks, default=len(part)))
-    name, _, of_type = part.partition(" ") if colon < 0 else (part[:colon], ":", part[colon + 1 :])
-    return name.strip().strip('`"'), of_type.strip()
-
-
-def _split(inside: str) -> Iterator[str]:
-    """The parts between commas that no bracket holds."""
-    depth = begin = 0
-    for found in _MARKS.finditer(inside):
+def _brackets(plain: str) -> Sequence[_Bracket] | None:
+    """The pairs in the order in which they open, but for those too deep to be read; None where any lacks a half."""
+    pairs: list[_Bracket] = []
+    around: list[_Bracket] = []
+    closings: list[str] = []
+    for found in _MARKS.finditer(plain):
         mark = found[0]
-        if mark in "<([":
-            depth += 1
-        elif mark in ">)]":
-            depth -= 1
-        elif not depth:
-            yield inside[begin : found.start()].strip()
-            begin = found.end()
-    yield inside[begin:].strip()
+        is_read = len(closings) <= _DEEPEST
+        if mark in _CLOSING:
+            closings.append(_CLOSING[mark])
+            if is_read:
+                around.append(_Bracket(found.start()))
+                pairs.append(around[-1])
+        elif mark == ",":
+            if closings and is_read:
+                around[-1].commas.append(found.start())
+        elif not closings or closings.pop() != mark:
+            return None
+        elif len(closings) <= _DEEPEST:
+            around.pop().closing = found.start()
+    return None if closings else pairs
+
+
+def _flat(plain: str) -> Type:
+    """A type whose brackets do not match, as far as it can be read: a bracket in a text, as in `enum('a(')`."""
+    opening, closing = plain.find("("), plain.rfind(")")
+    if opening < 0 or closing < opening or "<" in plain[:opening]:
+        return Type(plain)
+    return _bounded(plain[:opening].rstrip(), plain[opening + 1 : closing], plain[closing + 1 :].strip())
+
+
+def _bounded(base: str, bounds: str, rest: str) -> Type:
+    base = f"{base} {rest}" if rest else base  # as in timestamp(6) with time zone
+    return Type(_SPELLINGS.get(base, base), bounds.replace(" ", ""))
+
+
+class _Reading:
+    """Reads a type of which all brackets are known: each level looks only at what no deeper one holds."""
+
+    def __init__(self, plain: str, brackets: Sequence[_Bracket]) -> None:
+        self._plain = plain
+        self._brackets = brackets
+        self._openings = [bracket.opening for bracket in brackets]
+
+    def type_in(self, begin: int, end: int, levels: int) -> Type:
+        """The type that stands from one place up to another."""
+        plain = self._plain
+        begin, end = self._trimmed(begin, end)
+        if levels and plain.endswith("[]", begin, end):
+            return Type("array", held={"item": self.type_in(begin, end - 2, levels - 1)})
+        bracket = self._first(begin, end)
+        if bracket is None or plain[bracket.opening] == "[":
+            return _named(plain[begin:end])
+        opening = plain[bracket.opening]
+        base, is_all = plain[begin : bracket.opening].rstrip(), bracket.closing == end - 1
+        name = _SPELLINGS.get(base, base)
+        if levels and is_all and name in _HOLDING:
+            held = self._held(name, bracket, levels - 1)
+            return Type(plain[begin:end]) if held is None else Type(name, held=held)
+        if opening != "(":
+            return _named(plain[begin:end])
+        return _bounded(base, plain[bracket.opening + 1 : bracket.closing], plain[bracket.closing + 1 : end].strip())
+
+    def _trimmed(self, begin: int, end: int) -> tuple[int, int]:
+        """The same without the spaces around it: there is at most one on each side."""
+        begin += self._plain.startswith(" ", begin, end)
+        return begin, end - self._plain.endswith(" ", begin, end)
+
+    def _first(self, begin: int, end: int) -> _Bracket | None:
+        """The first pair that opens there."""
+        place = bisect_left(self._openings, begin)
+        return self._brackets[place] if place < len(self._openings) and self._openings[place] < end else None
+
+    def _held(self, name: str, bracket: _Bracket, levels: int) -> dict[str, Type] | None:
+        """What is held, by name; None where that cannot be read."""
+        begins = [bracket.opening + 1, *(comma + 1 for comma in bracket.commas)]
+        parts = [self._trimmed(*part) for part in zip(begins, (*bracket.commas, bracket.closing), strict=True)]
+        if name == "struct":
+            fields = [self._field(*part) for part in parts]
+        elif len(parts) == len(_HOLDING[name]):
+            fields = [(each, *part) for each, part in zip(_HOLDING[name], parts, strict=True)]
+        else:
+            return None
+        if not all(each and begin < end for each, begin, end in fields):
+            return None
+        held = {each: self.type_in(begin, end, levels) for each, begin, end in fields}
+        return held if len(held) == len(fields) else None
+
+    def _field(self, begin: int, end: int) -> tuple[str, int, int]:
+        """A field's name, and where its type stands: `a: int`, or as Trino and Flink write it `a int`."""
+        bracket = self._first(begin, end)
+        before = end if bracket is None else bracket.opening
+        mark = self._plain.find(":", begin, before)
+        if mark < 0:
+            mark = self._plain.find(" ", begin, before)
+        if mark < 0:
+            return "", begin, end
+        return self._plain[begin:mark].strip().strip('`"'), *self._trimmed(mark + 1, end)
+
+
+def _named(plain: str) -> Type:
+    return Type(_SPELLINGS.get(plain, plain))
