@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from headwater.graph.impact.change import fit
+from headwater.graph.impact.change import fit, is_one_type
 
 Columns = Mapping[str, str | None]
 """The types of columns, in their order; those inside others by dotted paths, behind their parent's."""
@@ -45,7 +45,12 @@ def column_changes(before: Columns, after: Columns) -> list[ColumnChange]:
     return changes
 
 
-_BREAKING: Mapping[str, bool | None] = {"promoted": False, "unreadable": True, "other bounds": None}
+_BREAKING: Mapping[str, bool | None] = {
+    "promoted": False,
+    "may be null": True,
+    "unreadable": True,
+    "other bounds": None,
+}
 
 
 def _is_inside(column: str, lacking: Columns, having: Columns) -> bool:
@@ -77,10 +82,12 @@ def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
             continue
         last[teller] = columns
         if before is None:
-            shown = {**columns, **shown}
+            shown = {**columns, **shown, **_saying_more(columns, shown)}
             yield []
             continue
-        changes = [change for change in column_changes(before, columns) if not _is_shown(change, shown)]
+        found = column_changes(before, columns)
+        changes = [change for change in found if not _is_shown(change, shown)]
+        shown |= _saying_more({change.column: change.after for change in found if change not in changes}, shown)
         for change in changes:
             shown.pop(change.column, None)
             if change.change != "removed":
@@ -88,9 +95,24 @@ def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
         yield changes
 
 
+def _saying_more(columns: Columns, shown: Columns) -> Columns:
+    """Of columns those whose type is the one that is shown, and says more of what is never null."""
+    both = ((column, shown[column], kind) for column, kind in columns.items() if column in shown)
+    return {
+        column: kind
+        for column, now, kind in both
+        if now is not None and kind is not None and now != kind
+        if is_one_type(now, kind) and fit(now, kind) == "promoted"
+    }
+
+
 def _is_shown(change: ColumnChange, shown: Columns) -> bool:
     """Whether the column stands there already as the change leaves it."""
     if change.change == "removed" or change.column not in shown:
         return change.change == "removed" and change.column not in shown
-    now = shown[change.column]
-    return now is None or change.after is None or fit(now, change.after) == "same"
+    now, before, after = shown[change.column], change.before, change.after
+    if now is None or after is None:
+        return True
+    # Engines differ on whether they tell what may be null: it counts where nothing else is news.
+    is_only_of_null = before is not None and is_one_type(before, after)
+    return fit(now, after) == "same" if is_only_of_null else is_one_type(now, after)

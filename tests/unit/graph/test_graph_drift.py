@@ -52,6 +52,23 @@ def test_what_several_tell_of_changed_with_the_first_of_them() -> None:
     ]
 
 
+def test_a_column_that_may_be_null_now_breaks_its_readers_and_one_that_never_is_does_not() -> None:
+    told_so, silent = {"id": "BIGINT NOT NULL"}, {"id": "BIGINT"}
+
+    changes = [*column_changes(told_so, silent), *column_changes(silent, told_so)]
+
+    assert [(change.change, change.is_breaking) for change in changes] == [("retyped", True), ("retyped", False)]
+
+
+def test_who_tells_nothing_of_null_tells_the_same_change_as_who_does() -> None:
+    flink: list[dict[str, str | None]] = [{"id": "INT NOT NULL"}, {"id": "BIGINT NOT NULL"}, {"id": "BIGINT"}]
+    spark: list[dict[str, str | None]] = [{"id": "int"}, {"id": "bigint"}, {"id": "bigint"}]
+    both = [each for some in zip(flink, spark, strict=True) for each in zip(("flink", "spark"), some, strict=True)]
+
+    assert told(*both) == [[], [], [("id", "retyped")], [], [("id", "retyped")], []]
+    assert told(*both[1::-1], *both[3:1:-1], *both[:3:-1]) == [[], [], [("id", "retyped")], [], [], [("id", "retyped")]]
+
+
 def test_another_spelling_inside_a_type_is_no_change() -> None:
     before, after = {"s": "struct<a:int,b:string>"}, {"s": "struct<a: int, b: string>"}
 

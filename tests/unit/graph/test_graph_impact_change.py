@@ -119,6 +119,39 @@ def test_what_a_type_holds_is_resolved_part_by_part(before: str, after: str, exp
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("INT NOT NULL", "integer not  null", "same"),
+        ("INT NOT NULL", "BIGINT NOT NULL", "promoted"),
+        ("BIGINT NOT NULL", "INT NOT NULL", "unreadable"),
+        ("INT NOT NULL", "INT", "may be null"),
+        ("INT NOT NULL", "bigint", "may be null"),
+        ("DECIMAL(10, 2) NOT NULL", "decimal(12,2)", "may be null"),
+        ("INT NOT NULL", "STRING", "unreadable"),
+        ("INT", "INT NOT NULL", "promoted"),
+        ("int", "BIGINT NOT NULL", "promoted"),
+        ("bigint", "INT NOT NULL", "unreadable"),
+        ("DECIMAL(10, 2) NOT NULL", "decimal(10,2) not null", "same"),
+        ("timestamp(3) with local time zone not null", "TIMESTAMP_LTZ(3) NOT NULL", "same"),
+        ("ROW<`x` INT NOT NULL>", "struct<x:int not null>", "same"),
+        ("ROW<`x` INT NOT NULL>", "ROW<`x` BIGINT NOT NULL>", "promoted"),
+        ("ROW<`x` INT NOT NULL>", "ROW<`x` INT>", "may be null"),
+        ("ROW<`x` INT>", "ROW<`x` INT NOT NULL> NOT NULL", "promoted"),
+        ("ROW<`x` INT> NOT NULL", "ROW<`x` INT>", "may be null"),
+        ("ARRAY<INT NOT NULL> NOT NULL", "ARRAY<BIGINT NOT NULL> NOT NULL", "promoted"),
+        ("INT[] NOT NULL", "ARRAY<INT> NOT NULL", "same"),
+        ("MAP<STRING NOT NULL, INT NOT NULL>", "map<string,int>", "may be null"),
+        ("MAP<STRING NOT NULL, INT>", "map<string,int>", "same"),
+        ("map<string,int>", "MAP<STRING NOT NULL, INT>", "same"),
+    ],
+)
+def test_what_was_never_null_breaks_its_readers_once_it_may_be_and_not_the_other_way_around(
+    before: str, after: str, expected: Fit
+) -> None:
+    assert fit(before, after) == expected
+
+
+@pytest.mark.parametrize(
     "written",
     ["array<", "array<>", "struct<a:>", "struct<:int>", "struct<a:int,a:int>", "map<int>", "row(int)", ">a<", "(", ""],
 )

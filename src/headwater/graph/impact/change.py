@@ -8,8 +8,8 @@ from headwater.errors import InvalidInputError
 from headwater.graph.impact.types import Type, read_type
 
 ChangeKind = Literal["drop", "rename", "retype"]
-Fit = Literal["same", "promoted", "other bounds", "unreadable"]
-"""How a value of one type is read by who expects another."""
+Fit = Literal["same", "promoted", "other bounds", "may be null", "unreadable"]
+"""How a value of one type is read by who expects another; the one that may be null was `NOT NULL` before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +47,45 @@ def fit(before: str, after: str) -> Fit:
 
     >>> fit("int", "bigint"), fit("bigint", "int"), fit("varchar(20)", "varchar(10)")
     ('promoted', 'unreadable', 'other bounds')
+    >>> fit("INT NOT NULL", "BIGINT NOT NULL"), fit("INT NOT NULL", "BIGINT"), fit("INT", "INT NOT NULL")
+    ('promoted', 'may be null', 'promoted')
 
     Source: Avro 1.12 specification, Schema Resolution. Avro promotes what was written to what the reader expects; a
     column that widens is the same the other way around: its readers must come along, and can without loss. Types that
     Avro lacks (tinyint, smallint) widen like its own. Arrays, maps and structs are resolved by what they hold, structs
-    by the names of their fields, and the worst of it counts.
+    by the names of their fields, and the worst of it counts. A union with null is not read by who expects none: what
+    was `NOT NULL` and may be null now breaks its readers, and what is never null from now on is promoted.
     """
     return "same" if before == after else _fit(read_type(before), read_type(after))
 
 
-_WORSE: Final[Sequence[Fit]] = ("same", "promoted", "other bounds", "unreadable")
+def is_one_type(one: str, other: str) -> bool:
+    """Whether two types are the same, or would be if both told alike what may be null.
+
+    >>> is_one_type("BIGINT NOT NULL", "long"), is_one_type("BIGINT NOT NULL", "INT NOT NULL")
+    (True, False)
+    """
+    return one == other or _nullable(read_type(one)) == _nullable(read_type(other))
+
+
+def _nullable(told: Type) -> Type:
+    return Type(told.name, told.bounds, {name: _nullable(held) for name, held in told.held.items()})
+
+
+_WORSE: Final[Sequence[Fit]] = ("same", "promoted", "other bounds", "may be null", "unreadable")
 
 
 def _fit(old: Type, new: Type) -> Fit:
+    return max((_fit_of_values(old, new), _fit_of_nulls(old, new)), key=_WORSE.index)
+
+
+def _fit_of_nulls(old: Type, new: Type) -> Fit:
+    if old.is_never_null == new.is_never_null:
+        return "same"
+    return "promoted" if new.is_never_null else "may be null"
+
+
+def _fit_of_values(old: Type, new: Type) -> Fit:
     if old.name == new.name:
         bounds: Fit = "same" if old.bounds == new.bounds else "other bounds"
         return max((bounds, *_fits_within(old, new)), key=_WORSE.index)
@@ -73,8 +99,13 @@ def _fit(old: Type, new: Type) -> Fit:
 def _fits_within(old: Type, new: Type) -> Iterator[Fit]:
     """How each type is read that both hold, by name; a field that is new is passed over, one that is gone is missed."""
     for name, held in old.held.items():
-        found = _fit(held, new.held[name]) if name in new.held else "unreadable"
-        # Avro's keys are strings: there is no other to promote them to.
-        yield "unreadable" if old.name == "map" and name == "key" and found == "promoted" else found
+        if name not in new.held:
+            yield "unreadable"
+        elif old.name == "map" and name == "key":  # never null, told or not
+            found = _fit_of_values(held, new.held[name])
+            # Avro's keys are strings: there is no other to promote them to.
+            yield "unreadable" if found == "promoted" else found
+        else:
+            yield _fit(held, new.held[name])
     if new.held.keys() - old.held.keys():
         yield "promoted"

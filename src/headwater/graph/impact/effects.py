@@ -259,6 +259,10 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
             return effect, f"{use}: {old} is promoted to {new} without loss"
         case "other bounds":
             return "unknown", f"{use}: {old} and {new} have other bounds, and engines differ on these"
+        case "may be null" if step.is_inside:
+            return "unknown", f"{use}, and no event tells whether it may be null in {new}"
+        case "may be null":
+            return "breaks", f"{use}: who expects {old} minds null, which {new} may be"
         case "unreadable" if step.is_inside:
             return "unknown", f"{use}, and no event tells whether {new} still has it"
         case "unreadable":

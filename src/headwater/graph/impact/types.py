@@ -1,7 +1,7 @@
 """Types of columns as they are compared: one name for what the engines call differently, down into what they hold.
 
 Engines write what a type holds in angle brackets (Hive, Spark, Flink, Iceberg), in round ones (Trino), or behind square
-ones (PostgreSQL: `int[]`).
+ones (PostgreSQL: `int[]`). Whether a value may be null is no part of a type's name: Flink writes `NOT NULL` behind it.
 """
 
 import re
@@ -55,6 +55,7 @@ _HOLDING: Final = {"array": ("item",), "map": ("key", "value"), "struct": ()}
 _CLOSING: Final = {"<": ">", "(": ")", "[": "]"}
 _DEEPEST: Final = 100
 """Levels; what lies deeper is compared as it is written, for anybody may write a type."""
+_NEVER_NULL: Final = " not null"
 _MARKS: Final = re.compile(r"[<>()\[\],]")
 
 
@@ -64,6 +65,8 @@ class Type(NamedTuple):
     name: str
     bounds: str = ""
     held: Mapping[str, "Type"] = {}
+    is_never_null: bool = False
+    """Whether it says so; most engines tell nothing of it."""
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +76,9 @@ def read_type(written: str) -> Type:
     So is what lies deeper than a hundred levels, be it readable: it is compared as plain text, in lower case.
 
     >>> read_type("array<DECIMAL(10, 2)>").held
-    {'item': Type(name='decimal', bounds='10,2', held={})}
+    {'item': Type(name='decimal', bounds='10,2', held={}, is_never_null=False)}
+    >>> read_type("INT NOT NULL")
+    Type(name='int', bounds='', held={}, is_never_null=True)
     """
     plain = " ".join(written.lower().split())
     brackets = _brackets(plain)
@@ -136,8 +141,13 @@ class _Reading:
 
     def type_in(self, begin: int, end: int, levels: int) -> Type:
         """The type that stands from one place up to another."""
-        plain = self._plain
         begin, end = self._trimmed(begin, end)
+        if self._plain.endswith(_NEVER_NULL, begin, end):
+            return self._type_in(begin, end - len(_NEVER_NULL), levels)._replace(is_never_null=True)
+        return self._type_in(begin, end, levels)
+
+    def _type_in(self, begin: int, end: int, levels: int) -> Type:
+        plain = self._plain
         if levels and plain.endswith("[]", begin, end):
             return Type("array", held={"item": self.type_in(begin, end - 2, levels - 1)})
         bracket = self._first(begin, end)
