@@ -2,8 +2,10 @@
 
     .venv/bin/python benchmarks/many_runs.py [--runs 30000]
 
-Three jobs in a row, each run each minute: one that runs for three weeks has 30,000 runs. Every read is of now, of a
-time shortly before the end, asked for the first time, and of that time again. Printed for each: the median with a
+Three jobs in a row, each run each minute: one that runs for three weeks has 30,000 runs. A fourth tells at its start
+what it reads, but for one run, and at its end thirty datasets that it makes; the first few runs used another column
+than all others. Every read is of now, of a time shortly before the end, asked for the first time, and of that time
+again. Printed for each: the median with a
 thousand runs of each job and with as many as asked for, in milliseconds, and their ratio.
 """
 
@@ -11,6 +13,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
@@ -22,6 +25,9 @@ FEW: Final = 1_000
 READS: Final = (
     "lineage?nodeId=dataset:lake:b&depth=20",
     "impact?nodeId=dataset:lake:a",
+    "impact?nodeId=dataset:lake:wide&change=drop",
+    "impact?nodeId=dataset:lake:wide&change=drop&column=id",
+    "impact?nodeId=dataset:lake:wide&change=drop&column=price",
     "root-cause?nodeId=dataset:lake:d",
     "namespaces/etl/jobs/second",
     "namespaces/etl/jobs/second/runs?limit=25",
@@ -36,6 +42,10 @@ READS: Final = (
 )
 """`run` is one of the last."""
 _JOBS: Final = (("first", "a", "b"), ("second", "b", "c"), ("third", "c", "d"))
+_OUTPUTS: Final = 30
+"""What the fourth job makes."""
+_EARLY: Final = 11
+"""Runs of it that used another column."""
 _BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _PRODUCER: Final = "https://example.org/producer"
 _PER_BATCH: Final = 64
@@ -75,7 +85,7 @@ def _waits(runs: int) -> Iterator[Waits]:
 
 
 def _fill(client: httpx.Client, runs: int) -> None:
-    events = (_event(*job, minute) for minute in range(runs) for job in _JOBS)
+    events = chain.from_iterable(map(_events, range(runs)))
     while some := [each for _, each in zip(range(_PER_BATCH), events, strict=False)]:
         client.post("lineage/batch", json=some).raise_for_status()
 
@@ -88,16 +98,28 @@ def _waited(client: httpx.Client, read: str, runs: int) -> Waits:
     return Waits(*(latency(client, each)["p50_ms"] for each in urls))
 
 
-def _event(job: str, read: str, written: str, minute: int) -> Mapping[str, Any]:
+def _events(minute: int) -> Iterator[Mapping[str, Any]]:
+    for job, read, written in _JOBS:
+        yield _event(job, minute, [_dataset(read)], [_dataset(written)])
+    read_now = [_dataset("wide")] if minute != _EARLY // 2 else []
+    column = "price" if minute < _EARLY else "id"
+    yield _event("fourth", minute, read_now, [], "START")
+    yield _event("fourth", minute, [], [_made(f"of wide {each}", column) for each in range(_OUTPUTS)])
+
+
+def _event(
+    job: str, minute: int, inputs: list[Mapping[str, Any]], outputs: list[Mapping[str, Any]], kind: str = "COMPLETE"
+) -> Mapping[str, Any]:
+    second = 0 if kind == "START" else 20
     return {
-        "eventType": "COMPLETE",
-        "eventTime": (_BEGIN + timedelta(minutes=minute, seconds=20)).isoformat(),
+        "eventType": kind,
+        "eventTime": (_BEGIN + timedelta(minutes=minute, seconds=second)).isoformat(),
         "producer": _PRODUCER,
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "run": {"runId": _run_id(job, minute)},
         "job": {"namespace": "etl", "name": job},
-        "inputs": [_dataset(read)],
-        "outputs": [_dataset(written)],
+        "inputs": inputs,
+        "outputs": outputs,
     }
 
 
@@ -109,6 +131,17 @@ def _dataset(name: str) -> Mapping[str, Any]:
     fields = [{"name": "id", "type": "int"}, {"name": "price", "type": "decimal(10,2)"}]
     schema = {"_producer": _PRODUCER, "_schemaURL": f"{_PRODUCER}/schema.json", "fields": fields}
     return {"namespace": "lake", "name": name, "facets": {"schema": schema}}
+
+
+def _made(name: str, column: str) -> Mapping[str, Any]:
+    """A dataset with one column, made of this one."""
+    used = [{"namespace": "lake", "name": "wide", "field": column}]
+    facet = {"_producer": _PRODUCER, "_schemaURL": f"{_PRODUCER}/columns.json"}
+    return {
+        "namespace": "lake",
+        "name": name,
+        "facets": {"columnLineage": {**facet, "fields": {"id": {"inputFields": used}}}},
+    }
 
 
 if __name__ == "__main__":

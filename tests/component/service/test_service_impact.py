@@ -784,6 +784,19 @@ def test_so_it_is_with_a_job_that_reads_another_dataset_since(
     assert job["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
 
 
+def test_a_run_that_does_without_a_use_counts_once_however_that_is_known(empty: TestClient) -> None:
+    other = dataset("out", columnLineage=columns([], id=[source("in2", "id", "DIRECT", "IDENTITY")]))
+    post(empty, *run_of("make", 1, [IN], [part("out")]), *run_of("make", 3, [dataset("in2")], [other]))
+    post(empty, *run_of("show", 1, [IN], [dataset("out2"), dataset("out3")]))
+    post(empty, *run_of("show", 3, [dataset("in2")], [dataset("out2"), dataset("out3")]))
+
+    answer = ask(empty, nodeId="dataset:lake:in", change="drop")
+
+    said = {short(each["id"]): each["reason"].rpartition(": ")[2] for each in answer["reached"]}
+    assert {"out", "out2", "job make", "job show"} <= said.keys()
+    assert {*said.values()} == {"1 run since does without it"}
+
+
 def test_a_job_that_copies_a_dataset_at_a_time_uses_each_still(empty: TestClient) -> None:
     told = run_of("copy", 1, [IN], [dataset("out")])
     post(empty, *told, *run_of("copy", 3, [dataset("in2")], [dataset("out2")]))

@@ -11,6 +11,7 @@ from headwater.graph.impact.effects import Proposal, verdicts, ways
 from headwater.graph.impact.reach import Flow, Place, Reach, Step, reach
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId
+from tests.support.steps import outcome
 from tests.support.told import told_of
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -91,7 +92,7 @@ def test_steps_grow_with_what_was_told_and_not_with_its_square() -> None:
     node = DatasetId("lake", "t0")
     found = _reached(graph, dict.fromkeys(NAMES, names), node)
 
-    judged = verdicts(found, _proposal(node, "drop"))
+    judged = outcome(verdicts(found, _proposal(node, "drop")))
 
     assert len(found.places) == 3 * (size + 1) + 2
     assert judged.keys() == ways(found).keys() == {*found.places}
@@ -105,18 +106,10 @@ def _proposal(node: DatasetId | ColumnId, change: str) -> Proposal:
 
 
 def _reached(graph: Graph, columns: Mapping[str, Sequence[str]], node: DatasetId | ColumnId) -> Reach:
-    steps = reach(
-        Flow(
-            graph, lambda name: columns[name.name], lambda name, column: column in columns[name.name], lambda _: False
-        ),
-        [node],
+    flow = Flow(
+        graph, lambda name: columns[name.name], lambda name, column: column in columns[name.name], lambda _: False
     )
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: Reach = end.value
-            return found
+    return outcome(reach(flow, [node]))
 
 
 def _pictured(found: Reach) -> dict[str, object]:
@@ -141,5 +134,5 @@ def _said(step: Step) -> tuple[object, ...]:
 def _judged(found: Reach, proposal: Proposal) -> dict[str, object]:
     return {
         place.node_id: (verdict.effect, verdict.words(str), _said(verdict.step), verdict.step.destination.node_id)
-        for place, verdict in verdicts(found, proposal).items()
+        for place, verdict in outcome(verdicts(found, proposal)).items()
     }

@@ -5,7 +5,7 @@ Of several steps into one place the worst counts: one broken input is enough.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal, NamedTuple
 
@@ -79,9 +79,9 @@ class Verdict(NamedTuple):
             return f"{_use(self.step)}, as was told until {written(last_us)}: {later} {said}"
         return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
 
-    def outlived(self) -> "Verdict":
-        """The same, or what later runs say that do without the use, or do not tell."""
-        since = None if self.effect == "unharmed" else self.step.since
+    def outlived(self) -> Generator[None, None, "Verdict"]:
+        """The same, or what later runs say that do without the use, or do not tell; others have their turn."""
+        since = None if self.effect == "unharmed" else (yield from self.step.since())
         if since is None or not (since.is_outlived or self.is_breaking):
             return self
         return self._replace(effect="unharmed" if since.is_outlived else "unknown", since=since)
@@ -108,8 +108,8 @@ def _last_step(place: Place, found: Reach, wide: Mapping[DatasetId, Step]) -> St
     return _in_order([*own, wide[DatasetId(*place.owner)]])[0]._replace(destination=place)
 
 
-def verdicts(found: Reach, proposal: Proposal) -> dict[Place, Verdict]:
-    """What befalls each place that was reached."""
+def verdicts(found: Reach, proposal: Proposal) -> Generator[None, None, dict[Place, Verdict]]:
+    """What befalls each place that was reached; between steps others may have their turn."""
     onward = _Onward(found)
     judged: dict[Place, Verdict] = {}
     queue = deque(found.start)
@@ -121,19 +121,21 @@ def verdicts(found: Reach, proposal: Proposal) -> dict[Place, Verdict]:
 
     while queue:
         origin = queue.popleft()
-        for step in onward.steps_from(origin, partial(judge, origin)):
+        for step in (yield from onward.steps_from(origin, partial(judge, origin))):
             known = judged.get(step.destination)
-            if (verdict := _worse(judge(origin, step), -1 if known is None else _WORSE[known.effect])) is not None:
+            verdict = yield from _worse(judge(origin, step), -1 if known is None else _WORSE[known.effect])
+            if verdict is not None:
                 judged[step.destination] = verdict
                 queue.append(step.destination)
+        yield
     return judged
 
 
-def _worse(verdict: Verdict, than: int) -> Verdict | None:
+def _worse(verdict: Verdict, than: int) -> Generator[None, None, Verdict | None]:
     """The verdict with what later runs say, if it is worse even so; runs are looked at only where it may be."""
     if _WORSE[verdict.effect] <= than:
         return None
-    outlived = verdict.outlived()
+    outlived = yield from verdict.outlived()
     return outlived if _WORSE[outlived.effect] > than else None
 
 
@@ -160,16 +162,18 @@ class _Onward:
             for step in _in_order(steps):
                 self._wide.setdefault(step.origin, []).append(step)
 
-    def steps_from(self, origin: Place, judge: Callable[[Step], Verdict]) -> Sequence[Step]:
+    def steps_from(self, origin: Place, judge: Callable[[Step], Verdict]) -> Generator[None, None, Sequence[Step]]:
         """Those steps from a place that may bring worse than others did, by where they lead to."""
-        wide = [step for each in self._wide.get(origin, ()) for step in self._spread(each, judge)]
+        wide: list[Step] = []
+        for each in self._wide.get(origin, ()):
+            wide += yield from self._spread(each, judge)
         own = self._own.get(origin, [])
         return sorted([*own, *wide], key=self._order) if wide else own
 
-    def _spread(self, step: Step, judge: Callable[[Step], Verdict]) -> Iterable[Step]:
+    def _spread(self, step: Step, judge: Callable[[Step], Verdict]) -> Generator[None, None, Iterable[Step]]:
         """A wide step to each column that it leads to; none where it brings nothing worse."""
         name = DatasetId(*step.destination.owner)
-        verdict = _worse(judge(step), self._worst.get(name, -1))
+        verdict = yield from _worse(judge(step), self._worst.get(name, -1))
         if verdict is None:
             return ()
         self._worst[name] = _WORSE[verdict.effect]

@@ -11,8 +11,9 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
+from headwater.graph.impact.alike import RunsAlike, ToldKey
 from headwater.graph.impact.told import Told, ToldBetween, ToldEdge, told_into
-from headwater.graph.impact.uses import HandedOver, Since, ToldKey, Uses, Using
+from headwater.graph.impact.uses import HandedOver, Since, Uses, Using
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import lies_in, structs_of
 from headwater.model.merging import Seen
@@ -61,9 +62,8 @@ class Step(NamedTuple):
     told: Using | HandedOver
     """Who told of it."""
 
-    @property
-    def since(self) -> Since | None:
-        """What later runs say of this use; None where it stands."""
+    def since(self) -> Generator[None, None, Since | None]:
+        """What later runs say of this use, after steps between which others may have their turn; None: it stands."""
         job = JobId(*self.destination.owner) if self.destination.kind == "job" else None
         return self.told.since(job, is_whole=self.origin.kind == "dataset")
 
@@ -282,8 +282,9 @@ class Flow:
         columns_of: Callable[[DatasetId], Sequence[str]],
         is_in_schema: Callable[[DatasetId, str], bool],
         is_stream: Callable[[JobId], bool],
+        runs: RunsAlike | None = None,
     ) -> None:
-        """What is known beside the graph.
+        """What is known beside the graph; `runs` where these are kept from question to question.
 
         `is_in_schema` says whether the newest schema of a dataset has that column, be it one inside others; `is_stream`
         whether a job's runs go on until somebody stops them.
@@ -292,10 +293,11 @@ class Flow:
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.is_in_schema = is_in_schema
-        self.using = cache(partial(Using, Uses(graph, is_stream)))
+        uses = Uses(graph, RunsAlike(graph) if runs is None else runs, is_stream)
+        self.using = cache(partial(Using, uses))
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.columns_used_by)
-        told_of = told_into(graph)
+        told_of = told_into(graph, uses.told)
         self.onward = cache(partial(_onward_from, graph, told_of, self.readers))
         self.handed_on = partial(_handed_on, graph, told_of)
 
@@ -309,7 +311,8 @@ def _handed_on(
     graph: Graph, told_of: Callable[[DatasetId], Told], giver: JobId
 ) -> Iterator[tuple[JobId, list[DatasetId], HandedOver]]:
     """The jobs that take data from a job, what they write without telling what they make it from, and who told so."""
-    feeds = graph.jobs[giver].feeds
+    known = graph.jobs.get(giver)  # what is told meanwhile may take a job out of a past
+    feeds = {} if known is None else known.feeds
     for job in sorted(job for job in feeds if not graph.hides(job)):
         seen = Seen.over(feeds[job].values())
         written = filter(graph.shows, {graph.shown(target) for target in graph.jobs[job].writes})
@@ -344,7 +347,8 @@ def _untold(graph: Graph, told_of: Sequence[DatasetId], jobs: tuple[JobId, ...])
 def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
     known = graph.jobs[job]
     if known.declaration is not None:
-        declared = (graph.datasets[name].declared.get(known.declaration.key) for name in told_of)
+        datasets = filter(None, map(graph.datasets.get, told_of))
+        declared = (dataset.declared.get(known.declaration.key) for dataset in datasets)
         if any(each is not None and each.evidence is not None for each in declared):
             return True
     runs = graph.runs

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from headwater.graph.column_edges import PER_EDGE, WHOLE
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.uses import ToldKey
+from headwater.graph.impact.alike import ToldKey
+from headwater.graph.impact.uses import ToldOfTarget
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
@@ -105,23 +106,25 @@ class Told(NamedTuple):
         return None if parts is None else ToldBetween(graph, source, parts)
 
 
-def told_into(graph: Graph) -> Callable[[DatasetId], Told]:
-    """What is known of how a dataset is made, by shown names; each is looked at once, in one state of the graph."""
+def told_into(graph: Graph, told_of: Callable[[DatasetId], ToldOfTarget]) -> Callable[[DatasetId], Told]:
+    """What is known of how a dataset is made, by shown names; each is looked at once, by what is `told_of` it."""
     datasets = graph.column_edges.datasets.things
     # Of functions that refer to nothing that refers to them: what they keep needs no collection of garbage.
-    return cache(partial(_told_into, graph, cache(lambda number: graph.shown(datasets[number]))))
+    return cache(partial(_told_into, graph, told_of, cache(lambda number: graph.shown(datasets[number]))))
 
 
-def _told_into(graph: Graph, shown: Callable[[int], DatasetId], target: DatasetId) -> Told:
+def _told_into(
+    graph: Graph, told_of: Callable[[DatasetId], ToldOfTarget], shown: Callable[[int], DatasetId], target: DatasetId
+) -> Told:
     parts: dict[DatasetId, list[_Part]] = {}
-    told_of: dict[DatasetId, None] = {}
-    for member, key, _ in tuple(graph.evidence_into(target)):
-        told_of[member] = None
+    names: dict[DatasetId, None] = {}
+    for member, key in told_of(target).evidence:
+        names[member] = None
         numbers = graph.column_edges.numbers(member, key[1])
         for source, places in _by_source(numbers).items():
             if shown(source).is_complete:
                 parts.setdefault(shown(source), []).append(_Part((member, key), numbers, places))
-    return Told(graph.writers(target), [*told_of], parts)
+    return Told(graph.writers(target), [*names], parts)
 
 
 def _by_source(numbers: "array[int]") -> dict[int, list[int]]:

@@ -9,24 +9,21 @@ this; else they do not tell. What a declaration or somebody else tells of a job 
 that goes on.
 """
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
+from headwater.graph.impact.alike import AT_ONCE, Alike, Did, RunsAlike, ToldKey
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Edge, EvidenceKey, Run
-from headwater.model.facts import STRENGTH, TERMINAL_STATES
+from headwater.graph.records import Edge, Run
+from headwater.model.facts import STRENGTH
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import BEFORE_ALL_US
 
-ToldKey = tuple[DatasetId, EvidenceKey]
-"""A facet, and the name of the dataset of whose columns it tells."""
-
-
-_FIRST_US: Final = attrgetter("first_us")
+_SILENT: Final = Run()
+"""A run that a past has no longer, once it is told what came late."""
 
 
 class Since(NamedTuple):
@@ -71,28 +68,30 @@ class Using:
     def last_us(self) -> int | None:
         """When it was told last."""
         if self._target is not None and self._keys:
-            return max(self._uses.made(self._target).evidence[key].seen.last_us for key in self._keys)
+            return max(self._uses.told(self._target).evidence[key].seen.last_us for key in self._keys)
         return self._uses.read_last_us(self._source, self._jobs)
 
-    def since(self, job: JobId | None, *, is_whole: bool) -> Since | None:
-        """What later runs say: of one of the jobs, or of all; None where it stands.
+    def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
+        """What later runs say: of one of the jobs, or of all; None where it stands. Between steps others have a turn.
 
         `is_whole`: the source is used whichever its columns, so whoever reads it, uses it.
         """
         asked = (job, is_whole)
         if asked not in self._since:
-            self._since[asked] = _all_of(self._told_since(job, is_whole=is_whole))
+            later = yield from self._later(job, is_whole=is_whole)
+            self._since[asked] = None if later is None else later.since()
         return self._since[asked]
 
-    def _told_since(self, job: JobId | None, *, is_whole: bool) -> Iterator[Since | None]:
+    def _later(self, job: JobId | None, *, is_whole: bool) -> "_Answer":
         uses, source, target = self._uses, self._source, self._target
         if target is None:
-            yield from (uses.since_read_by(each, source) for each in self._jobs)
-            return
+            return (yield from _of_all(uses.since_read_by(each, source) for each in self._jobs))
+        answers: list[_Answer] = []
         if self._keys and not (is_whole and job):
-            yield uses.since_told(target, source, self._keys, job)
+            answers.append(uses.since_told(target, source, self._keys, job))
         if is_whole or not self._keys:
-            yield from (uses.since_read_for(each, source, target) for each in ((job,) if job else self._jobs))
+            answers += (uses.since_read_for(each, source, target) for each in ((job,) if job else self._jobs))
+        return (yield from _of_all(answers))
 
 
 class HandedOver(NamedTuple):
@@ -100,64 +99,76 @@ class HandedOver(NamedTuple):
 
     last_us: int | None
 
-    def since(self, _: JobId | None, *, is_whole: bool) -> None:
+    def since(self, _: JobId | None, *, is_whole: bool) -> Generator[None, None, None]:
         """It stands: what jobs hand over is not told by what they read and write."""
+        yield from ()
 
 
-def _all_of(told: Iterable[Since | None]) -> Since | None:
+class Later(NamedTuple):
+    """Runs that began after a use was told last, and what they say of it."""
+
+    last_us: int
+    """When that was."""
+    is_outlived: bool
+    """Whether all do without it; False: some do not tell."""
+    runs: Mapping[Alike, int]
+    """Each among those of its job that did the same, of which those count that began after this time."""
+
+    def since(self) -> Since:
+        """The same in numbers."""
+        return Since(self.last_us, sum(alike.count_after(us) for alike, us in self.runs.items()), self.is_outlived)
+
+    def joined(self, other: "Later") -> "Later":
+        """What both say, of two uses that are one: a run that counts for both is one run."""
+        runs = {**self.runs}
+        for alike, after_us in other.runs.items():
+            runs[alike] = min(runs.get(alike, after_us), after_us)
+        return Later(max(self.last_us, other.last_us), self.is_outlived and other.is_outlived, runs)
+
+
+_Answer = Generator[None, None, Later | None]
+"""What later runs say, None where the use stands, after steps between which others may have their turn."""
+
+
+def _of_all(answers: Iterable[_Answer]) -> _Answer:
     """What is said of a use of which each of these tells; one that stands is enough for it to stand."""
-    known = []
-    for since in told:
-        if since is None:
+    said: Later | None = None
+    for answer in answers:
+        later = yield from answer
+        if later is None:
             return None
-        known.append(since)
-    if not known:
-        return None
-    is_outlived = all(since.is_outlived for since in known)
-    return Since(max(since.last_us for since in known), sum(since.runs for since in known), is_outlived)
+        said = later if said is None else said.joined(later)
+    return said
 
 
-class _MadeRun(NamedTuple):
-    """A run that made a dataset."""
-
-    first_us: int
-    run: Run
-    keys: Mapping[ToldKey, int]
-    """The strongest facets that it gave of the dataset's columns, and when it told them last."""
-    goes_on: bool
-    """A stream's that told no end."""
-
-
-class _MadeBy(NamedTuple):
-    """How a job made a dataset."""
-
-    runs: Sequence[_MadeRun]
-    """In the order in which they began."""
-    told: Mapping[ToldKey, int]
-    """When they told each facet last."""
-    going_on: Collection[ToldKey]
-    """What is told by runs that go on."""
-
-
-class _Made(NamedTuple):
-    """How a dataset is made, as far as nobody need look at runs for it."""
+class ToldOfTarget(NamedTuple):
+    """What is told of how a dataset is made, without a look at runs."""
 
     members: tuple[DatasetId, ...]
+    """Its names."""
     evidence: Mapping[ToldKey, Edge]
+    """The facets that tell of its columns."""
     declared: Collection[ToldKey]
+    """Those of them that declarations give."""
     writes: Sequence[Edge]
     """One for each job that writes it."""
 
+    @property
+    def may_be_anybodys(self) -> bool:
+        """Whether jobs may tell of its columns that do not write it."""
+        return any(strength == STRENGTH["lineage"] for _, (strength, _) in self.evidence)
+
 
 class Uses:
-    """What runs told of uses, in one state of the graph; each job's are looked at once for a dataset, where need be."""
+    """What runs told of uses; what is told of a dataset is looked at once, and holds whatever comes meanwhile."""
 
-    def __init__(self, graph: Graph, is_stream: Callable[[JobId], bool]) -> None:
+    def __init__(self, graph: Graph, runs: RunsAlike, is_stream: Callable[[JobId], bool]) -> None:
         # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
         self._graph = graph
-        self.made = cache(partial(_made, graph))
-        self._made_by = cache(partial(_made_by, graph, is_stream))
-        self._tellers = cache(partial(_tellers, graph, self.made, self._made_by))
+        self._runs = runs
+        self._is_stream = cache(is_stream)
+        self.told = cache(partial(_told_of, graph))
+        self._tellers: dict[DatasetId, Mapping[ToldKey, Sequence[JobId]]] = {}
 
     def read_last_us(self, source: DatasetId, jobs: Iterable[JobId]) -> int | None:
         """When any of the jobs was told last to read the dataset."""
@@ -166,93 +177,162 @@ class Uses:
         seen = Seen.over(times)
         return None if seen is None else seen.last_us
 
-    def since_told(
-        self, target: DatasetId, source: DatasetId, keys: tuple[ToldKey, ...], job: JobId | None
-    ) -> Since | None:
-        """What later runs say of a use that these facets tell: of that job, if it told it, else of all that did."""
-        if self._is_told_to_the_last(target, keys):
-            return None
-        by_key = self._tellers(target)
-        tellers = {teller for key in keys for teller in by_key.get(key, ())}
-        return _all_of(
-            self._since_told_by(teller, target, source, keys) for teller in ({job} if job in tellers else tellers)
-        )
+    def since_told(self, target: DatasetId, source: DatasetId, keys: tuple[ToldKey, ...], job: JobId | None) -> _Answer:
+        """What later runs say of a use that these facets tell: of that job, if it told it, else of all that did.
 
-    def _is_told_to_the_last(self, target: DatasetId, keys: Collection[ToldKey]) -> bool:
-        """Whether it stands for sure, without a look at runs: as nearly always."""
-        made = self.made(target)
-        if any(key in made.declared for key in keys):
-            return True
-        if len(made.evidence) == 1:
-            (edge,) = made.evidence.values()
-            if edge.runs == sum(write.runs for write in made.writes):
-                return True
-        last_us = max(made.evidence[key].seen.last_us for key in keys)
-        if len(made.writes) != 1 or any(strength == STRENGTH["lineage"] for _, (strength, _) in made.evidence):
-            return False
-        others = (edge.seen.last_us for edge in (*made.evidence.values(), *made.writes))
-        return all(other_us <= last_us for other_us in others)
-
-    def _since_told_by(
-        self, job: JobId, target: DatasetId, source: DatasetId, keys: Collection[ToldKey]
-    ) -> Since | None:
-        made = self._made_by(job, self.made(target).members)
-        if any(key in made.going_on for key in keys):
+        For example: a run told on Monday that it makes `out:x` from `in:x`, and one of the same job that began on
+        Tuesday, and completed, told of other columns of `out` alone: it was told last on Monday, and one run does
+        without it. Had Tuesday's told of no columns, and read `in`, one would not tell; had it failed, the use stood.
+        """
+        told = self.told(target)
+        if _is_told_to_the_last(told, keys) or self._are_newest_to_tell(target, keys, job):
             return None
-        last_us = max(made.told[key] for key in keys if key in made.told)
+        by_key = yield from self._tellers_of(target)
+        tellers = {teller: None for key in keys for teller in by_key.get(key, ())}
+        named = [job] if job is not None and job in tellers else [*tellers]
+        return (yield from _of_all(self._since_told_by(teller, target, source, keys) for teller in named))
+
+    def _are_newest_to_tell(self, target: DatasetId, keys: Collection[ToldKey], job: JobId | None) -> bool:
+        """Whether a run told it, of that job or of any, that no other of its job has followed: it stands for sure."""
+        members = self.told(target).members
+        newest = (self._runs.newest(each, members) for each in ((job,) if job else self._graph.writers(target)))
+        return any(what is not None and not {*keys}.isdisjoint(what.strongest(members)) for what in newest)
+
+    def _tellers_of(self, target: DatasetId) -> Generator[None, None, Mapping[ToldKey, Sequence[JobId]]]:
+        """The jobs whose runs told each facet."""
+        if target not in self._tellers:
+            by_key: dict[ToldKey, list[JobId]] = defaultdict(list)
+            members = self.told(target).members
+            for job in (yield from self._may_tell_of(target)):
+                making = (yield from self._runs.of(job)).making(members)
+                for key in {key for alike in making for key in alike.did.strongest(members)}:
+                    by_key[key].append(job)
+            self._tellers[target] = by_key
+        return self._tellers[target]
+
+    def _may_tell_of(self, target: DatasetId) -> Generator[None, None, Iterable[JobId]]:
+        graph, told = self._graph, self.told(target)
+        jobs = {*graph.writers(target)}
+        if told.may_be_anybodys:
+            for name in told.members:
+                for group in _groups([*graph.runs_telling_of(name)]):
+                    jobs.update(job for job in map(graph.job_of, group) if job is not None)
+                    yield
+        return jobs
+
+    def _since_told_by(self, job: JobId, target: DatasetId, source: DatasetId, keys: Collection[ToldKey]) -> _Answer:
+        members, names = self.told(target).members, self._graph.members(source)
+        making = (yield from self._runs.of(job)).making(members)
+        telling = [alike for alike in making if not {*keys}.isdisjoint(alike.did.strongest(members))]
+
+        def last_us(what: Did, run: Run) -> int:
+            told = {*keys}.intersection(what.strongest(members))
+            return max(
+                seen.last_us for name in members for key, seen in run.evidence.get(name, ()) if (name, key) in told
+            )
+
+        def does_without(what: Did) -> bool:
+            return bool(what.strongest(members)) or what.reads_others(names)
+
+        return self._since(job, making, telling, last_us, does_without)
+
+    def since_read_by(self, job: JobId, source: DatasetId) -> _Answer:
+        """What later runs of a job say of its reading a dataset: those that make what it made with it.
+
+        For example: a run read `in` on Monday and made nothing, and so did one on Tuesday that read `in2`: one run does
+        without `in` since. Of a run that makes `out2` from `in2` nothing follows for `out`, which was made from `in`.
+        """
         names = self._graph.members(source)
-        later = made.runs[bisect_right(made.runs, last_us, key=_FIRST_US) :]
-        return _since(self._graph, last_us, later, lambda each: bool(each.keys) or _reads_others(each.run, names))
-
-    def since_read_by(self, job: JobId, source: DatasetId) -> Since | None:
-        """What later runs of a job say of its reading a dataset: those that make what it made with it."""
-        names = self._graph.members(source)
-        if self._is_read_always(job, names):
+        if _is_read_always(self._graph, job, names):
             return None
-        runs = map(self._graph.runs.__getitem__, self._graph.jobs[job].runs)
+        newest = self._runs.newest(job, ())
+        if newest is not None and newest.reads(names) and any(direction == "output" for direction, _ in newest.ends):
+            return None
+        runs = yield from self._runs.of(job)
         made = {
             self._graph.shown(name) if direction == "output" else None
-            for run in runs
-            if _reads(run, names)
-            for direction, name in run.observed
+            for alike in runs.all()
+            if alike.did.reads(names)
+            for direction, name in alike.did.ends
         }
-        targets = made - {None} or {None}
-        return _all_of(self._since_read(job, names, target) for target in targets)
+        return (yield from _of_all(self._since_read(job, names, target) for target in (made - {None} or {None})))
 
-    def since_read_for(self, job: JobId, source: DatasetId, target: DatasetId) -> Since | None:
-        """The same of its reading a dataset to make another; where none of its runs did that, of its reading it."""
-        names = self._graph.members(source)
-        written = Seen.over(edge.seen for edge in _edges(self._graph, job, "writes", self.made(target).members))
+    def since_read_for(self, job: JobId, source: DatasetId, target: DatasetId) -> _Answer:
+        """The same of its reading a dataset to make another; where none of its runs did that, of its reading it.
+
+        For example: a run read `in` and made `out` on Monday, and one on Tuesday read `in2` and made `out`: one run
+        does without `in` since. Had Tuesday's told nothing of what it read, one would not tell.
+        """
+        names, members = self._graph.members(source), self.told(target).members
+        written = Seen.over(edge.seen for edge in _edges(self._graph, job, "writes", members))
         read_us = self.read_last_us(source, (job,))
-        if written is None or read_us is None or read_us >= written.last_us or self._is_read_always(job, names):
+        if written is None or read_us is None or read_us >= written.last_us or _is_read_always(self._graph, job, names):
             return None
-        if not any(_reads(each.run, names) for each in self._made_by(job, self.made(target).members).runs):
-            return self.since_read_by(job, source)
-        return self._since_read(job, names, target)
+        newest = self._runs.newest(job, members)
+        if newest is not None and newest.reads(names):
+            return None
+        making = (yield from self._runs.of(job)).making(members)
+        if not any(alike.did.reads(names) for alike in making):
+            return (yield from self.since_read_by(job, source))
+        return (yield from self._since_read(job, names, target))
 
-    def _is_read_always(self, job: JobId, names: Sequence[DatasetId]) -> bool:
-        """Whether all of the job's runs read it, or it is told by others than these."""
-        known = self._graph.jobs[job]
-        if any(("input", name) in known.told for name in names) or self._graph.is_declared_to_read(job, names):
+    def _since_read(self, job: JobId, names: Collection[DatasetId], target: DatasetId | None) -> _Answer:
+        runs = yield from self._runs.of(job)
+        making = runs.making(() if target is None else self.told(target).members)
+        reading = [alike for alike in making if alike.did.reads(names)]
+
+        def last_us(_: Did, run: Run) -> int:
+            times = (run.observed["input", name].last_us for name in names if ("input", name) in run.observed)
+            return max(times, default=BEFORE_ALL_US)
+
+        return self._since(job, making, reading, last_us, lambda did: did.reads_others(names))
+
+    def _since(
+        self,
+        job: JobId,
+        making: Iterable[Alike],
+        using: Collection[Alike],
+        last_us: Callable[[Did, Run], int],
+        does_without: Callable[[Did], bool],
+    ) -> Later | None:
+        """What those runs of a job say that began after a use was told last by others of them."""
+        is_stream, runs = self._is_stream(job), self._graph.runs
+        if is_stream and any(alike.did.state == "open" for alike in using):
+            return None
+
+        def end_us(alike: Alike) -> int | None:
+            return alike.last_us(lambda run_id: last_us(alike.did, runs.get(run_id, _SILENT)))
+
+        after_us = max((us for us in map(end_us, using) if us is not None), default=None)
+        if after_us is None:
+            return None
+        states = ("completed", "open") if is_stream else ("completed",)
+        later = [alike for alike in making if alike.did.state in states and alike.count_after(after_us)]
+        if without := [alike for alike in later if does_without(alike.did)]:
+            return Later(after_us, True, dict.fromkeys(without, after_us))
+        completed = [alike for alike in later if alike.did.state == "completed"]
+        return Later(after_us, False, dict.fromkeys(completed, after_us)) if completed else None
+
+
+def _is_told_to_the_last(told: ToldOfTarget, keys: Collection[ToldKey]) -> bool:
+    """Whether it stands for sure, without a look at runs: as nearly always."""
+    if any(key in told.declared for key in keys):
+        return True
+    if len(told.evidence) == 1:
+        (edge,) = told.evidence.values()
+        if edge.runs == sum(write.runs for write in told.writes):
             return True
-        edges = [known.reads[name] for name in names if name in known.reads]
-        return len(edges) == 1 and edges[0].runs == len(known.runs)
-
-    def _since_read(self, job: JobId, names: Sequence[DatasetId], target: DatasetId | None) -> Since | None:
-        runs = self._made_by(job, () if target is None else self.made(target).members).runs
-        reading = [each for each in runs if _reads(each.run, names)]
-        if not reading or any(each.goes_on for each in reading):
-            return None
-        ends = [each.run.observed.get(("input", name)) for each in reading for name in names]
-        last_us = max(seen.last_us for seen in ends if seen is not None)
-        later = runs[bisect_right(runs, last_us, key=_FIRST_US) :]
-        return _since(self._graph, last_us, later, lambda each: _reads_others(each.run, names))
+    if len(told.writes) != 1 or told.may_be_anybodys:
+        return False
+    last_us = max(told.evidence[key].seen.last_us for key in keys)
+    others = (edge.seen.last_us for edge in (*told.evidence.values(), *told.writes))
+    return all(other_us <= last_us for other_us in others)
 
 
-def _made(graph: Graph, target: DatasetId) -> _Made:
+def _told_of(graph: Graph, target: DatasetId) -> ToldOfTarget:
     members = graph.members(target)
     known = [(member, graph.datasets[member]) for member in members if member in graph.datasets]
-    return _Made(
+    return ToldOfTarget(
         members,
         {(member, key): edge for member, key, edge in tuple(graph.evidence_into(target))},
         {(member, told.evidence) for member, each in known for told in each.declared.values() if told.evidence},
@@ -260,80 +340,23 @@ def _made(graph: Graph, target: DatasetId) -> _Made:
     )
 
 
+def _groups(run_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (run_ids[begin : begin + AT_ONCE] for begin in range(0, len(run_ids), AT_ONCE))
+
+
 def _edges(graph: Graph, job: JobId, way: Literal["reads", "writes"], names: Iterable[DatasetId]) -> Iterator[Edge]:
-    edges = graph.jobs[job].reads if way == "reads" else graph.jobs[job].writes
-    return (edges[name] for name in names if name in edges)
+    known = graph.jobs.get(job)
+    if known is not None:
+        edges = known.reads if way == "reads" else known.writes
+        yield from (edges[name] for name in names if name in edges)
 
 
-def _made_by(graph: Graph, is_stream: Callable[[JobId], bool], job: JobId, members: tuple[DatasetId, ...]) -> _MadeBy:
-    """How a job made the dataset of these names; of none: how it ran without making any."""
-    stream, made = is_stream(job), []
-    for run in map(graph.runs.__getitem__, graph.jobs[job].runs):
-        keys = _strongest(run, members)
-        if run.times is not None and (keys or _makes(run, members)):
-            goes_on = stream and _state(graph, run) not in TERMINAL_STATES
-            made.append(_MadeRun(run.times.seen.first_us, run, keys, goes_on))
-    made.sort(key=_FIRST_US)
-    told: dict[ToldKey, int] = {}
-    for each in made:
-        for key, last_us in each.keys.items():
-            told[key] = max(told.get(key, last_us), last_us)
-    return _MadeBy(made, told, {key for each in made if each.goes_on for key in each.keys})
-
-
-def _state(graph: Graph, run: Run) -> str | None:
-    """The event type of the state that the run is taken to be in."""
-    end = graph.end_of(run)
-    return None if end is None else end.event_type
-
-
-def _makes(run: Run, members: Collection[DatasetId]) -> bool:
-    if members:
-        return any(("output", name) in run.observed for name in members)
-    return bool(run.observed) and all(direction == "input" for direction, _ in run.observed)
-
-
-def _strongest(run: Run, members: Iterable[DatasetId]) -> Mapping[ToldKey, int]:
-    """The strongest facets that a run gave of a dataset's columns, and when it told them last."""
-    if not run.evidence:
-        return {}
-    told = [((name, key), seen.last_us) for name in members for key, seen in run.evidence.get(name, ())]
-    strongest = max((strength for (_, (strength, _)), _ in told), default=0)
-    return {each: last_us for each, last_us in told if each[1][0] == strongest}
-
-
-def _tellers(
-    graph: Graph,
-    made: Callable[[DatasetId], _Made],
-    made_by: Callable[[JobId, tuple[DatasetId, ...]], _MadeBy],
-    target: DatasetId,
-) -> Mapping[ToldKey, Sequence[JobId]]:
-    """The jobs whose runs told each facet."""
-    members, jobs = made(target).members, {*graph.writers(target)}
-    if any(strength == STRENGTH["lineage"] for _, (strength, _) in made(target).evidence):  # anybody's may tell of it
-        telling = (graph.job_of(run_id) for name in members for run_id in graph.runs_telling_of(name))
-        jobs.update(job for job in telling if job is not None)
-    by_key: dict[ToldKey, list[JobId]] = defaultdict(list)
-    for job in jobs:
-        for key in made_by(job, members).told:
-            by_key[key].append(job)
-    return by_key
-
-
-def _since(
-    graph: Graph, last_us: int, later: Sequence[_MadeRun], does_without: Callable[[_MadeRun], bool]
-) -> Since | None:
-    """What these runs say, that all began after the use was told last."""
-    completed = [each for each in later if not each.goes_on and _state(graph, each.run) == "COMPLETE"]
-    if without := sum(map(does_without, (*completed, *(each for each in later if each.goes_on)))):
-        return Since(last_us, without, is_outlived=True)
-    return Since(last_us, len(completed), is_outlived=False) if completed else None
-
-
-def _reads(run: Run, names: Iterable[DatasetId]) -> bool:
-    return any(("input", name) in run.observed for name in names)
-
-
-def _reads_others(run: Run, names: Iterable[DatasetId]) -> bool:
-    """Whether a run tells what it reads, and none of these is."""
-    return any(direction == "input" for direction, _ in run.observed) and not _reads(run, names)
+def _is_read_always(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
+    """Whether all of the job's runs read it, or it is told by others than these."""
+    known = graph.jobs.get(job)
+    if known is None:
+        return True
+    if any(("input", name) in known.told for name in names) or graph.is_declared_to_read(job, names):
+        return True
+    edges = [known.reads[name] for name in names if name in known.reads]
+    return len(edges) == 1 and edges[0].runs == len(known.runs)

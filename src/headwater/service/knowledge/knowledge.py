@@ -8,6 +8,7 @@ from typing import Final
 from headwater.errors import NotFoundError
 from headwater.graph.derived import Derivations
 from headwater.graph.diff import Among
+from headwater.graph.impact.alike import RunsAlike
 from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
@@ -60,6 +61,7 @@ class Knowledge:
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
         self.tellers = Tellers(graph)
+        self._runs_alike = self._look_at_runs()
         self._rendered = self._nothing_rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
@@ -118,6 +120,7 @@ class Knowledge:
         for run_id, seen in before.spoken.items():
             self.spoken.change(run_id, seen, self.spoken.seen(run_id))
         self.tellers.change(before.told)
+        self._runs_alike.change({run_id: spoke.of_job for run_id, spoke in before.told.items()})
 
     def _count(self, before: Before, news: News) -> None:
         """See to it that jobs and datasets are counted anew that may add something else."""
@@ -330,6 +333,13 @@ class Knowledge:
     def activity(self, job: JobId) -> Activity:
         """The runs of a known job, newest first."""
         return self.activities.of(job)
+
+    def runs_alike(self) -> RunsAlike:
+        """The runs of the jobs that somebody asked about, those together that did alike; kept for the next question."""
+        return self._runs_alike
+
+    def _look_at_runs(self) -> RunsAlike:
+        return RunsAlike(self.graph, lambda job: self.activity(job).runs)
 
     def whole_of(self, job: JobId) -> JobId | None:
         """The job that a known job is a part of, as the newest of its runs says that names a parent."""

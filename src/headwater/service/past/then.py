@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from headwater.graph.cut import CutGraph, side
 from headwater.graph.diff import Among
 from headwater.graph.edits import node_of
+from headwater.graph.impact.alike import RunsAlike
 from headwater.graph.last_told import (
     dataset_last_told_us,
     dataset_seen_until,
@@ -110,6 +111,10 @@ class KnowledgeThen(Knowledge):
         self._jobs_told_anew = self._derivations_as_of = None
         nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
         self._edited |= {node for node in nodes if node is not None}
+
+    def runs_alike(self) -> RunsAlike:
+        """As in `Knowledge`, but for one question: what is heard of runs of now is no news of these."""
+        return self._look_at_runs()
 
     def is_dataset(self, name: DatasetId) -> bool:
         """As in `Knowledge`; of one name alone it is enough that a run used it by then."""

@@ -63,7 +63,7 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
     proposal = None if change is None else _proposal(knowledge, node, change)
     start = [node, *(sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else ())]
     found = await outcome_in_turns(reach(flow_through(knowledge), start))
-    judged = {} if proposal is None else verdicts(found, proposal)
+    judged = {} if proposal is None else await outcome_in_turns(verdicts(found, proposal))
     steps = ways(found) if proposal is None else {place: verdict.step for place, verdict in judged.items()}
     places = found.places
     counts = _counts(places, judged)
@@ -82,7 +82,7 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
 def flow_through(knowledge: Knowledge) -> Flow:
     """The steps of data through what is known."""
     is_in_schema, streams = partial(_is_in_schema, knowledge), partial(is_stream, knowledge)
-    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams)
+    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams, knowledge.runs_alike())
 
 
 def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:

@@ -1,0 +1,231 @@
+"""Runs of a job that did alike, taken together: a job may have thousands of runs, and these do few different things.
+
+Only for jobs that somebody asked about, and then kept in step with events until these are more than the runs.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final, Literal, NamedTuple
+
+from headwater.graph.lineage import Graph
+from headwater.graph.records import EvidenceKey, Run, RunEnd
+from headwater.model.facts import TERMINAL_STATES, RunOfJob
+from headwater.model.names import DatasetId, JobId
+
+ToldKey = tuple[DatasetId, EvidenceKey]
+"""A facet, and the name of the dataset of whose columns it tells."""
+
+AT_ONCE: Final = 64
+"""Runs that are looked at before others have their turn: some tenths of a millisecond."""
+_NEWEST: Final = 32
+"""Runs that are looked at one by one before all are."""
+
+
+class Did(NamedTuple):
+    """What a run did, but for when."""
+
+    ends: frozenset[RunEnd]
+    """What it read and wrote."""
+    told: frozenset[ToldKey]
+    """The facets that it gave of columns."""
+    state: Literal["completed", "failed", "open"]
+    """`open` told no end."""
+
+    def reads(self, names: Iterable[DatasetId]) -> bool:
+        """Whether it read any of these."""
+        return any(("input", name) in self.ends for name in names)
+
+    def reads_others(self, names: Iterable[DatasetId]) -> bool:
+        """Whether it told what it read, and none of these is."""
+        return any(direction == "input" for direction, _ in self.ends) and not self.reads(names)
+
+    def makes(self, names: Collection[DatasetId]) -> bool:
+        """Whether it made the dataset of these names; of none: whether it read without making any."""
+        if names:
+            return bool(self.strongest(names)) or any(("output", name) in self.ends for name in names)
+        return bool(self.ends) and all(direction == "input" for direction, _ in self.ends)
+
+    def strongest(self, names: Collection[DatasetId]) -> Collection[ToldKey]:
+        """Of the facets that it gave of the dataset of these names the strongest."""
+        told = [key for key in self.told if key[0] in names]
+        strongest = max((strength for _, (strength, _) in told), default=0)
+        return [key for key in told if key[1][0] == strongest]
+
+
+def did(graph: Graph, run: Run) -> Did | None:
+    """What a run did; None of one that was never heard of itself."""
+    end = graph.end_of(run)
+    if end is None:
+        return None
+    told = frozenset((name, key) for name, evidence in run.evidence.items() for key, _ in evidence)
+    state: Literal["completed", "failed", "open"] = "completed" if end.event_type == "COMPLETE" else "failed"
+    return Did(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open")
+
+
+class Alike:
+    """Runs of one job that did the same, and when each spoke first and last; equal to itself only."""
+
+    __slots__ = ("_firsts", "_is_in_order", "_lasts", "did")
+
+    def __init__(self, what: Did) -> None:
+        self.did = what
+        self._firsts: list[int] = []
+        self._lasts: list[tuple[int, str]] = []
+        self._is_in_order = True
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._firsts)
+
+    def add(self, run_id: str, first_us: int, last_us: int) -> None:
+        """Take in a run."""
+        self._firsts.append(first_us)
+        self._lasts.append((last_us, run_id))
+        self._is_in_order = False
+
+    def remove(self, run_id: str, first_us: int, last_us: int) -> None:
+        """Leave out a run that was taken in with these times."""
+        self._put_in_order()
+        del self._firsts[bisect_left(self._firsts, first_us)]
+        del self._lasts[bisect_left(self._lasts, (last_us, run_id))]
+
+    def count_after(self, time_us: int) -> int:
+        """How many began after that time."""
+        self._put_in_order()
+        return len(self._firsts) - bisect_right(self._firsts, time_us)
+
+    def last_us(self, told_us: Callable[[str], int]) -> int | None:
+        """The latest of what is given for each run, which is no later than when it spoke last; None without runs.
+
+        Runs are asked for one by one, who spoke last first, until no other can tell of later.
+        """
+        self._put_in_order()
+        found: int | None = None
+        for last_us, run_id in reversed(self._lasts):
+            if found is not None and last_us <= found:
+                break
+            found = told_us(run_id) if found is None else max(found, told_us(run_id))
+        return found
+
+    def _put_in_order(self) -> None:
+        if not self._is_in_order:
+            self._firsts.sort()
+            self._lasts.sort()
+            self._is_in_order = True
+
+
+class _Placed(NamedTuple):
+    """Among which a run is, and the times that it was taken in with."""
+
+    alike: Alike
+    first_us: int
+    last_us: int
+
+
+class JobRuns:
+    """The runs of one job, those together that did alike."""
+
+    def __init__(self, graph: Graph, job: JobId) -> None:
+        known = graph.jobs.get(job)
+        self._graph = graph
+        self._job = job
+        self._waiting: set[str] = set() if known is None else {*known.runs}
+        """Those that are to be looked at, be it again."""
+        self._placed: dict[str, _Placed] = {}
+        self._alike: dict[Did, Alike] = {}
+        self._making: dict[DatasetId, dict[Alike, None]] = {}
+        self._is_looked_at = False
+
+    def hear(self, run_id: str) -> bool:
+        """Look at a run again before the next answer; False: nobody has asked for so long that it is not worth it."""
+        self._waiting.add(run_id)
+        return not self._is_looked_at or len(self._waiting) <= AT_ONCE + len(self._placed)
+
+    def look(self) -> Iterator[None]:
+        """Look at those that wait, some with each step."""
+        while self._waiting:
+            for _ in range(min(AT_ONCE, len(self._waiting))):
+                self._look_at(self._waiting.pop())
+            yield
+        self._is_looked_at = True
+
+    def all(self) -> Iterable[Alike]:
+        """All of them."""
+        return [*self._alike.values()]
+
+    def making(self, names: Collection[DatasetId]) -> list[Alike]:
+        """Those that made the dataset of these names; of none: those that read without making any."""
+        made = dict.fromkeys(alike for name in names for alike in self._making.get(name, ()))
+        return [alike for alike in (made if names else self._alike.values()) if alike.did.makes(names)]
+
+    def _look_at(self, run_id: str) -> None:
+        placed = self._placed.pop(run_id, None)
+        if placed is not None:
+            placed.alike.remove(run_id, placed.first_us, placed.last_us)
+            if not placed.alike:
+                self._drop(placed.alike)
+        run = self._graph.runs.get(run_id)
+        if run is None or run.times is None or run.of_job is None or run.of_job.job != self._job:
+            return
+        if (what := did(self._graph, run)) is not None:
+            alike = self._alike.get(what) or self._begin(what)
+            alike.add(run_id, *run.times.seen)
+            self._placed[run_id] = _Placed(alike, *run.times.seen)
+
+    def _begin(self, what: Did) -> Alike:
+        alike = self._alike[what] = Alike(what)
+        for name in _made(what):
+            self._making.setdefault(name, {})[alike] = None
+        return alike
+
+    def _drop(self, alike: Alike) -> None:
+        del self._alike[alike.did]
+        for name in _made(alike.did):
+            del self._making[name][alike]
+            if not self._making[name]:
+                del self._making[name]
+
+
+def _made(what: Did) -> set[DatasetId]:
+    return {name for direction, name in what.ends if direction == "output"} | {name for name, _ in what.told}
+
+
+class RunsAlike:
+    """The runs of the jobs that somebody asked about, those together that did alike."""
+
+    def __init__(self, graph: Graph, newest_first: Callable[[JobId], Iterable[str]] | None = None) -> None:
+        """`newest_first` gives the runs of a job, and perhaps silent ones, in the order in which they began."""
+        self._graph = graph
+        self._newest_first = newest_first
+        self._kept: dict[JobId, JobRuns] = {}
+
+    def of(self, job: JobId) -> Generator[None, None, JobRuns]:
+        """The runs of a job, looked at with steps between which others may have their turn."""
+        kept = self._kept.get(job)
+        if kept is None:
+            kept = self._kept[job] = JobRuns(self._graph, job)
+        yield from kept.look()
+        return kept
+
+    def newest(self, job: JobId, names: Collection[DatasetId]) -> Did | None:
+        """What the run did that began last of those that made the dataset of these names, of none: any.
+
+        None where it is not among the newest few, or nobody knows which these are.
+        """
+        if self._newest_first is None or job not in self._graph.jobs:
+            return None
+        for run_id in islice(self._newest_first(job), _NEWEST):
+            run = self._graph.runs.get(run_id)
+            what = None if run is None else did(self._graph, run)
+            if what is not None and (not names or what.makes(names)):
+                return what
+        return None
+
+    def change(self, before: Mapping[str, RunOfJob | None]) -> None:
+        """The graph has heard more of these runs, which had told before that they are of these jobs."""
+        for run_id, was_of in before.items() if self._kept else ():
+            of_job = self._graph.runs[run_id].of_job
+            for job in {each.job for each in (was_of, of_job) if each is not None} & self._kept.keys():
+                if not self._kept[job].hear(run_id):
+                    del self._kept[job]  # looked at anew when somebody asks

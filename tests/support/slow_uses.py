@@ -1,0 +1,177 @@
+"""What later runs say of a use, read plainly: by a look at every run of a job for every question."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from headwater.graph.impact.alike import ToldKey
+from headwater.graph.impact.uses import Since
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Edge, Run
+from headwater.model.facts import STRENGTH, TERMINAL_STATES
+from headwater.model.merging import Seen
+from headwater.model.names import DatasetId, JobId
+
+
+class _Said(NamedTuple):
+    """When a use was told last, and which runs since do without it, or do not tell."""
+
+    last_us: int
+    runs: frozenset[str]
+    is_outlived: bool
+
+
+class SlowUsing:
+    """As `headwater.graph.impact.uses.Using`, of a graph that does not change."""
+
+    def __init__(
+        self, graph: Graph, is_stream: Callable[[JobId], bool], source: DatasetId, target: DatasetId | None
+    ) -> None:
+        self._graph = graph
+        self._is_stream = is_stream
+        self._source = source
+        self._names = graph.members(source)
+        self._target = target
+
+    def since(
+        self, jobs: Sequence[JobId], keys: Sequence[ToldKey], job: JobId | None, *, is_whole: bool
+    ) -> Since | None:
+        said = _all_of(self._said(jobs, keys, job, is_whole=is_whole))
+        return None if said is None else Since(said.last_us, len(said.runs), said.is_outlived)
+
+    def _said(
+        self, jobs: Sequence[JobId], keys: Sequence[ToldKey], job: JobId | None, *, is_whole: bool
+    ) -> Iterator[_Said | None]:
+        if self._target is None:
+            yield from (self._since_read_by(each) for each in jobs)
+            return
+        if keys and not (is_whole and job):
+            yield self._since_told(keys, job)
+        if is_whole or not keys:
+            yield from (self._since_read_for(each, self._target) for each in ([job] if job else jobs))
+
+    def _since_told(self, keys: Sequence[ToldKey], job: JobId | None) -> _Said | None:
+        assert self._target is not None
+        graph, members = self._graph, self._graph.members(self._target)
+        known = [(member, graph.datasets[member]) for member in members if member in graph.datasets]
+        if any((name, told.evidence) in keys for name, each in known for told in each.declared.values()):
+            return None
+        tellers = {
+            teller
+            for teller in graph.jobs
+            for run in self._runs_making(teller, members)
+            if not {*keys}.isdisjoint(self._strongest(run, members))
+            if teller in graph.writers(self._target) or self._may_be_anybodys()
+        }
+        return _all_of(
+            self._since_told_by(teller, members, keys) for teller in ([job] if job in tellers and job else tellers)
+        )
+
+    def _may_be_anybodys(self) -> bool:
+        assert self._target is not None
+        return any(strength == STRENGTH["lineage"] for _, (strength, _), _ in self._graph.evidence_into(self._target))
+
+    def _since_told_by(self, job: JobId, members: Sequence[DatasetId], keys: Sequence[ToldKey]) -> _Said | None:
+        runs = self._runs_making(job, members)
+        told = {
+            run_id: max(last_us for key, last_us in self._strongest((run_id, run), members).items() if key in keys)
+            for run_id, run in runs
+            if not {*keys}.isdisjoint(self._strongest((run_id, run), members))
+        }
+        if any(self._goes_on(job, self._graph.runs[run_id]) for run_id in told):
+            return None
+        return self._since(job, runs, max(told.values()), lambda run: bool(self._strongest(run, members)))
+
+    def _since_read_by(self, job: JobId) -> _Said | None:
+        if self._is_read_always(job):
+            return None
+        made = {
+            self._graph.shown(name) if direction == "output" else None
+            for run in map(self._graph.runs.__getitem__, self._graph.jobs[job].runs)
+            if self._reads(run)
+            for direction, name in run.observed
+        }
+        return _all_of(self._since_read(job, target) for target in made - {None} or {None})
+
+    def _since_read_for(self, job: JobId, target: DatasetId) -> _Said | None:
+        written = self._seen(job, "writes", self._graph.members(target))
+        read = self._seen(job, "reads", self._names)
+        if written is None or read is None or read.last_us >= written.last_us or self._is_read_always(job):
+            return None
+        if not any(self._reads(run) for _, run in self._runs_making(job, self._graph.members(target))):
+            return self._since_read_by(job)
+        return self._since_read(job, target)
+
+    def _seen(self, job: JobId, way: str, names: Iterable[DatasetId]) -> Seen | None:
+        edges: Mapping[DatasetId, Edge] = getattr(self._graph.jobs[job], way)
+        return Seen.over(edges[name].seen for name in names if name in edges)
+
+    def _is_read_always(self, job: JobId) -> bool:
+        known = self._graph.jobs[job]
+        if any(("input", name) in known.told for name in self._names):
+            return True
+        if self._graph.is_declared_to_read(job, self._names):
+            return True
+        edges = [known.reads[name] for name in self._names if name in known.reads]
+        return len(edges) == 1 and edges[0].runs == len(known.runs)
+
+    def _since_read(self, job: JobId, target: DatasetId | None) -> _Said | None:
+        runs = self._runs_making(job, () if target is None else self._graph.members(target))
+        reading = [run for _, run in runs if self._reads(run)]
+        if not reading or any(self._goes_on(job, run) for run in reading):
+            return None
+        ends = [run.observed.get(("input", name)) for run in reading for name in self._names]
+        return self._since(job, runs, max(seen.last_us for seen in ends if seen is not None), lambda _: False)
+
+    def _since(
+        self,
+        job: JobId,
+        runs: Sequence[tuple[str, Run]],
+        last_us: int,
+        tells: Callable[[tuple[str, Run]], bool],
+    ) -> _Said | None:
+        later = [each for each in runs if each[1].times is not None and each[1].times.seen.first_us > last_us]
+        going_on = [each for each in later if self._goes_on(job, each[1])]
+        completed = [each for each in later if each not in going_on and self._state(each[1]) == "COMPLETE"]
+        without = [each for each in (*completed, *going_on) if tells(each) or self._reads_others(each[1])]
+        counted = without or completed
+        return _Said(last_us, frozenset(run_id for run_id, _ in counted), bool(without)) if counted else None
+
+    def _runs_making(self, job: JobId, members: Collection[DatasetId]) -> list[tuple[str, Run]]:
+        runs = ((run_id, self._graph.runs[run_id]) for run_id in self._graph.jobs[job].runs)
+        return [(run_id, run) for run_id, run in runs if run.times is not None and self._makes((run_id, run), members)]
+
+    def _makes(self, run: tuple[str, Run], members: Collection[DatasetId]) -> bool:
+        observed = run[1].observed
+        if members:
+            return bool(self._strongest(run, members)) or any(("output", name) in observed for name in members)
+        return bool(observed) and all(direction == "input" for direction, _ in observed)
+
+    def _strongest(self, run: tuple[str, Run], members: Iterable[DatasetId]) -> dict[ToldKey, int]:
+        told = [((name, key), seen.last_us) for name in members for key, seen in run[1].evidence.get(name, ())]
+        strongest = max((strength for (_, (strength, _)), _ in told), default=0)
+        return {key: last_us for key, last_us in told if key[1][0] == strongest}
+
+    def _state(self, run: Run) -> str | None:
+        end = self._graph.end_of(run)
+        return None if end is None else end.event_type
+
+    def _goes_on(self, job: JobId, run: Run) -> bool:
+        return self._is_stream(job) and self._state(run) not in TERMINAL_STATES
+
+    def _reads(self, run: Run) -> bool:
+        return any(("input", name) in run.observed for name in self._names)
+
+    def _reads_others(self, run: Run) -> bool:
+        return any(direction == "input" for direction, _ in run.observed) and not self._reads(run)
+
+
+def _all_of(told: Iterable[_Said | None]) -> _Said | None:
+    known = []
+    for said in told:
+        if said is None:
+            return None
+        known.append(said)
+    if not known:
+        return None
+    runs = frozenset[str]().union(*(said.runs for said in known))
+    return _Said(max(said.last_us for said in known), runs, all(said.is_outlived for said in known))
