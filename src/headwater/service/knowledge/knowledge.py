@@ -339,7 +339,7 @@ class Knowledge:
         return self._runs_alike
 
     def _look_at_runs(self) -> RunsAlike:
-        return RunsAlike(self.graph, lambda job: self.activity(job).runs)
+        return RunsAlike(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else ())
 
     def whole_of(self, job: JobId) -> JobId | None:
         """The job that a known job is a part of, as the newest of its runs says that names a parent."""
