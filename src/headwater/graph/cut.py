@@ -347,7 +347,8 @@ class CutGraph(CutFacets):
         now, again = self.now.datasets.get(name), self.again.datasets.get(name)
         if again is None and (now is None or not self._is_named(name)):
             return None
-        if again is None and now is not None and self._is_dataset_same(now):
+        # Out of step, jobs of now may be among those that touch it which are none yet: their run spoke across then.
+        if again is None and now is not None and self.is_in_step and self._is_dataset_same(now):
             return now
         dataset = Dataset(facets=self._dataset_facets(name))
         if again is not None:
