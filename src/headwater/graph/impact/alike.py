@@ -126,9 +126,11 @@ class _Placed(NamedTuple):
 class JobRuns:
     """The runs of one job, those together that did alike."""
 
-    def __init__(self, graph: Graph, job: JobId) -> None:
+    def __init__(self, graph: Graph, job: JobId, others: "JobRuns | None" = None) -> None:
+        """`others` are those of the job in another graph, from which what is the same run did is taken."""
         known = graph.jobs.get(job)
         self._graph = graph
+        self._others = others
         self._job = job
         self._waiting: set[str] = set() if known is None else {*known.runs}
         """Those that are to be looked at, be it again."""
@@ -168,10 +170,16 @@ class JobRuns:
         run = self._graph.runs.get(run_id)
         if run is None or run.times is None or run.of_job is None or run.of_job.job != self._job:
             return
-        if (what := did(self._graph, run)) is not None:
+        if (what := self._did(run_id, run)) is not None:
             alike = self._alike.get(what) or self._begin(what)
             alike.add(run_id, *run.times.seen)
             self._placed[run_id] = _Placed(alike, *run.times.seen)
+
+    def _did(self, run_id: str, run: Run) -> Did | None:
+        others = self._others
+        if others is not None and others._graph.runs.get(run_id) is run and run_id in others._placed:
+            return others._placed[run_id].alike.did
+        return did(self._graph, run)
 
     def _begin(self, what: Did) -> Alike:
         alike = self._alike[what] = Alike(what)
@@ -194,17 +202,28 @@ def _made(what: Did) -> set[DatasetId]:
 class RunsAlike:
     """The runs of the jobs that somebody asked about, those together that did alike."""
 
-    def __init__(self, graph: Graph, newest_first: Callable[[JobId], Iterable[str]] | None = None) -> None:
-        """`newest_first` gives the runs of a job, and perhaps silent ones, in the order in which they began."""
+    def __init__(
+        self,
+        graph: Graph,
+        newest_first: Callable[[JobId], Iterable[str]] | None = None,
+        now: "RunsAlike | None" = None,
+    ) -> None:
+        """What is known beside the graph.
+
+        `newest_first` gives the runs of a job, and perhaps silent ones, in the order in which they began; `now` are
+        those of the graph that this one is a past of: most runs are the same in both.
+        """
         self._graph = graph
         self._newest_first = newest_first
+        self._now = now
         self._kept: dict[JobId, JobRuns] = {}
 
     def of(self, job: JobId) -> Generator[None, None, JobRuns]:
         """The runs of a job, looked at with steps between which others may have their turn."""
         kept = self._kept.get(job)
         if kept is None:
-            kept = self._kept[job] = JobRuns(self._graph, job)
+            others = None if self._now is None else (yield from self._now.of(job))
+            kept = self._kept[job] = JobRuns(self._graph, job, others)
         yield from kept.look()
         return kept
 

@@ -338,8 +338,8 @@ class Knowledge:
         """The runs of the jobs that somebody asked about, those together that did alike; kept for the next question."""
         return self._runs_alike
 
-    def _look_at_runs(self) -> RunsAlike:
-        return RunsAlike(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else ())
+    def _look_at_runs(self, now: RunsAlike | None = None) -> RunsAlike:
+        return RunsAlike(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else (), now)
 
     def whole_of(self, job: JobId) -> JobId | None:
         """The job that a known job is a part of, as the newest of its runs says that names a parent."""

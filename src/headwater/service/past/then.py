@@ -114,7 +114,7 @@ class KnowledgeThen(Knowledge):
 
     def runs_alike(self) -> RunsAlike:
         """As in `Knowledge`, but for one question: what is heard of runs of now is no news of these."""
-        return self._look_at_runs()
+        return self._look_at_runs(self._now.runs_alike())
 
     def is_dataset(self, name: DatasetId) -> bool:
         """As in `Knowledge`; of one name alone it is enough that a run used it by then."""
