@@ -222,6 +222,7 @@ class GraphDiff:
         for graph, each in ((self._after.graph, name), (self._before.graph, self.name_before(name) or name)):
             jobs.update(graph.readers(each), graph.writers(each))
             datasets.update(graph.members(each), graph.fed_by(each))  # other names: it may have been several
+            datasets.update(edge.source for edge in graph.column_edges_into(each))  # which may go by another name
         return Among(jobs, datasets)
 
     def lay_out(self, before: Layout, after: Layout, among: Among | None = None) -> Iterator[None]:
@@ -240,7 +241,7 @@ class GraphDiff:
         for name in names:
             self._dataset(name, before, after)
             yield
-        moved = [name for name in names if self._is_of_another(name)]
+        moved = [name for name in names if self._goes_by_others(name) or self._is_of_another(name)]
         for name in (yield from self._fed_by(moved)):
             self._column_edges(name, before, after)
             yield
@@ -297,6 +298,14 @@ class GraphDiff:
         former, current = self._before_and_after(name)
         lay_out_edges(before, name, _edges_into(self._before.graph, former, self.told_before))
         lay_out_edges(after, name, _edges_into(self._after.graph, current, self.told_after))
+
+    def _goes_by_others(self, name: DatasetId) -> bool:
+        """Whether what is told of under this name has other names in one of the graphs than in the other."""
+        was, now = self._before.graph, self._after.graph
+        if was.identities.is_alone(name) and now.identities.is_alone(name):  # as nearly all are
+            return False
+        former, current = self._before_and_after(name)
+        return former is not None and current is not None and {*was.members(former)} != {*now.members(current)}
 
     def _is_of_another(self, name: DatasetId) -> bool:
         """Whether what is told of under this name is known in one of the graphs only as a part of another dataset."""

@@ -64,6 +64,22 @@ def test_what_a_run_added_to_the_graph_came(client: TestClient) -> None:
     assert answer["changes"][0]["event"]["eventTime"] == f"{TUESDAY}T10:00:00.000Z"
 
 
+@pytest.mark.parametrize("about", ["", "&nodeId=dataset:lake:mart", "&nodeId=dataset:lake:raw"])
+def test_a_column_came_from_where_a_name_that_was_quarantined_has_a_place_since(client: TestClient, about: str) -> None:
+    nowhere = {"namespace": "", "name": "nowhere"}
+    columns = facet(fields={"id": {"inputFields": [{**nowhere, "field": "id"}]}})
+    raw = {"namespace": "lake", "name": "raw", "type": "TABLE"}
+    placed = {**nowhere, "facets": {"symlinks": facet(identifiers=[raw])}}
+    post(client, at(MONDAY, "first", inputs=[dataset("raw")], outputs=[dataset("mart", columnLineage=columns)]))
+    post(client, at(TUESDAY, "second", job={"namespace": "etl", "name": "place"}, inputs=[placed]))
+
+    answer = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z{about}")
+
+    edge = ("came", "columnEdge", "datasetField:lake:raw:id > datasetField:lake:mart:id")
+    (event_of_it,) = [each["event"] for each in answer["changes"] if changes_of({"changes": [each]}) == [edge]]
+    assert event_of_it["runId"] == "second"
+
+
 def test_a_schema_change_is_told_by_column_with_the_event_that_first_told_it(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id", "old"))]))
     changed = facet(fields=[{"name": "id", "type": "bigint"}, {"name": "new", "type": "int"}])
