@@ -30,11 +30,13 @@ AROUND = "STRUCT_AROUND"
 INSIDE = "FIELD_INSIDE"
 """How a struct and a field inside it hang together; no data flows between them."""
 WHOLE = "WHOLE_DATASET"
-"""How a column hangs on its dataset, where what affects all of the dataset's columns is told of that."""
+"""How a column hangs on all columns of its dataset, where what goes into all or comes of all is told once."""
+_INTO_ALL, _OUT_OF_ALL = "all-into:", "all-out-of:"
+"""Before a dataset's node id: two ends, else what goes into all its columns from one would seem to come of another."""
 
 
 class Target(NamedTuple):
-    """What is asked about: a dataset, or one column of it."""
+    """A dataset, or one column of it."""
 
     dataset: DatasetId
     column: str | None
@@ -57,6 +59,14 @@ class Step(NamedTuple):
         return {*self.how} - {MASKED} <= ways
 
 
+class ToldEdge(NamedTuple):
+    """What goes into what, as `/column-lineage` tells it; a dataset stands for all of its columns."""
+
+    source: Target
+    target: Target
+    transformations: Sequence[Mapping[str, Any]]
+
+
 Through = Mapping[tuple[str, str], frozenset[str]]
 """By a dataset, and a job that is come to from there: what lies behind that for the dataset; not there: all does."""
 
@@ -72,6 +82,8 @@ class Walk:
     labels: Mapping[str, str] = field(default_factory=dict)
     """A name for people, by node id."""
     through: Through = field(default_factory=dict)
+    dataset_of: Mapping[str, str] = field(default_factory=dict)
+    """The node id of its dataset, by a column's."""
 
     def next_steps(self, node: str, came_from: str = "") -> list[Step]:
         """The edges that lead on from a node that was come to from another, away from the start."""
@@ -150,18 +162,21 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     """Everything that lies that way from the target."""
     labels, flow = _graph(client, target.dataset)
     through: Through = {}
+    dataset_of: dict[str, str] = {}
     if target.column is None:
         through = _through(flow, _sources(client, target.dataset), way)
         if way == "upstream":
             flow = _on_path(client, target.dataset, flow)
     else:
-        columns, flow = _column_graph(client, target)
-        columns.append(ColumnId(target.dataset, target.column))
-        flow += [*_nested(columns, flow, way)]
-        for column in columns:
-            label_of_dataset = labels.setdefault(column.dataset.node_id, column.dataset.name)
-            labels[column.node_id] = f"{label_of_dataset}:{column.column}"
-    every = Walk(target.node_id, way, {}, tuple(flow), labels, through)
+        ends, flow = _column_graph(client, target)
+        flow += [*_nested(_columns_among(ends), flow, way)]
+        for end in ends:
+            shown = labels.setdefault(end.dataset.node_id, end.dataset.name)
+            labels |= {_end_id(Target(end.dataset, None), of_all): shown for of_all in (_INTO_ALL, _OUT_OF_ALL)}
+            if end.column is not None:
+                labels[end.node_id] = f"{shown}:{end.column}"
+                dataset_of[end.node_id] = end.dataset.node_id
+    every = Walk(target.node_id, way, {}, tuple(flow), labels, through, dataset_of)
     hops, steps = _reached(every)
     return replace(every, hops=hops, steps=tuple(step for step in flow if step in steps))
 
@@ -193,39 +208,63 @@ def _on_path(client: ServiceClient, dataset: DatasetId, flow: list[Step]) -> lis
     return [step for step in flow if (step.source, step.target) in edges]
 
 
-def _column_graph(client: ServiceClient, target: Target) -> tuple[list[ColumnId], list[Step]]:
+def _column_graph(client: ServiceClient, target: Target) -> tuple[list[Target], list[Step]]:
     parameters = {"nodeId": target.node_id, "depth": str(WHOLE_GRAPH), "withDownstream": "true"}
     answer = client.get("/column-lineage", parameters)
-    columns, steps = [], []
+    edges = [*told_edges(answer)]
+    ends = [target, *(end_of(node["data"]) for node in answer["graph"])]
+    ends += [end for edge in edges for end in (edge.source, edge.target)]
+    ends = [*dict.fromkeys(ends)]
+    return ends, [*_steps(edges), *_steps_within(edges, _columns_among(ends))]
+
+
+def _columns_among(ends: Iterable[Target]) -> list[ColumnId]:
+    return [ColumnId(dataset, column) for dataset, column in ends if column is not None]
+
+
+def told_edges(answer: Mapping[str, Any]) -> Iterator[ToldEdge]:
+    """What an answer of `/column-lineage` tells of columns, then what it tells once of all columns of a dataset."""
     for node in answer["graph"]:
-        columns.append(_column(node["data"]))
         for source in node["data"]["inputFields"]:
-            columns.append(_column(source))
-            steps.append(Step(columns[-1].node_id, node["id"], _how(source)))
-    for of_dataset in answer.get("datasetInputFields", ()):
-        steps += _through_whole(of_dataset, columns)
-    return columns, steps
+            yield ToldEdge(end_of(source), end_of(node["data"]), source["transformations"])
+    for told in answer.get("datasetInputFields", ()):
+        for source in told["inputFields"]:
+            target = end_of({**told, "field": source["targetField"]})
+            yield ToldEdge(end_of(source), target, source["transformations"])
 
 
-def _how(source: Mapping[str, Any]) -> tuple[str, ...]:
-    how = {described.get("subtype") or described["type"] for described in source["transformations"]}
-    return tuple(sorted(how | {MASKED for described in source["transformations"] if described["masking"]}))
+def end_of(data: Mapping[str, Any]) -> Target:
+    """Where an edge starts or ends, as `/column-lineage` names it."""
+    return Target(DatasetId(data["namespace"], data["dataset"]), data["field"])
 
 
-def _through_whole(told: Mapping[str, Any], columns: Sequence[ColumnId]) -> Iterator[Step]:
-    """Steps to a dataset, and on to each of its columns, where it would be too much to tell of each what it is of all.
+def _steps(edges: Iterable[ToldEdge]) -> Iterator[Step]:
+    for source, target, transformations in edges:
+        how = {described.get("subtype") or described["type"] for described in transformations}
+        masked = {MASKED for described in transformations if described["masking"]}
+        ends = _end_id(source, _OUT_OF_ALL), _end_id(target, _INTO_ALL)
+        yield Step(*ends, tuple(sorted(how | masked)))
 
-    Where all of a source is meant, the step comes from the source itself.
-    """
-    whole = DatasetId(told["namespace"], told["dataset"])
-    for source in told["inputFields"]:
-        origin = _dataset(source) if source["field"] is None else _column(source)
-        end = whole if source["targetField"] is None else ColumnId(whole, source["targetField"])
-        yield Step(origin.node_id, end.node_id, _how(source))
-    if any(source["targetField"] is None for source in told["inputFields"]):
-        for column in dict.fromkeys(columns):
-            if column.dataset == whole:
-                yield Step(whole.node_id, column.node_id, (WHOLE,))
+
+def _steps_within(edges: Iterable[ToldEdge], columns: Iterable[ColumnId]) -> Iterator[Step]:
+    """Steps on to each column from what goes into all of its dataset, and from each to what comes of all."""
+    filled = {edge.target.dataset for edge in edges if edge.target.column is None}
+    used = {edge.source.dataset for edge in edges if edge.source.column is None}
+    for column in columns:
+        whole = Target(column.dataset, None)
+        if column.dataset in filled:
+            yield Step(_end_id(whole, _INTO_ALL), column.node_id, (WHOLE,))
+        if column.dataset in used:
+            yield Step(column.node_id, _end_id(whole, _OUT_OF_ALL), (WHOLE,))
+
+
+def _end_id(end: Target, of_all: str) -> str:
+    return end.node_id if end.column is not None else f"{of_all}{end.node_id}"
+
+
+def is_whole(node: str) -> bool:
+    """Whether it is one of the two ends at which edges meet that are told of all columns of a dataset."""
+    return node.startswith((_INTO_ALL, _OUT_OF_ALL))
 
 
 def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iterator[Step]:
@@ -240,14 +279,6 @@ def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iter
                     if far.node_id in leads_on:
                         ends = (far, near) if way == "upstream" else (near, far)
                         yield Step(ends[0].node_id, ends[1].node_id, (how,))
-
-
-def _column(data: Mapping[str, Any]) -> ColumnId:
-    return ColumnId(_dataset(data), data["field"])
-
-
-def _dataset(data: Mapping[str, Any]) -> DatasetId:
-    return DatasetId(data["namespace"], data["dataset"])
 
 
 def _sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:

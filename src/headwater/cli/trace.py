@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, WHOLE, Step, Walk, find, walk
+from headwater.cli.folded_walk import folded
+from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, WHOLE, Step, Walk, find, is_whole, walk
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 
@@ -51,6 +52,7 @@ def as_json(walked: Walk) -> dict[str, object]:
 
 def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> Tree:
     """The walk for people, with a note on nodes by their ids; what stands in the tree is not unfolded twice."""
+    walked, notes = folded(walked, notes)
     root = Tree(Line(walked.labels[walked.start], style="bold"))
     unfolded = {(walked.start, _behind(walked, walked.start, ""))}
     waiting = [(root, walked.start, "")]
@@ -60,8 +62,8 @@ def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> T
             end = walked.far_end(step)
             behind = _behind(walked, end, node)
             has_more, is_new = bool(behind), (end, behind) not in unfolded
-            if not is_new and {AROUND, INSIDE}.intersection(step.how):
-                continue  # the way back
+            if not is_new and {AROUND, INSIDE, WHOLE if is_whole(node) else ""}.intersection(step.how):
+                continue  # the way back, or a column that is named elsewhere
             line = _line(walked, step, is_repeated=has_more and not is_new)
             twig = branch.add(line.append(notes.get(end, Line())))
             if is_new:

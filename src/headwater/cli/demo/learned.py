@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from headwater.cli.lineage_walk import ToldEdge, end_of, told_edges
 from headwater.cli.service_client import ServiceClient, in_path
 from headwater.model.names import DatasetId
 
@@ -69,27 +70,26 @@ def expected_sources(must: Mapping[str, Any], column: str) -> set[str]:
 def column_sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:
     """What each column of the dataset hangs on, as `SUBTYPE dataset:column`."""
     parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "false"}
-    sources: dict[str, set[str]] = {field["name"]: set() for field in _dataset(client, dataset)["fields"]}
     answer = client.get("/column-lineage", parameters)
-    for node in answer["graph"]:
-        data = node["data"]
-        if (data["namespace"], data["dataset"]) == dataset:
-            sources[data["field"]] = {said for source in data["inputFields"] for said in _said(client, source)}
-    for told in answer.get("datasetInputFields", ()):
-        if (told["namespace"], told["dataset"]) == dataset:
-            for source in told["inputFields"]:
-                for column in sources if source["targetField"] is None else [source["targetField"]]:
-                    sources[column].update(_said(client, source))
+    known = [end_of(node["data"]) for node in answer["graph"]]
+    columns = _columns(client, dataset) + [end.column for end in known if end.dataset == dataset]
+    sources: dict[str, set[str]] = {column: set() for column in columns if column is not None}
+    for edge in told_edges(answer):
+        if edge.target.dataset == dataset:
+            for column in sources if edge.target.column is None else [edge.target.column]:
+                sources[column].update(_said(client, edge))
     return sources
 
 
-def _said(client: ServiceClient, source: Mapping[str, Any]) -> list[str]:
+def _said(client: ServiceClient, edge: ToldEdge) -> list[str]:
     """How a column hangs on a source, or on each of its columns where the source is all of a dataset."""
-    origin = DatasetId(source["namespace"], source["dataset"])
-    name, columns = _name(client, origin), [source["field"]]
-    if source["field"] is None:
-        columns = [field["name"] for field in _dataset(client, origin)["fields"]]
-    return [f"{how['subtype']} {name}:{column}" for how in source["transformations"] for column in columns]
+    origin, column = edge.source
+    name, columns = _name(client, origin), _columns(client, origin) if column is None else [column]
+    return [f"{how['subtype']} {name}:{column}" for how in edge.transformations for column in columns]
+
+
+def _columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
+    return [field["name"] for field in _dataset(client, dataset)["fields"]]
 
 
 def _names(client: ServiceClient, ids: list[Mapping[str, str]]) -> dict[str, DatasetId]:

@@ -1,0 +1,65 @@
+"""A walk for people: many columns that are come to as all of a dataset are one node, with how many they are."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from headwater.cli.lineage_walk import WHOLE, Step, Walk, is_whole
+from headwater.cli.printed import Line
+from headwater.graph.walk import reachable
+
+_MOST_APART: Final = 10
+"""Columns of a dataset; where no more are come to, or lead on by themselves, each of these stands for itself."""
+
+
+def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, Line]]:
+    """The walk, and a note on nodes by their ids, which says how many columns one stands for.
+
+    Columns of which different notes tell stay apart. One that is come to without all of its dataset is named, and stays
+    so.
+    """
+    through = {walked.far_end(step): whole for whole in filter(is_whole, walked.hops) for step in _on(walked, whole)}
+    stands_for: dict[str, str] = {}
+    labels, said = dict(walked.labels), dict(notes)
+    for columns in _alike(walked, notes):
+        dataset, node = walked.dataset_of[columns[0]], through.get(columns[0], "")
+        count = Counter(through.values())[node]
+        if not count or node in said:
+            node, count = f"columns-{len(said)}:{dataset}", len(columns)
+        labels[node] = walked.labels[dataset]
+        said[node] = Line(f"  {count} columns", style="dim").append(notes.get(columns[0], Line()))
+        stands_for |= dict.fromkeys(columns, node)
+    ends = {each: stands_for.get(each, each) for each in walked.hops}
+    steps = dict.fromkeys(Step(ends[source], ends[target], how) for source, target, how in walked.steps)
+    between = tuple(step for step in steps if step.source != step.target)
+    hops: dict[str, int] = {}
+    for each, distance in walked.hops.items():
+        hops.setdefault(ends[each], distance)
+    return replace(walked, hops=hops, steps=between, labels=labels), said
+
+
+def _on(walked: Walk, whole: str) -> Iterator[Step]:
+    """Steps from all columns of a dataset to each."""
+    return (step for step in walked.next_steps(whole) if WHOLE in step.how)
+
+
+def _alike(walked: Walk, notes: Mapping[str, Line]) -> list[list[str]]:
+    """Columns, many of one dataset with one note each time, the most first."""
+
+    def onward_by_name(node: str) -> Iterator[str]:
+        return (walked.far_end(step) for step in walked.next_steps(node) if not (is_whole(node) and WHOLE in step.how))
+
+    named = reachable([walked.start], onward_by_name, len(walked.steps))
+    groups: dict[tuple[str, str], list[str]] = {}
+    for node in walked.hops:
+        if node in walked.dataset_of and node not in named:
+            groups.setdefault((walked.dataset_of[node], notes.get(node, Line()).plain), []).append(node)
+    many = (_without_few(walked, columns) for columns in groups.values())
+    return sorted((columns for columns in many if len(columns) > _MOST_APART), key=len, reverse=True)
+
+
+def _without_few(walked: Walk, columns: list[str]) -> list[str]:
+    """Without those that lead on by themselves, where they are few."""
+    apart = {each for each in columns if not all(is_whole(walked.far_end(step)) for step in walked.next_steps(each))}
+    return columns if len(apart) > _MOST_APART else [each for each in columns if each not in apart]

@@ -1,0 +1,30 @@
+"""Datasets with so many columns that the service tells once what is told of all of them."""
+
+from tests.support.app import Body, dataset, facet, schema
+from tests.support.flights import columns, ran, source
+
+SIZES = (3, 101)
+"""Columns: what is told of all of more than a hundred is not spelled out at each."""
+
+
+def named(size: int) -> list[str]:
+    return [f"c{number}" for number in range(size)]
+
+
+def grouped(size: int) -> Body:
+    """A run that copies the columns, and groups by all of them."""
+    names, visits = named(size), f"visits-{size}"
+    copied = {name: [source(visits, name, "DIRECT", "IDENTITY")] for name in names}
+    made = columns([source(visits, name, "INDIRECT", "GROUP_BY") for name in names], **copied)
+    read = dataset(visits, schema=schema(*names))
+    return ran("distinct", f"r-{size}", 1, [read], [dataset(f"visitors-{size}", columnLineage=made)])
+
+
+def joined(size: int, of: str = "visits", into: str = "sums") -> Body:
+    """A run that makes each column of all that it reads."""
+    how = [{"type": "DIRECT", "subtype": "AGGREGATION"}]
+    whole = {"namespace": "lake", "name": f"{of}-{size}", "type": "DATASET", "transformations": how}
+    made = facet(fields={name: {"inputs": [whole]} for name in named(size)}, inputs=[])
+    read = dataset(f"{of}-{size}", schema=schema(*named(size)))
+    written = dataset(f"{into}-{size}", schema=schema(*named(size)), lineage=made)
+    return ran(f"join-{into}", f"j-{into}-{size}", 2, [read], [written])

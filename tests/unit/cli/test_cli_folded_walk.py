@@ -1,0 +1,69 @@
+"""Many columns that are come to as all of a dataset are one node of a tree."""
+
+import pytest
+
+from headwater.cli.folded_walk import folded
+from headwater.cli.lineage_walk import WHOLE, Step, Walk
+from headwater.cli.printed import Line
+
+ALL = "all-into:dataset:lake:mart"
+
+
+def walk_to(count: int) -> Walk:
+    """From one column into so many, of which the first goes on into another dataset."""
+    columns = [f"datasetField:lake:mart:c{number}" for number in range(count)]
+    into, onward = Step("raw:a", ALL, ("SORT",)), Step(columns[0], "top:a", ("IDENTITY",))
+    steps = (into, *(Step(ALL, column, (WHOLE,)) for column in columns), onward)
+    hops = {"raw:a": 0, ALL: 1, **dict.fromkeys(columns, 2), "top:a": 3}
+    datasets = dict.fromkeys(columns, "dataset:lake:mart") | {"raw:a": "dataset:lake:raw", "top:a": "dataset:lake:top"}
+    return Walk("raw:a", "downstream", hops, steps, {"dataset:lake:mart": "mart"}, {}, datasets)
+
+
+def said_by_node(walked: Walk, **notes_on_columns: str) -> dict[str, str]:
+    """What is said of each node that is left."""
+    notes = {f"datasetField:lake:mart:{column}": Line(note) for column, note in notes_on_columns.items()}
+    shown, said = folded(walked, notes)
+    return {node: said.get(node, Line()).plain for node in shown.hops}
+
+
+def test_many_are_one_but_those_that_lead_on() -> None:
+    shown, _ = folded(walk_to(20), {})
+
+    first = "datasetField:lake:mart:c0"
+    assert shown.hops == {"raw:a": 0, ALL: 1, first: 2, "top:a": 3}
+    assert [step.target for step in shown.steps] == [ALL, first, "top:a"]
+    assert said_by_node(walk_to(20))[ALL] == "  20 columns"
+
+
+@pytest.mark.parametrize("count", [1, 11])
+def test_few_stand_for_themselves(count: int) -> None:
+    walked = walk_to(count)
+
+    shown, _ = folded(walked, {})
+
+    assert shown == walked
+
+
+def test_a_column_of_which_something_else_is_told_stands_apart() -> None:
+    notes = {f"c{number}": " breaks" if number == 5 else " unknown" for number in range(20)}
+
+    said = said_by_node(walk_to(20), **notes)
+
+    assert said["datasetField:lake:mart:c5"] == " breaks"
+    assert said[ALL] == "  20 columns unknown"
+
+
+def test_many_of_which_something_else_is_told_are_one_more() -> None:
+    notes = {f"c{number}": " breaks" if number > 20 else " unknown" for number in range(50)}
+
+    said = said_by_node(walk_to(50), **notes)
+
+    assert [text for text in said.values() if "columns" in text] == ["  50 columns breaks", "  20 columns unknown"]
+
+
+def test_a_column_that_is_named_as_well_stands_for_itself() -> None:
+    walked = walk_to(20)
+    named = "datasetField:lake:mart:c7"
+    walked = Walk(**{**vars(walked), "steps": (*walked.steps, Step("raw:a", named, ("IDENTITY",)))})
+
+    assert said_by_node(walked)[named] == ""
