@@ -27,7 +27,7 @@ from headwater.model.edits import (
 )
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
-from headwater.service.past import cut
+from headwater.service.past import cut_past
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support import logs
@@ -141,7 +141,7 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
 ) -> None:
     """Beyond a few events, those of a run that spoke again since are left out where rows tell what they say."""
     as_of = f"2026-05-22T14:23:{second:02d}.000Z"
-    with patch.object(cut, "_FEW", few), TemporaryDirectory() as folder, served(Path(folder)) as client:
+    with patch.object(cut_past, "_FEW", few), TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
         read_everything(client, asOf=as_of)
         read_everything(client)

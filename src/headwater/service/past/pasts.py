@@ -20,8 +20,8 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.mentions import mentions
 from headwater.service.knowledge.touched import Touched
 from headwater.service.metrics import Metrics
-from headwater.service.past.cut import CutPast
-from headwater.service.past.replay import ReplayedPast
+from headwater.service.past.cut_past import CutPast
+from headwater.service.past.replayed_past import ReplayedPast
 from headwater.store.reader import AnotherReader
 
 DEFAULT_KEPT_MB: Final = 128

@@ -28,7 +28,7 @@ from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import job_version, shape_at, shape_uuid
-from headwater.service.past.older import newest_job_facets
+from headwater.service.past.older_facets import newest_job_facets
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.names import facets_of, mended_shape, name_of
 from headwater.service.views.silence import stale_after_us

@@ -20,9 +20,9 @@ from headwater.model.facts import Fact, RunOfJob, Telling, happened_us
 from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
-from headwater.service.past.older import OlderFacets
-from headwater.service.past.replay import BYTES_OF_AN_EVENT
-from headwater.service.past.then import KnowledgeThen
+from headwater.service.past.knowledge_then import KnowledgeThen
+from headwater.service.past.older_facets import OlderFacets
+from headwater.service.past.replayed_past import BYTES_OF_AN_EVENT
 from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
 from headwater.store.reader import AnotherReader, Reader
 from headwater.store.until import ReaderUntil

@@ -1,7 +1,7 @@
 """A past that is made by replaying the log: through the same facts into a store in memory and a graph of its own.
 
 It takes as long as the log is long, and is right for any bounds. Where a past can be cut out of what is known now
-(`cut.py`), that is done instead.
+(`cut_past.py`), that is done instead.
 """
 
 import asyncio

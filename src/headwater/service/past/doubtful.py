@@ -1,0 +1,55 @@
+"""Who may have been otherwise by some time although nothing was told of it since: the doubtful."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from headwater.graph.cut import CutGraph
+from headwater.graph.last_told import jobs_told_of
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.past.same_now import SameNow
+
+
+class Doubtful:
+    """The jobs and datasets of a graph as it was that may differ from those of now, though nothing was told since."""
+
+    def __init__(self, cut: CutGraph, now: Knowledge, same: SameNow) -> None:
+        self._cut = cut
+        self._now = now
+        self._same = same
+
+    def jobs(self) -> Iterator[JobId]:
+        """The jobs that may not have been what they are.
+
+        Of those whose datasets have several names, or whose runs are told of by others, the tallies themselves know.
+        """
+        yield from self._cut.again.jobs
+        runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
+        yield from (job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        wholes = (self._cut.again.child_runs, self._cut.again.runs, self._now.graph.misnamed)
+        yield from (job for run_id in chain(*wholes) for job in self._now.graph.child_runs.get(run_id, ()))
+        yield from (JobId(*names) for kind, *names in self._same.edited if kind == "job")
+        for name in self._names():
+            if (dataset := self._now.graph.datasets.get(name)) is not None:
+                yield from dataset.readers | dataset.writers
+
+    def datasets(self) -> Iterator[DatasetId]:
+        """The datasets that may have been otherwise, or shown by other names."""
+        yield from self._cut.identities.joined()
+        yield from self._now.graph.identities.joined()
+        yield from self.datasets_but_joined()
+
+    def datasets_but_joined(self) -> Iterator[DatasetId]:
+        """Those of them that are not doubtful only because they have, or had, several names."""
+        yield from self._cut.again.datasets
+        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
+        for name in self._names():
+            yield name
+            yield self._cut.shown(name)
+            yield self._now.graph.shown(name)
+            yield from map(self._now.graph.shown, self._cut.column_edges.known_to_be_fed_by(name))
+
+    def _names(self) -> Iterator[DatasetId]:
+        """Names of datasets that had others, of which something is folded again, or said over the API since."""
+        yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
+        yield from (DatasetId(*names) for kind, *names in self._same.edited if kind == "dataset")

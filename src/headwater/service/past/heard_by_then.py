@@ -1,0 +1,125 @@
+"""When jobs and datasets were heard of by some time, told from when the runs of now spoke."""
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from typing import Final, TypeVar
+
+from headwater.graph.cut import CutGraph, TellersByThen
+from headwater.graph.last_told import (
+    dataset_last_told_us,
+    dataset_seen_until,
+    datasets_told_of,
+    job_seen_until,
+    jobs_told_of,
+)
+from headwater.graph.records import Run
+from headwater.graph.recounted import last_told_us
+from headwater.model.merging import Seen
+from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.tallies.tally import DatasetTally, JobTally
+
+ToldT = TypeVar("ToldT")
+
+_LATELY: Final = 64
+"""Runs that spoke last by a time: of a dataset that as many jobs touch, one of them told."""
+
+
+class HeardByThen:
+    """When nodes of which nobody tells but runs were heard of by `until_us`, without a look at each of these."""
+
+    def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, tellers: TellersByThen) -> None:
+        self._cut = cut
+        self._now = now
+        self._until_us = until_us
+        self._tellers = tellers
+        self._jobs_told_anew: AbstractSet[JobId] | None = None
+
+    def hear(self) -> None:
+        """Note that `now`, or the graph as it was, has just learned something."""
+        self._jobs_told_anew = None
+
+    def told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
+        """When a node was heard of by then, where its runs alone tell that; None: they do not, or nobody did."""
+        if isinstance(node, JobId):
+            job = self._now.job_tallies.get(node)
+            is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
+            return None if job is None or is_again or not is_told_by_runs(job) else self.job(node, job)
+        dataset = self._now.dataset_tallies.get(node)
+        is_one = self._cut.are_alone_as_then((node,)) and not self.was_declared(node)
+        return self.dataset(node, dataset) if dataset is not None and is_one and is_told_by_runs(dataset) else None
+
+    def was_declared(self, name: DatasetId) -> bool:
+        """Whether a dataset was declared by then, perhaps by a declaration that another has replaced since."""
+        again = self._cut.again.datasets.get(name)
+        return again is not None and again.was_declared
+
+    def job(self, name: JobId, now: JobTally) -> Seen | None:
+        """When a job was heard of by then of which its own runs alone tell, at least by those not folded again."""
+        if now.seen.first_us > self._until_us:
+            return None
+        if name in self.told_anew:
+            return job_seen_until(self._now.graph, name, self._until_us)
+        last = self._tellers.last(name)
+        return None if last is None else Seen(now.seen.first_us, last_told_us(self._now.graph.runs[last]))
+
+    @property
+    def told_anew(self) -> AbstractSet[JobId]:
+        """The jobs that runs tell of now which told of others then."""
+        if self._jobs_told_anew is None:
+            moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
+            runs = (self._now.graph.runs.get(run_id) for run_id in moved)
+            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        return self._jobs_told_anew
+
+    def are_runs_where_they_were(self) -> bool:
+        """Whether each run that is folded again belongs now where it belonged then."""
+        return all(map(self._is_where_it_was, self._cut.again.runs))
+
+    def _is_where_it_was(self, run_id: str) -> bool:
+        now, then = self._now.graph.runs.get(run_id), self._cut.again.runs[run_id]
+        if now is None or now.of_job is None or then.of_job is None:
+            return False
+        return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
+
+    def dataset(self, name: DatasetId, now: DatasetTally) -> Seen | None:
+        """When a dataset of one name that runs alone tell of was heard of by then."""
+        again = self._cut.again.datasets.get(name)
+        return Seen.over((self._dataset_whole(name, now), None if again is None else again.observed))
+
+    def _dataset_whole(self, name: DatasetId, now: DatasetTally) -> Seen | None:
+        """When such a dataset was heard of by then, by the runs that are not folded again; None: by none of them."""
+        if now.seen.first_us > self._until_us:
+            return None
+        if now.seen.last_us <= self._until_us:
+            return now.seen
+        last_us = self._last_told_lately_us(name)
+        if last_us is None:
+            last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
+        if last_us is None:
+            return dataset_seen_until(self._now.graph, name, self._until_us)
+        return Seen(now.seen.first_us, last_us)
+
+    def _last_told_lately_us(self, name: DatasetId) -> int | None:
+        """When runs told last by then of a dataset that many jobs touch, if those did that spoke last."""
+        dataset, told_us = self._now.graph.datasets[name], BEFORE_ALL_US
+        if len(dataset.readers) + len(dataset.writers) < _LATELY:
+            return None  # to look at its own jobs takes less
+        for last_us, told in islice(self.told_back(datasets_told_of), _LATELY):
+            if told_us >= last_us:
+                return told_us
+            told_us = max((told_us, *(us for each, us in told if each == name)))
+        return None
+
+    def told_back(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
+        """When runs spoke last by then that are not folded again, the last one first; and of whom each told."""
+        runs = self._now.graph.runs
+        for last_us, run_id in self._now.spoken.back_from(self._until_us):
+            yield last_us, told_of(runs[run_id])
+
+
+def is_told_by_runs(now: JobTally | DatasetTally) -> bool:
+    """Whether of a node that now adds this nobody tells but its own runs."""
+    return now.last_new_us != AFTER_ALL_US

@@ -1,0 +1,228 @@
+"""What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
+
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property, partial
+from itertools import chain
+
+from headwater.graph.cut import CutGraph, side
+from headwater.graph.diff import Among
+from headwater.graph.impact.alike import RunsAlike
+from headwater.graph.last_told import datasets_told_of, jobs_told_of
+from headwater.graph.walk import Around
+from headwater.graph.walk_by import around_by
+from headwater.model.edits import target_of
+from headwater.model.facets.dataset import LifecycleStateChangeFacet
+from headwater.model.facts import Fact
+from headwater.model.merging import Seen
+from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.listing import NameIndexThen
+from headwater.service.knowledge.rendered import JobNode, Rendered
+from headwater.service.knowledge.run_records import RunRecords, RunRecordsThen
+from headwater.service.knowledge.tellers import TellersThen
+from headwater.service.knowledge.touched import Touched
+from headwater.service.past.activities_then import ActivitiesThen
+from headwater.service.past.doubtful import Doubtful
+from headwater.service.past.heard_by_then import HeardByThen
+from headwater.service.past.may_differ import parted_or_joined, told_since
+from headwater.service.past.same_now import SameNow
+from headwater.service.past.tallies_then import TalliesThen
+from headwater.service.tallies.tallied import Then
+from headwater.service.tallies.tally import DatasetTally, JobTally
+from headwater.service.tallies.totals import DatasetTallies, JobTallies
+from headwater.store.until import ReaderUntil
+
+
+class KnowledgeThen(Knowledge):
+    """The graph as it was, its store, and what is known now."""
+
+    def __init__(
+        self, store: ReaderUntil, graph: CutGraph, now: Knowledge, read_nodes: Callable[[], Awaitable[None]]
+    ) -> None:
+        super().__init__(store, graph)
+        self._cut = graph
+        self._read_nodes = read_nodes
+        self._now = now
+        self.facets = now.facets
+        self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
+        self._derivations_as_of: int | None = None
+        until_us = self._until_us = store.until_us
+        tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
+        self._same = SameNow(graph, now)
+        self._heard = HeardByThen(graph, now, until_us, tellers)
+        self._tallies = TalliesThen(graph, now, until_us, self._same, self._heard)
+        self._doubtful = Doubtful(graph, now, self._same)
+        self.activities = ActivitiesThen(graph, now.activities, until_us, self._heard.told_by_runs)
+
+    @cached_property
+    def job_tallies(self) -> JobTallies:
+        """As in `Knowledge`; they begin with those of now."""
+        tallies, told_back = super().job_tallies, partial(self._heard.told_back, jobs_told_of)
+        then = Then(self._until_us, self._same.is_job, self._doubtful.jobs, told_back)
+        tallies.begin_with(self._now.job_tallies, then)
+        return tallies
+
+    @cached_property
+    def dataset_tallies(self) -> DatasetTallies:
+        """As in `Knowledge`; they begin with those of now."""
+        tallies, told_back = super().dataset_tallies, partial(self._heard.told_back, datasets_told_of)
+        then = Then(self._until_us, self._same.is_dataset_with_sources, self._doubtful.datasets, told_back)
+        tallies.begin_with(self._now.dataset_tallies, then)
+        return tallies
+
+    @cached_property
+    def run_records(self) -> RunRecords:
+        """As in `Knowledge`; those of now hold for runs that have told nothing since."""
+        now = self._now
+        return RunRecordsThen(now.run_records, self._same.is_record, lambda: now.graph.identities.changes)
+
+    async def read_nodes(self) -> None:
+        """Read them, if that was not done before: their records are as long as the log."""
+        await self._read_nodes()
+
+    def catch_up_derivations(self) -> None:
+        """As in `Knowledge`; datasets that were made from others without a job then need not be so now."""
+        self._now.catch_up_derivations()
+        if self._derivations_as_of != self._now.derivations.heard:
+            self._derivations_as_of = self._now.derivations.heard
+            self.derivations.touch_also(
+                chain(self._now.derivations.told_directly_by(self._until_us), self._cut.covered_by_moved())
+            )
+        super().catch_up_derivations()
+
+    def learn(self, facts: Sequence[Fact]) -> Touched:
+        """As in `Knowledge`."""
+        self._heard.hear()
+        self._derivations_as_of = None
+        return super().learn(facts)
+
+    def hear(self, facts: Sequence[Fact]) -> None:
+        """Note that `now` has just learned these, and of whom something was said over the API."""
+        self._heard.hear()
+        self._derivations_as_of = None
+        self._same.hear(facts)
+
+    def runs_alike(self) -> RunsAlike:
+        """As in `Knowledge`, but for one question: what is heard of runs of now is no news of these."""
+        return self._look_at_runs(self._now.runs_alike())
+
+    def is_dataset(self, name: DatasetId) -> bool:
+        """As in `Knowledge`; of one name alone it is enough that a run used it by then."""
+        return (self._cut.is_used_alone(name) and not self.graph.hides(name)) or super().is_dataset(name)
+
+    def is_job(self, name: JobId) -> bool:
+        """As in `Knowledge`; of one of whose runs any is as it was then that is enough."""
+        is_known = target_of(name) in self._cut.heard_of or self._cut.has_run(name)
+        return (is_known and not self.graph.hides(name)) or super().is_job(name)
+
+    def job_names(self) -> Iterable[JobId]:
+        """As in `Knowledge`; among them some of whom nobody had told by then."""
+        tallies, until_us = self._now.job_tallies, self._until_us
+        now = (
+            job
+            for job in self._now.graph.jobs
+            if (known := tallies.get(job)) is None or known.seen.first_us <= until_us
+        )
+        return dict.fromkeys(chain(now, self._cut.again.jobs))
+
+    def knows_when_called(self, name: DatasetId) -> bool:
+        """Whether nobody has called them one since, which would be all that is known of the last time."""
+        links = self.graph.identities.links(name)
+        return all(link.seen is None or link.seen.last_us <= self._until_us for link in links)
+
+    def count_runs(self) -> int:
+        """As in `Knowledge`, but without a look at each of them."""
+        again, now = self._cut.again.runs, self._now.graph.runs
+        twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
+        return self._now.spoken.silent_after(self._until_us) + len(again) - twice
+
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """As in `Knowledge`; walked in the graph of now where its edges tell which of them were there then."""
+        self.catch_up_derivations()
+        if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
+            found = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
+            if found is not None:
+                return found
+        return super().around(node, max_hops)
+
+    def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
+        """Whether a node can be asked about now, and by the same name."""
+        return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.are_alone_as_then((node,))
+
+    @property
+    def _has_only_edges_of_now(self) -> bool:
+        """Whether no job then had an edge that it has not got now."""
+        again = self._cut.again.jobs.values()
+        is_any_told = any(job.is_told_by_others for job in again)
+        return self._cut.is_in_step and not is_any_told and self._heard.are_runs_where_they_were()
+
+    def seen(self, name: DatasetId) -> Seen:
+        """As in `Knowledge`."""
+        told = self._heard.told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        return super().seen(name) if told is None else told
+
+    def heard_of(self, node: DatasetId | JobId) -> Seen:
+        """As in `Knowledge`; where nothing is folded again of a node that its runs alone tell of, these tell when."""
+        target = target_of(node)
+        known = self._cut.heard_of.get(target)
+        if known is None and (known := self._heard.told_by_runs(node)) is not None:
+            self._cut.heard_of[target] = known
+        return super().heard_of(node) if known is None else known
+
+    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """As in `Knowledge`: as it is rendered of now."""
+        rendered = self._now.rendered.job_nodes.get(job)
+        if rendered is None or target_of(job) in self._same.edited or not self._cut.are_job_facets_alike(job, facets):
+            return None
+        known, now = self._cut.jobs[job], self._now.graph.jobs[job]
+        ends = (*known.reads, *known.writes)
+        if known.reads.keys() != now.reads.keys() or known.writes.keys() != now.writes.keys():
+            return None
+        if not self._cut.are_alone_as_then(ends) or self._same.edited_any(ends):
+            return None
+        return rendered if self.whole_of(job) == self._now.whole_of(job) else None
+
+    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """As in `Knowledge`: as it is rendered of now."""
+        is_one = self._cut.are_alone_as_then((name,)) and not self._same.edited_any((name,))
+        if not is_one or not self._cut.are_facets_alike(name, facets):
+            return None
+        if LifecycleStateChangeFacet.key in self._now.graph.datasets[name].facets:
+            return None  # whether one that was dropped is there again hangs on who wrote it since
+        return self._now.rendered.dataset_nodes.get(name)
+
+    def _job_tally(self, name: JobId) -> JobTally | None:
+        """As in `Knowledge`; told from that of now where only the job's own runs tell of it."""
+        known = self._tallies.job_now(name)
+        return super()._job_tally(name) if known is None else self._tallies.job(name, known, self.told_job_tags)
+
+    def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
+        """As in `Knowledge`; told from that of now where only runs tell of the dataset, by one name."""
+        known = self._tallies.dataset_now(name)
+        if known is None:
+            return super()._dataset_tally(name)
+        seen = self._heard.dataset(name, known)
+        if seen is None:
+            return None
+        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
+        return known._replace(seen=seen, source=self._source(name), tags=tags)
+
+    def _last_new_us(self, node: JobId | DatasetId) -> int:
+        """Nothing takes over the tallies of a past."""
+        return AFTER_ALL_US
+
+    def otherwise_now(self) -> Generator[None, None, Among | None]:
+        """As in `Knowledge`."""
+        told = yield from told_since(self._now, self._until_us)
+        named = yield from parted_or_joined(self._cut)
+        jobs, datasets = {*self._doubtful.jobs()}, {*self._doubtful.datasets_but_joined()}
+        return Among(jobs.union(told.jobs, named.jobs), datasets.union(told.datasets, named.datasets))
+
+    def _nothing_rendered(self) -> Rendered:
+        return Rendered.beside(
+            lambda jobs: self._now.rendered.job_nodes.found(filter(self._same.are_wholes, self._same.jobs(jobs))),
+            lambda names: self._now.rendered.dataset_nodes.found(filter(self._same.is_dataset, names)),
+            lambda run_id: self._now.rendered.runs if self._same.is_run(run_id) else None,
+        )
