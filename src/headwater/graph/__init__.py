@@ -40,6 +40,7 @@ Questions:
 The graph as it was:
 
     cut        at a time, out of that of now; cut_records: jobs in it; cut_facets: what it says of facets
+               cut_as_then: which of its jobs, datasets and runs are now as they were then
     again      what of it is folded again; recounted: edges of a job that are told from those of now
     last_told  jobs and datasets that only their own runs tell of, and what these had told by some time
     walk_by    what lay around a node, walked in the graph of a later time

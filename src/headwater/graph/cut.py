@@ -5,12 +5,13 @@ such runs spoke of: it is the very same object. Any other one is put together fr
 told that spoke both before and after it, and what stands in the log without a run, is folded again (`Again`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
-from headwater.graph.cut_facets import CutFacets, Older
+from headwater.graph.cut_as_then import CutAsThen
+from headwater.graph.cut_facets import Older
 from headwater.graph.cut_records import CutJob
 from headwater.graph.lazy import LazyItems, Whole
 from headwater.graph.lineage import Graph
@@ -18,7 +19,7 @@ from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, R
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
-from headwater.model.facts import Fact, Stamped, Target
+from headwater.model.facts import Fact, Target
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
@@ -28,25 +29,6 @@ Side = Literal["before", "across", "after"]
 _RUN = "run:"
 
 
-class TellersByThen(Protocol):
-    """The runs that tell of a job: its own, and those that are parts of its runs; as of the time of a cut."""
-
-    def are_silent_since(self, job: JobId) -> bool:
-        """Whether none of those that tell of a job of now spoke after then."""
-
-    def count(self, job: JobId) -> int:
-        """How many had told all by then that they ever told."""
-
-    def back(self, job: JobId) -> Iterator[tuple[int, str]]:
-        """Those of them that are not folded again, each behind when it spoke last; who spoke last first."""
-
-    def last(self, job: JobId) -> str | None:
-        """The one of them that spoke last, and is not folded again; None where there is none."""
-
-    def last_alone_us(self, job: JobId) -> int | None:
-        """When the last of them spoke; None where another one spoke at that time too."""
-
-
 def side(run: Run, until_us: int) -> Side:
     """Whether the run spoke before that time, that time included, after it, or both."""
     if run.times is None or run.times.seen.last_us <= until_us:
@@ -54,15 +36,12 @@ def side(run: Run, until_us: int) -> Side:
     return "across" if run.times.seen.first_us <= until_us else "after"
 
 
-class CutGraph(CutFacets):
+class CutGraph(CutAsThen):
     """The graph as it was at a time.
 
     It never changes by what happens to `now`: whoever adds to that says before which run it is about (`keep`), and
     afterwards which jobs and datasets (`forget`).
     """
-
-    tellers: TellersByThen | None = None
-    """Without it, all runs of a job are looked at for when they spoke."""
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
         super().__init__(now, until_us, older)
@@ -85,8 +64,6 @@ class CutGraph(CutFacets):
         """When jobs and datasets were heard of that somebody asked about; forgotten with these."""
         named = (self.named_in_control, self.named_in_flows)
         self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, *named)
-
-    # Keeping in step
 
     def add(self, fact: Fact) -> None:
         """Add one fact as `add_all` does."""
@@ -143,142 +120,20 @@ class CutGraph(CutFacets):
         """How many jobs and datasets are held, and runs that are not those of `now`; times take a quarter of that."""
         return self.jobs.size + self.datasets.size + len(self.again.runs) + len(self.heard_of) // 4
 
-    # As then
-
-    def is_job_as_then(self, name: JobId) -> bool:
-        """Whether all that was ever said of the job, was said by then."""
-        job = self.jobs.get(name)
-        return job is not None and job is self.now.jobs.get(name)
-
-    def is_dataset_as_then(self, name: DatasetId) -> bool:
-        """Whether all that was ever said of the dataset under this very name, if anything, was said by then."""
-        now = self.now.datasets.get(name)
-        return name not in self.again.datasets and (now is None or self._is_dataset_same(now))
-
-    def is_named_as_then(self, name: DatasetId) -> bool:
-        """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
-        now = self.now.identities
-        if self.are_alone_as_then((name,)):
-            return name not in self.again.datasets
-        if not name.is_complete:
-            return False
-        members = {*self.identities.members(name)}
-        is_again = any(member in self.again.datasets for member in members)
-        return not is_again and members == {*now.members(name)} and self.now.shown(name) == self.shown(name)
-
-    def is_used_alone(self, name: DatasetId) -> bool:
-        """Whether a run used the name by then, in full, and the dataset went by no other name."""
-        return name.is_complete and self._is_named(name) and self.identities.is_alone(name)
-
-    def has_run(self, name: JobId) -> bool:
-        """Whether a run of the job is as it was then; if so, the job is one."""
-        job = self.now.jobs.get(name)
-        return job is not None and any(map(self.is_run_as_then, job.runs))
-
-    def has_silent_run_again(self, name: JobId) -> bool:
-        """Whether a run that is folded again told that it is a part of a run of the job's, which others name too."""
-        job = self.now.jobs.get(name)
-        return job is not None and bool(job.named) and not self.again.child_runs.keys().isdisjoint(job.named)
-
-    def edited_since(self) -> frozenset[Target]:
-        """The jobs and datasets that somebody said something about over the API since."""
-        return frozenset(self.now.edits.nodes_said_after(self._until_us))
-
-    def may_be_misnamed(self, run_id: str) -> bool:
-        """As in `Graph`: what is folded again may have been otherwise than it is now."""
-        again = self.again
-        return run_id in self.now.misnamed or run_id in again.runs or run_id in again.child_runs
-
-    def is_run_as_then(self, run_id: str) -> bool:
-        """Whether what `now` has of a run that it knows is what was known of it then."""
-        times = self.now.runs[run_id].times
-        return (times is None or times.seen.last_us <= self._until_us) and run_id not in self.again.runs
-
-    def _as_then(self, run_ids: Iterable[str]) -> set[str]:
-        """Those of the runs, all at once: a job may have thousands."""
-        runs, again, until_us = self.now.runs, self.again.runs, self._until_us
-        return {
-            run_id
-            for run_id in run_ids
-            if run_id not in again and ((times := runs[run_id].times) is None or times.seen.last_us <= until_us)
-        }
-
-    def _are_as_then(self, run_ids: Iterable[str]) -> bool:
-        """Whether all of the runs are: found out faster than by asking of each."""
-        runs, again, until_us = self.now.runs, self.again.runs, self._until_us
-        for run_id in run_ids:
-            if run_id in again or ((times := runs[run_id].times) is not None and times.seen.last_us > until_us):
-                return False
-        return True
-
-    def parts_as_then(self, run_id: str) -> list[Run]:
-        """The runs that are parts of one, of those that are not folded again."""
-        claims = self.now.child_runs.get(run_id, {}).values()
-        return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
-
-    def _is_told_before(self, teller: object) -> bool:
-        """Whether who told of a flow is a run that is as it was then; declarations are all folded again."""
-        return isinstance(teller, str) and self.is_run_as_then(teller)
-
-    def _is_job_same(self, name: JobId, job: Job) -> bool:
-        if job.declaration is not None or job.declared_over is not None or self._is_told_since(job.facets):
-            return False
-        if not self._are_runs_as_then(name, job) or not self._are_children_same(job):
-            return False
-        if not (job.told or job.feeds or job.fed_by):  # as with nearly all
-            return True
-        tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
-        return all(self._is_told_before(teller) for told in tellers for teller in told)
-
-    def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
-        if self.tellers is None:
-            return self._are_as_then(job.runs)
-        return self.tellers.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
-
-    def _is_told_since(self, facets: Mapping[str, Stamped]) -> bool:
-        """Whether any of them was told since, be it with the same content."""
-        until_us = self._until_us
-        for stamp, _, _ in facets.values():  # noqa: SIM110  in half the time
-            if stamp.time_us > until_us:
-                return True
-        return False
-
-    def _are_children_same(self, job: Job) -> bool:
-        """Whether the runs that are told to be parts of the job's spoke by then only.
-
-        And so did the runs that these are parts of, and all their other parts: by then those may have been another's.
-        """
-        if not job.children:
-            return True
-        if not self._are_as_then(job.children):
-            return False
-        told = (self.now.runs[run_id].of_job for run_id in job.children)
-        whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
-        if not self.again.child_runs.keys().isdisjoint(whole):  # another may have been a part then, and no longer
-            return False
-        claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
-        known = (run_id for run_id in whole if run_id in self.now.runs)
-        return self._are_as_then(known) and all(map(self._are_as_then, claims))
-
-    def _is_dataset_same(self, dataset: Dataset) -> bool:
-        if dataset.observed is None or dataset.was_declared:
-            return False
-        return dataset.observed.last_us <= self._until_us and not self._is_told_since(dataset.facets)
-
-    # Cutting
-
     def _cut_run(self, run_id: str) -> Run | None:
         run = self.again.runs.get(run_id) or self.now.runs.get(run_id)
         return run if run is not None and (run_id in self.again.runs or self.is_run_as_then(run_id)) else None
 
     def _cut_children(self, run_id: str) -> dict[JobId, set[str]]:
-        then = {job: self._as_then(runs) for job, runs in self.now.child_runs.get(run_id, {}).items()}
+        then = {job: self._run_ids_as_then(runs) for job, runs in self.now.child_runs.get(run_id, {}).items()}
         for job, runs in self.again.child_runs.get(run_id, {}).items():
             then.setdefault(job, set()).update(runs)
         return {job: runs for job, runs in then.items() if runs}
 
     def _cut_control(self, job: JobId) -> set[str]:
-        return self._as_then(self.now.named_in_control.get(job, ())) | self.again.named_in_control.get(job, set())
+        return self._run_ids_as_then(self.now.named_in_control.get(job, ())) | self.again.named_in_control.get(
+            job, set()
+        )
 
     def _cut_flows(self, run_id: str) -> set[Teller] | None:
         before = {*filter(self._is_told_before, self.now.named_in_flows.get(run_id, ()))}
@@ -290,7 +145,7 @@ class CutGraph(CutFacets):
             return now
         job: Job = Job()
         if now is not None:
-            job = CutJob(partial(self._as_then, now.runs), partial(self._as_then, now.children))
+            job = CutJob(partial(self._run_ids_as_then, now.runs), partial(self._run_ids_as_then, now.children))
         job.facets = self._job_facets(name)
         if again is not None:
             _take_over(job, again)
@@ -341,7 +196,7 @@ class CutGraph(CutFacets):
         return Counted(partial(self._runs_as_then, now), newest, by_then, len(now.runs))
 
     def _runs_as_then(self, now: Job) -> list[Run]:
-        return [self.now.runs[run_id] for run_id in self._as_then(now.runs)]
+        return [self.now.runs[run_id] for run_id in self._run_ids_as_then(now.runs)]
 
     def _cut_dataset(self, name: DatasetId) -> Dataset | None:
         now, again = self.now.datasets.get(name), self.again.datasets.get(name)
@@ -392,11 +247,13 @@ class CutGraph(CutFacets):
 
     def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
         """As in `Graph`."""
-        return self._as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
+        return self._run_ids_as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
 
     def _told_of_columns(self, name: DatasetId) -> Iterator[Evidence]:
         """What each run that is not folded again told of a dataset's columns."""
-        return (self.now.runs[run_id].evidence[name] for run_id in self._as_then(self.now.runs_telling_of(name)))
+        return (
+            self.now.runs[run_id].evidence[name] for run_id in self._run_ids_as_then(self.now.runs_telling_of(name))
+        )
 
     def _cut_evidence(self, name: DatasetId) -> dict[EvidenceKey, Edge]:
         """What was told of a dataset's columns, and by how many."""

@@ -5,7 +5,8 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final, TypeVar
 
-from headwater.graph.cut import CutGraph, TellersByThen
+from headwater.graph.cut import CutGraph
+from headwater.graph.cut_as_then import TellersByThen
 from headwater.graph.last_told import (
     dataset_last_told_us,
     dataset_seen_until,
