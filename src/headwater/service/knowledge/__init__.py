@@ -3,6 +3,7 @@
 knowledge   graph and store together: who is known, by which name
 mentions    whom the facts of an event are about; touched: who that is in a graph
 learning    what was known before an event, and what is new after it
+in_step     what is kept, told what an event changed
 activity    a job's runs, newest first; activities: kept from answer to answer
 spoken      when runs spoke; tellers: the runs that tell of a job, by that
 facet_views  what facets say, each read once

@@ -1,7 +1,6 @@
 """What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property, reduce
 from typing import Final
 
@@ -23,14 +22,13 @@ from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, parent_in
 from headwater.service.knowledge.facet_views import FacetViews
 from headwater.service.knowledge.gaps import KnownGaps
-from headwater.service.knowledge.learning import Before, News, news_since, seen_before
+from headwater.service.knowledge.in_step import KeptInStep, RenderedInStep
 from headwater.service.knowledge.listing import NameIndex
-from headwater.service.knowledge.mentions import mentions
-from headwater.service.knowledge.rendered import JobNode, Rendered
+from headwater.service.knowledge.rendered import Rendered, RenderedElsewhere
 from headwater.service.knowledge.run_records import RunRecords
 from headwater.service.knowledge.spoken import Spoken
 from headwater.service.knowledge.tellers import Tellers
-from headwater.service.knowledge.touched import Touched, jobs_of
+from headwater.service.knowledge.touched import Touched
 from headwater.service.knowledge.verdicts import Verdicts
 from headwater.service.tallies.tally import DEFAULT_SOURCE, DatasetTally, JobTally, Source
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
@@ -49,6 +47,9 @@ _FEW: Final = 32
 class Knowledge:
     """The graph and the store it was folded from."""
 
+    rendered_elsewhere: RenderedElsewhere | None = None
+    """What holds here of what is rendered of another time, if anything."""
+
     def __init__(self, store: Reader, graph: Graph) -> None:
         self.store = store
         self.graph = graph
@@ -62,9 +63,7 @@ class Knowledge:
         self.spoken = Spoken(graph.runs)
         self.tellers = Tellers(graph)
         self._runs_alike = self._look_at_runs()
-        self._rendered = self._nothing_rendered()
-        self._rendered_as_of = 0
-        """How often classes of names had changed when it was rendered."""
+        self._rendered = RenderedInStep(graph, self._nothing_rendered)
 
     @cached_property
     def job_tallies(self) -> JobTallies:
@@ -80,8 +79,6 @@ class Knowledge:
     def run_records(self) -> RunRecords:
         """What runs told, as the walk to a root cause reads it."""
         return RunRecords()
-
-    # Learning
 
     def load(self) -> None:
         """Fold everything that the store holds into the graph."""
@@ -104,96 +101,24 @@ class Knowledge:
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """Add what a stored event says; says what it touched, also what it moved away from."""
-        told = mentions(facts)
-        before = seen_before(self.graph, self.activities, self.spoken, facts, told)
-        self.graph.add_all(facts)
-        self._follow_runs(before)
-        news = news_since(before, self.graph, told)
-        self._count(before, news)
-        self._forget_rendered(before, news, told.runs)
-        self._look_for_gaps(news, facts, told.runs)
-        self._hear_runs(news, told.runs)
-        return news.touched
+        return self._in_step.learn(facts)
 
-    def _follow_runs(self, before: Before) -> None:
-        """Put runs that spoke again where they belong by now."""
-        for run_id, seen in before.spoken.items():
-            self.spoken.change(run_id, seen, self.spoken.seen(run_id))
-        self.tellers.change(before.told)
-        self._runs_alike.change({run_id: spoke.of_job for run_id, spoke in before.told.items()})
-
-    def _count(self, before: Before, news: News) -> None:
-        """See to it that jobs and datasets are counted anew that may add something else."""
-        jobs, datasets, _ = news.touched
-        self.activities.touch(jobs, before.told)
-        self.job_tallies.touch(jobs)
-        # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
-        for name in news.reshown:
-            self.dataset_tallies.touch(self.graph.identities.members(name))
-        self.dataset_tallies.touch(datasets)
-        self.derivations.touch(datasets, jobs)
-        for name in news.respelled:
-            fed = [*map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name))]
-            self.dataset_tallies.touch(fed)
-            self.derivations.touch(fed, ())
-        if news.joins or news.is_moved:
-            self.derivations.touch_all()
-        if news.is_moved:
-            known = (self.graph.jobs.get(job) for job in jobs)
-            self.derivations.look_again_at(name for job in known if job is not None for name in job.writes)
-        if news.joins:
-            self._count_again(news.touched, only_joined=news.only_joined)
-
-    def _count_again(self, touched: Touched, *, only_joined: bool) -> None:
-        """Look again at whoever may add something else because classes of names changed.
-
-        Where names were only joined, these are all that now go by one name, what reads and writes them, and what their
-        columns feed: two edges may have become one.
-        """
-        if not only_joined:
-            self.derivations.look_again_at(self.graph.datasets)
-            self.job_tallies.touch_all()
-            self.dataset_tallies.touch_all()
-            self.dataset_tallies.touch(self.graph.identities.joined())  # one that was parted may be shown by itself
-            self.gaps.touch_all()
-            return
-        for name in touched.datasets:
-            members = tuple(self.graph.identities.members(name))
-            self.dataset_tallies.touch(members)
-            self.job_tallies.touch(self.graph.readers(name) | self.graph.writers(name))
-            for member in members:
-                self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(member)))
-
-    def _forget_rendered(self, before: Before, news: News, runs: Iterable[str]) -> None:
-        """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
-        if news.joins and news.only_joined and self._rendered_as_of == before.changes:
-            self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
-        touched = news.touched
-        around = [self.graph.readers(name) | self.graph.writers(name) for name in news.reshaped]
-        members = (self.graph.identities.members(name) for name in touched.datasets)
-        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
-        self._rendered.runs.forget(runs)
-        self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
-        if news.parts:
-            self._rendered.forget(jobs_of(self.graph, news.parts), ())
-            self._rendered.runs.forget(news.parts)
-        if news.is_edit:  # people are slow, and may say anything about anything
-            self._rendered = self._nothing_rendered()
-
-    def _look_for_gaps(self, news: News, facts: Sequence[Fact], runs: Iterable[str]) -> None:
-        """See to it that gaps are looked for anew where there may be others."""
-        if news.is_edit:
-            self.gaps.touch_all()
-        self.gaps.hear(facts, runs)
-        touched, is_moved = news.touched, news.joins or news.is_moved
-        self.gaps.touch(touched.jobs, touched.datasets, is_renamed=news.is_renamed, is_moved=is_moved)
-
-    def _hear_runs(self, news: News, runs: AbstractSet[str]) -> None:
-        """Forget what runs had told, and see to it that how their signatures fared is read again."""
-        self.verdicts.hear(runs)
-        self.run_records.forget(runs)
-        if news.is_moved:
-            self.verdicts.begin_again()
+    @cached_property
+    def _in_step(self) -> KeptInStep:
+        return KeptInStep(
+            graph=self.graph,
+            activities=self.activities,
+            spoken=self.spoken,
+            tellers=self.tellers,
+            runs_alike=self._runs_alike,
+            derivations=self.derivations,
+            gaps=self.gaps,
+            verdicts=self.verdicts,
+            run_records=self.run_records,
+            job_tallies=self.job_tallies,
+            dataset_tallies=self.dataset_tallies,
+            rendered=self._rendered,
+        )
 
     def count_up(self) -> Iterator[None]:
         """Look at jobs and datasets that were touched since somebody asked about all of them, some with each step."""
@@ -207,31 +132,11 @@ class Knowledge:
 
     @property
     def rendered(self) -> Rendered:
-        """Parts of answers that still hold; all are forgotten when it may have changed anywhere which names are one."""
-        if self._rendered_as_of != self.graph.identities.changes:
-            self._rendered_as_of = self.graph.identities.changes
-            self._rendered = self._nothing_rendered()
-        return self._rendered
+        """Parts of answers that still hold."""
+        return self._rendered.valid
 
     def _nothing_rendered(self) -> Rendered:
         return Rendered.nothing()
-
-    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
-        """A dataset as it is rendered elsewhere, and is here but for when it was heard of; None: it is not.
-
-        `facets` are those that are told of where it is rendered.
-        """
-        return None
-
-    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
-        """A job as it is rendered elsewhere, and is here but for what follows; None: it is not.
-
-        That is when it was heard of, its newest run, and when and by how many runs its edges were made. `facets` are
-        those that are told of where it is rendered.
-        """
-        return None
-
-    # Who is known
 
     def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
         """What lies within so many jobs of a job or dataset."""
@@ -324,8 +229,6 @@ class Knowledge:
         """When a known job or dataset was heard of, as its activity or `seen` tells."""
         return self.activity(node).seen if isinstance(node, JobId) else self.seen(node)
 
-    # What a job did
-
     def count_runs(self) -> int:
         """How many runs are known."""
         return len(self.graph.runs)
@@ -385,8 +288,6 @@ class Knowledge:
         """The jobs and datasets that may be otherwise now, found step by step; None where that cannot be told."""
         yield from ()
         return Among(frozenset(), frozenset())
-
-    # Facets and columns
 
     def told_job_tags(self, job: JobId) -> Iterator[str]:
         """The tags that producers told of a known job, in their order."""

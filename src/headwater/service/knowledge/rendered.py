@@ -2,8 +2,9 @@
 
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from headwater.graph.records import Edge
 from headwater.model.merging import Seen
@@ -33,6 +34,19 @@ class JobNode(NamedTuple):
     node: bytes
     reads: Sequence[tuple[DatasetId, bytes]]
     writes: Sequence[tuple[DatasetId, bytes]]
+
+
+class RenderedElsewhere(Protocol):
+    """Jobs and datasets as they are rendered of another time, where they hold here but for what changes all the time.
+
+    None stands for what does not, or is not rendered there. `facets` are those that are told of where it is.
+    """
+
+    def job_node(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """The job; but for when it was heard of, its newest run, and when and by how many runs its edges were made."""
+
+    def dataset_node(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """The dataset; but for when it was heard of."""
 
 
 class RunTexts:

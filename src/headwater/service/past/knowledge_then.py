@@ -1,7 +1,6 @@
 """What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
 from itertools import chain
 
@@ -12,14 +11,13 @@ from headwater.graph.last_told import datasets_told_of, jobs_told_of
 from headwater.graph.walk import Around
 from headwater.graph.walk_by import around_by
 from headwater.model.edits import target_of
-from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facts import Fact
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.listing import NameIndexThen
-from headwater.service.knowledge.rendered import JobNode, Rendered
+from headwater.service.knowledge.rendered import Rendered
 from headwater.service.knowledge.run_records import RunRecords, RunRecordsThen
 from headwater.service.knowledge.tellers import TellersThen
 from headwater.service.knowledge.touched import Touched
@@ -27,6 +25,7 @@ from headwater.service.past.activities_then import ActivitiesThen
 from headwater.service.past.doubtful import Doubtful
 from headwater.service.past.heard_by_then import HeardByThen
 from headwater.service.past.may_differ import parted_or_joined, told_since
+from headwater.service.past.rendered_of_now import RenderedOfNow
 from headwater.service.past.same_now import SameNow
 from headwater.service.past.tallies_then import TalliesThen
 from headwater.service.tallies.tallied import Then
@@ -55,6 +54,7 @@ class KnowledgeThen(Knowledge):
         self._tallies = TalliesThen(graph, now, until_us, self._same, self._heard)
         self._doubtful = Doubtful(graph, now, self._same)
         self.activities = ActivitiesThen(graph, now.activities, until_us, self._heard.told_by_runs)
+        self.rendered_elsewhere = RenderedOfNow(graph, now, self.activities, self._same)
 
     @cached_property
     def job_tallies(self) -> JobTallies:
@@ -170,28 +170,6 @@ class KnowledgeThen(Knowledge):
         if known is None and (known := self._heard.told_by_runs(node)) is not None:
             self._cut.heard_of[target] = known
         return super().heard_of(node) if known is None else known
-
-    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
-        """As in `Knowledge`: as it is rendered of now."""
-        rendered = self._now.rendered.job_nodes.get(job)
-        if rendered is None or target_of(job) in self._same.edited or not self._cut.are_job_facets_alike(job, facets):
-            return None
-        known, now = self._cut.jobs[job], self._now.graph.jobs[job]
-        ends = (*known.reads, *known.writes)
-        if known.reads.keys() != now.reads.keys() or known.writes.keys() != now.writes.keys():
-            return None
-        if not self._cut.are_alone_as_then(ends) or self._same.edited_any(ends):
-            return None
-        return rendered if self.whole_of(job) == self._now.whole_of(job) else None
-
-    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
-        """As in `Knowledge`: as it is rendered of now."""
-        is_one = self._cut.are_alone_as_then((name,)) and not self._same.edited_any((name,))
-        if not is_one or not self._cut.are_facets_alike(name, facets):
-            return None
-        if LifecycleStateChangeFacet.key in self._now.graph.datasets[name].facets:
-            return None  # whether one that was dropped is there again hangs on who wrote it since
-        return self._now.rendered.dataset_nodes.get(name)
 
     def _job_tally(self, name: JobId) -> JobTally | None:
         """As in `Knowledge`; told from that of now where only the job's own runs tell of it."""

@@ -187,7 +187,8 @@ def _dataset_nodes(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator
 
 
 def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
-    alike = knowledge.rendered_alike(name, OF_DATASET_CORE)
+    elsewhere = knowledge.rendered_elsewhere
+    alike = None if elsewhere is None else elsewhere.dataset_node(name, OF_DATASET_CORE)
     if alike is not None:
         return heard_of(alike, knowledge.seen(name))
     rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
@@ -211,7 +212,8 @@ def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
 
 
 def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
-    alike = knowledge.rendered_job_alike(job, OF_JOB_CORE)
+    elsewhere = knowledge.rendered_elsewhere
+    alike = None if elsewhere is None else elsewhere.job_node(job, OF_JOB_CORE)
     return _job_node_anew(knowledge, job, latest) if alike is None else _told_otherwise(knowledge, job, latest, alike)
 
 

@@ -1,0 +1,45 @@
+"""Jobs and datasets as they are rendered of now: where only times are new since, they hold for then, too."""
+
+from collections.abc import Set as AbstractSet
+
+from headwater.graph.cut import CutGraph
+from headwater.model.edits import target_of
+from headwater.model.facets.dataset import LifecycleStateChangeFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.activities import Activities
+from headwater.service.knowledge.activity import parent_in
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.rendered import JobNode
+from headwater.service.past.same_now import SameNow
+
+
+class RenderedOfNow:
+    """As `RenderedElsewhere`; `activities` tell what the jobs had done."""
+
+    def __init__(self, cut: CutGraph, now: Knowledge, activities: Activities, same: SameNow) -> None:
+        self._cut = cut
+        self._now = now
+        self._activities = activities
+        self._same = same
+
+    def job_node(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """As in `RenderedElsewhere`."""
+        rendered = self._now.rendered.job_nodes.get(job)
+        if rendered is None or target_of(job) in self._same.edited or not self._cut.are_job_facets_alike(job, facets):
+            return None
+        known, now = self._cut.jobs[job], self._now.graph.jobs[job]
+        ends = (*known.reads, *known.writes)
+        if known.reads.keys() != now.reads.keys() or known.writes.keys() != now.writes.keys():
+            return None
+        if not self._cut.are_alone_as_then(ends) or self._same.edited_any(ends):
+            return None
+        return rendered if parent_in(self._cut, self._activities.of(job)) == self._now.whole_of(job) else None
+
+    def dataset_node(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """As in `RenderedElsewhere`."""
+        is_one = self._cut.are_alone_as_then((name,)) and not self._same.edited_any((name,))
+        if not is_one or not self._cut.are_facets_alike(name, facets):
+            return None
+        if LifecycleStateChangeFacet.key in self._now.graph.datasets[name].facets:
+            return None  # whether one that was dropped is there again hangs on who wrote it since
+        return self._now.rendered.dataset_nodes.get(name)
