@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from starlette.testclient import TestClient
 
-from headwater.access.entrance import Entrance
 from headwater.service.app import create_app
-from headwater.service.log.cosignatures import Enrolled
+from headwater.service.config import ServiceConfig
 from headwater.signing.note import NoteSigner
 from headwater.store.sqlite import SqliteStore
 
@@ -24,6 +24,7 @@ Answer = Any
 """A response of the test client, whichever HTTP library is behind it."""
 
 LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
+CONFIG = ServiceConfig(body_limit=1_000_000, page=None, kept_mb=100)
 START_US = 1_779_459_791_000_000
 """What the app's clock shows first; it goes on by a millisecond each time it is looked at."""
 
@@ -33,32 +34,13 @@ def serving(
     store: SqliteStore,
     trusted: Mapping[str, Ed25519PublicKey] | None = None,
     *,
-    require_signed: bool = False,
-    body_limit: int = 1_000_000,
-    page: Path | None = None,
-    kept_mb: float = 100,
-    retain_raw_days: int | None = None,
-    tokens: Path | None = None,
-    entrance: Entrance | None = None,
-    witnesses: Enrolled | None = None,
     start_us: int = START_US,
+    **decided: object,
 ) -> Iterator[TestClient]:
-    """A client of the app over a store; failures come as answers."""
+    """A client of the app over a store; failures come as answers. `decided` is what `ServiceConfig` has."""
     ticks = count(start_us, 1_000)
-    app = create_app(
-        store,
-        trusted or {},
-        log_key=LOG_KEY,
-        require_signed=require_signed,
-        body_limit=body_limit,
-        page=page,
-        now_us=lambda: next(ticks),
-        kept_mb=kept_mb,
-        retain_raw_days=retain_raw_days,
-        tokens=tokens,
-        entrance=entrance,
-        witnesses=witnesses,
-    )
+    config = replace(CONFIG, **decided)
+    app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=lambda: next(ticks))
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 

@@ -25,9 +25,8 @@ from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.http1 import StaysWithHttp1
 from headwater.service.app import create_app
-from headwater.service.http.body import DEFAULT_LIMIT
+from headwater.service.config import ServiceConfig
 from headwater.service.log.cosignatures import enrolled_witnesses
-from headwater.service.pages import BUILT_PAGE
 from headwater.service.past.pasts import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import tokens_path, trusted_keys
 from headwater.store.opening import open_store
@@ -39,66 +38,78 @@ _GRACE_S: Final = 10
 """How long requests under way may still take once the service is told to stop."""
 _KEEP_ALIVE_S: Final = 75
 
+_HostOption = Annotated[str, typer.Option(help="The address to listen on.")]
+_PortOption = Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")]
+_SignedOption = Annotated[
+    bool, typer.Option("--require-signed", help="Refuse events without a good signature by a trusted key.")
+]
+_KeptMbOption = Annotated[
+    int, typer.Option(min=0, help="Memory in MB that the pasts (`asOf`, `logSize`) take together that are kept.")
+]
+_BesideOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--beside/--alone",
+        help="Read and store events in a process beside the one that answers, or in that one, which takes fewer "
+        "of them a second and less memory; beside by default, where there are two cores.",
+    ),
+]
+_DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar="HEADWATER_DATABASE_URL",
+        metavar="URL",
+        callback=postgres_url,
+        help="postgresql://USER:PASSWORD@HOST/DATABASE, several services may share it; "
+        "without it, a SQLite file in HEADWATER_HOME. Rather set the variable: others see a command.",
+    ),
+]
+_LogNameOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar="HEADWATER_LOG_NAME",
+        callback=name_of_key,
+        help="The name under which the log signs its heads, for good, like lineage.example.org; "
+        "by default that of this machine.",
+    ),
+]
+_RetainRawDaysOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        envvar="HEADWATER_RETAIN_RAW_DAYS",
+        help="Move raw events into compressed segment files after so many days; without it, never.",
+    ),
+]
+_AccessOption = Annotated[
+    bool,
+    typer.Option(
+        "--access",
+        envvar="HEADWATER_ACCESS",
+        help="Ask who calls, by API keys (`headwater access`) and bearer tokens. On with an `access.yaml` in "
+        "HEADWATER_HOME, too; every address but loopback takes it.",
+    ),
+]
+_CertificateOption = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Serve HTTPS: the certificate and its chain, PEM.")
+]
+_CertificateKeyOption = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="The certificate's private key, PEM.")
+]
+
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")] = 5000,
-    require_signed: Annotated[
-        bool, typer.Option("--require-signed", help="Refuse events without a good signature by a trusted key.")
-    ] = False,
-    kept_mb: Annotated[
-        int, typer.Option(min=0, help="Memory in MB that the pasts (`asOf`, `logSize`) take together that are kept.")
-    ] = DEFAULT_KEPT_MB,
-    beside: Annotated[
-        bool | None,
-        typer.Option(
-            "--beside/--alone",
-            help="Read and store events in a process beside the one that answers, or in that one, which takes fewer "
-            "of them a second and less memory; beside by default, where there are two cores.",
-        ),
-    ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            envvar="HEADWATER_DATABASE_URL",
-            metavar="URL",
-            callback=postgres_url,
-            help="postgresql://USER:PASSWORD@HOST/DATABASE, several services may share it; "
-            "without it, a SQLite file in HEADWATER_HOME. Rather set the variable: others see a command.",
-        ),
-    ] = None,
-    log_name: Annotated[
-        str | None,
-        typer.Option(
-            envvar="HEADWATER_LOG_NAME",
-            callback=name_of_key,
-            help="The name under which the log signs its heads, for good, like lineage.example.org; "
-            "by default that of this machine.",
-        ),
-    ] = None,
-    retain_raw_days: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            envvar="HEADWATER_RETAIN_RAW_DAYS",
-            help="Move raw events into compressed segment files after so many days; without it, never.",
-        ),
-    ] = None,
-    access: Annotated[
-        bool,
-        typer.Option(
-            "--access",
-            envvar="HEADWATER_ACCESS",
-            help="Ask who calls, by API keys (`headwater access`) and bearer tokens. On with an `access.yaml` in "
-            "HEADWATER_HOME, too; every address but loopback takes it.",
-        ),
-    ] = False,
-    tls_cert: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Serve HTTPS: the certificate and its chain, PEM.")
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="The certificate's private key, PEM.")
-    ] = None,
+    host: _HostOption = "127.0.0.1",
+    port: _PortOption = 5000,
+    require_signed: _SignedOption = False,
+    kept_mb: _KeptMbOption = DEFAULT_KEPT_MB,
+    beside: _BesideOption = None,
+    database: _DatabaseOption = None,
+    log_name: _LogNameOption = None,
+    retain_raw_days: _RetainRawDaysOption = None,
+    access: _AccessOption = False,
+    tls_cert: _CertificateOption = None,
+    tls_key: _CertificateKeyOption = None,
 ) -> None:
     """Run the lineage service; it says "listening on http://…" when it is ready, and stops on SIGTERM or Ctrl-C.
 
@@ -113,14 +124,8 @@ def serve(
         _refuse_strangers(listener, way_in, tls)
         with closing(open_store(where, home / "segments")) as store:
             key = log_key_of(store, home, log_name)
-            app = create_app(
-                store,
-                trusted_keys(home),
-                log_key=key,
+            config = ServiceConfig(
                 require_signed=require_signed,
-                body_limit=DEFAULT_LIMIT,
-                page=BUILT_PAGE,
-                now_us=_now_us,
                 kept_mb=kept_mb,
                 is_beside=_has_spare_core() if beside is None else beside,
                 retain_raw_days=retain_raw_days,
@@ -128,6 +133,7 @@ def serve(
                 entrance=way_in,
                 witnesses=enrolled_witnesses(home),
             )
+            app = create_app(store, trusted_keys(home), config, log_key=key, now_us=_now_us)
 
             def ready() -> None:
                 _calm_garbage_collection()

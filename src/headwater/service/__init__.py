@@ -2,7 +2,7 @@
 
 From the top down; import-linter holds that nobody imports upwards:
 
-app         put together: create_app
+app         put together: create_app; config: what whoever runs it decides
 routes      from requests to views, one file a resource; specification: the OpenAPI page
 gate        who asks, may they, and what may they see of the answer
 graphql     the graph as GraphQL, read only; writing: what is written over the API

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
@@ -14,6 +13,7 @@ from starlette.types import Lifespan
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
 from headwater.service.ahead import Ahead
+from headwater.service.config import ServiceConfig
 from headwater.service.feed.feed import Feed
 from headwater.service.feed.news import noticing
 from headwater.service.http import paths
@@ -24,12 +24,11 @@ from headwater.service.ingest.reading import Trust
 from headwater.service.ingest.recorder_beside import RecorderBeside
 from headwater.service.ingest.recording import RecorderHere
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.log.cosignatures import Enrolled
 from headwater.service.log.proofs import Proofs
 from headwater.service.log.retention import Retention
 from headwater.service.metrics import Metrics
 from headwater.service.pages import page_app, specification_app
-from headwater.service.past.pasts import DEFAULT_KEPT_MB, Pasts
+from headwater.service.past.pasts import Pasts
 from headwater.service.request.access import KeyStore, SaysAsOf, Service
 from headwater.service.routes import (
     access,
@@ -88,31 +87,20 @@ _ROUTES: Final = _routes()
 def create_app(
     store: Store,
     trusted_keys: Mapping[str, Ed25519PublicKey],
+    config: ServiceConfig,
     *,
     log_key: NoteSigner,
-    require_signed: bool,
-    body_limit: int,
-    page: Path | None,
     now_us: Callable[[], int],
-    kept_mb: float = DEFAULT_KEPT_MB,
-    is_beside: bool = False,
-    retain_raw_days: int | None = None,
-    tokens: Path | None = None,
-    entrance: "Entrance | None" = None,
-    witnesses: Enrolled | None = None,
 ) -> FastAPI:
     """Make the app over an open store.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. With `is_beside`,
-    a process beside this one reads and stores events, and the store is lent to it. Raw bytes move to segments after
-    `retain_raw_days`, or never. `tokens` is the folder of the one-time tokens by which keys are enrolled; without it,
-    none are. Without an `entrance` whoever asks may do everything. Of `witnesses` alone co-signatures are kept.
+    store. `log_key` signs the log's heads.
     """
-    recorder = (RecorderBeside if is_beside else RecorderHere)(store, Trust(trusted_keys, require_signed))
-    proofs = Proofs(recorder.store.tree, log_key, witnesses or Enrolled())
-    service = _service(recorder, proofs, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
-    gate = None if entrance is None else _gate(service, entrance, log_key)
+    recorder = (RecorderBeside if config.is_beside else RecorderHere)(store, Trust(trusted_keys, config.require_signed))
+    proofs = Proofs(recorder.store.tree, log_key, config.witnesses)
+    service = _service(recorder, proofs, KeyStore(trusted_keys, config.tokens), config, now_us)
+    gate = None if config.entrance is None else _gate(service, config.entrance, log_key)
     app = Described(
         title="Headwater",
         version=VERSION,
@@ -122,7 +110,7 @@ def create_app(
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # paths hold names that not everybody may know
         routes=_ROUTES,
-        lifespan=_lifespan(service, Retention(recorder.store, retain_raw_days, now_us), gate),
+        lifespan=_lifespan(service, Retention(recorder.store, config.retain_raw_days, now_us), gate),
     )
     app.state.service = service
     app.add_middleware(paths.PathsAsSent)
@@ -133,7 +121,7 @@ def create_app(
         app.add_middleware(_guard(), gate=gate)
     app.add_middleware(AnswersHead)
     app.mount("/spec", specification_app())
-    app.router.default = page_app(page)
+    app.router.default = page_app(config.page)
     return app
 
 
@@ -141,9 +129,8 @@ def _service(
     recorder: RecorderBeside | RecorderHere,
     proofs: Proofs,
     key_store: KeyStore,
-    body_limit: int,
+    config: ServiceConfig,
     now_us: Callable[[], int],
-    kept_mb: float,
 ) -> Service:
     store = recorder.store
     graph = Graph(store.content)
@@ -154,7 +141,7 @@ def _service(
         Ahead(lambda: look_ahead(knowledge, store.another_reader), _QUIET_S),
         Ahead(lambda: render_ahead(knowledge), _QUIET_S),
     )
-    pasts = Pasts(knowledge, store.another_reader, metrics, round(kept_mb * 1_000_000))
+    pasts = Pasts(knowledge, store.another_reader, metrics, round(config.kept_mb * 1_000_000))
 
     def learn(stored: Stored) -> None:
         pasts.about_to_learn(stored.facts)
@@ -171,7 +158,17 @@ def _service(
 
     intake = Intake(recorder, learn, metrics, now_us)
     service = Service(
-        knowledge, pasts, intake, proofs, feed, metrics, ahead, body_limit, now_us, key_store, lambda: str(uuid4())
+        knowledge=knowledge,
+        pasts=pasts,
+        intake=intake,
+        proofs=proofs,
+        feed=feed,
+        metrics=metrics,
+        ahead=ahead,
+        body_limit=config.body_limit,
+        now_us=now_us,
+        key_store=key_store,
+        new_id=lambda: str(uuid4()),
     )
     return service
 

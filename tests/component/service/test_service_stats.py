@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from headwater.service.app import create_app
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import LOG_KEY, dataset, event, facet, post
+from tests.support.app import CONFIG, LOG_KEY, dataset, event, facet, post
 
 NOW_US = 1_779_459_791_000_000  # 2026-05-22T14:23:11Z
 
@@ -18,15 +18,7 @@ NOW_US = 1_779_459_791_000_000  # 2026-05-22T14:23:11Z
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
-        app = create_app(
-            store,
-            {},
-            log_key=LOG_KEY,
-            require_signed=False,
-            body_limit=1_000_000,
-            page=None,
-            now_us=lambda: NOW_US,
-        )
+        app = create_app(store, {}, CONFIG, log_key=LOG_KEY, now_us=lambda: NOW_US)
         with TestClient(app) as client:
             yield client
 

@@ -34,7 +34,7 @@ class KeyStore(NamedTuple):
     tokens: Path | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """One lineage service."""
 
