@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.service.ingest.recording_messages import Begin, Recorded, Unread, packed
+from headwater.service.ingest.recording_messages import OpenStore, Recorded, Unread, packed
 from headwater.store.store import Known
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": f"{64 << 20}", "MALLOC_MMAP_TH
 class Process(asyncio.Protocol):
     """One such process: it is told how to begin, and opens the store."""
 
-    def __init__(self, begin: Begin) -> None:
+    def __init__(self, begin: OpenStore) -> None:
         self._events, theirs = _pair()
         self._questions, its_questions = _pair()
         self._questions.settimeout(PATIENCE_S)

@@ -8,30 +8,29 @@ import asyncio
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.model.facts import Fact
 from headwater.service.ingest.process_beside import PATIENCE_S, Process
 from headwater.service.ingest.reading import Posted, Trust, read
 from headwater.service.ingest.recording import Answered, Learner, WhyNot
 from headwater.service.ingest.recording_messages import (
-    Add,
-    Begin,
-    Decide,
-    Empty,
+    EmptyRows,
     End,
-    Heed,
+    OpenStore,
+    ReadAndStore,
     Recorded,
+    RelyOn,
     StoreFacts,
-    Take,
+    StoreOrForget,
+    StoreRead,
     Ticket,
 )
+from headwater.service.ingest.tickets import Tickets
 from headwater.store.entries import Entry
 from headwater.store.lent import LentStore
 from headwater.store.store import Store
-from headwater.store.writer import MAX_WAITING, Outcome, too_many_wait
+from headwater.store.writer import MAX_WAITING, too_many_wait
 
 log = logging.getLogger(__name__)
 
@@ -40,23 +39,6 @@ _MUCH: Final = 48
 _PAUSE_S: Final = 1.0
 """How long to wait before a process that ended is started again."""
 _ENDED: Final = "the process that stores events ended, another is started; try again in a second"
-
-
-@dataclass(slots=True)
-class _Asked:
-    """Who waits for answers about some events."""
-
-    answered: "asyncio.Future[Sequence[Answered]]"
-    answers: list[Answered | None]
-    left: int
-    why_not: WhyNot | None
-
-    def answer(self, number: int, answer: Answered) -> None:
-        """Note one answer; they are given once all are there."""
-        self.answers[number] = answer
-        self.left -= 1
-        if not self.left and not self.answered.done():
-            self.answered.set_result(cast(list[Answered], self.answers))
 
 
 class RecorderBeside:
@@ -75,9 +57,7 @@ class RecorderBeside:
         self._asking = threading.Lock()
         self._fault: str | None = None
         self._is_over = False
-        self._first_free: Ticket = 0
-        self._asked: dict[Ticket, tuple[_Asked, int, tuple[Fact, ...]]] = {}
-        """Who waits for which of its events, and what that says as far as it was read here."""
+        self._tickets = Tickets()
         self._unsent: list[object] = []
         self._is_called = False
         self._is_my_turn = False
@@ -94,7 +74,7 @@ class RecorderBeside:
 
     def open(self) -> None:
         """As in `Recorder`: the process begins, and opens the store while others read it already."""
-        self._process = Process(Begin(self._loan, None))
+        self._process = Process(OpenStore(self._loan, None))
 
     def start(self, learner: Learner) -> None:
         """As in `Recorder`.
@@ -135,18 +115,19 @@ class RecorderBeside:
         """As in `Recorder`."""
         self.trust = trust
         if self._listening is not None:  # one that is not there yet is told then
-            self._say(Heed.of(trust))
+            self._say(RelyOn.of(trust))
 
     def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> "asyncio.Future[Sequence[Answered]]":
         """As in `Recorder`."""
-        is_much, (first, answered) = len(self._asked) >= _MUCH, self._expect(len(events), why_not)
+        is_much, answered = len(self._tickets) >= _MUCH, self._expected(len(events))
         if answered.done():
             return answered
+        first = self._tickets.hand_out(len(events), why_not, answered)
         self._is_my_turn = is_much and not self._is_my_turn
         if self._is_my_turn and why_not is None:
             self._read_here(first, events)
         else:
-            self._say(Take(first, events, is_held=why_not is not None))
+            self._say(ReadAndStore(first, events, is_held=why_not is not None))
         return answered
 
     def _read_here(self, first: Ticket, events: Sequence[Posted]) -> None:
@@ -154,35 +135,29 @@ class RecorderBeside:
         good: list[tuple[Ticket, Entry]] = []
         for ticket, posted in enumerate(events, first):
             entry = read(posted, self.trust)
-            asked, number, _ = self._asked[ticket]
             if isinstance(entry, Entry):
-                self._asked[ticket] = asked, number, entry.facts
+                self._tickets.was_read(ticket, entry.facts)
                 good.append((ticket, entry))
             else:
-                del self._asked[ticket]
-                asked.answer(number, entry)
+                self._tickets.answer(ticket, entry)
         if good:
-            self._say(Add(good))
+            self._say(StoreRead(good))
 
     def add(self, entry: Entry) -> "asyncio.Future[Sequence[Answered]]":
         """As in `Recorder`."""
-        ticket, answered = self._expect(1, None)
+        answered = self._expected(1)
         if not answered.done():
-            self._say(Add([(ticket, entry)]))
+            self._say(StoreRead([(self._tickets.hand_out(1, None, answered), entry)]))
         return answered
 
-    def _expect(self, count: int, why_not: WhyNot | None) -> "tuple[Ticket, asyncio.Future[Sequence[Answered]]]":
-        """Tickets that follow on the first, and where the answers will be."""
-        first, answered = self._first_free, self._loop.create_future()
+    def _expected(self, count: int) -> "asyncio.Future[Sequence[Answered]]":
+        """Where the answers about so many events will be; they are there already if nothing can be taken now."""
+        answered: asyncio.Future[Sequence[Answered]] = self._loop.create_future()
         if self._listening is None:
             answered.set_result([UnavailableError(_ENDED)] * count)
-        elif len(self._asked) >= MAX_WAITING:
+        elif len(self._tickets) >= MAX_WAITING:
             answered.set_result([too_many_wait()] * count)
-        else:
-            asked = _Asked(answered, [None] * count, count, why_not)
-            self._asked.update((first + number, (asked, number, ())) for number in range(count))
-            self._first_free += count
-        return first, answered
+        return answered
 
     def _say(self, message: object) -> None:
         """Say it with what else is said in this turn of the loop, in its order."""
@@ -197,8 +172,6 @@ class RecorderBeside:
             self._listening.send(self._unsent)
         self._unsent.clear()
 
-    # What the process says
-
     def hear(self, recorded: Recorded) -> None:
         """Learn what became of events, then answer for them."""
         self._fault = recorded.fault
@@ -212,42 +185,18 @@ class RecorderBeside:
             self._decide(ticket, entry)
 
     def _settle(self, recorded: Recorded) -> None:
-        group = [
-            (verdict, self._whole(ticket, outcome))
-            for ticket, verdict, outcome in recorded.outcomes
-            if verdict is not None
-        ]
+        group = self._tickets.group(recorded.outcomes)
         for _, outcome in group:
             if not isinstance(outcome, Exception):
                 self.store.heard(outcome)
-        answers = iter(self._learner.settled(group, recorded.growth) if group else ())
-        for ticket, verdict, outcome in recorded.outcomes:
-            asked, number, _ = self._asked.pop(ticket)
-            if verdict is not None:
-                asked.answer(number, next(answers))
-            elif isinstance(outcome, Exception):
-                asked.answer(number, outcome)
-
-    def _whole(self, ticket: Ticket, outcome: Outcome) -> Outcome:
-        """The outcome with what the event says that was read here; the process tells only what it found beside it."""
-        _, _, said = self._asked[ticket]
-        if not said or isinstance(outcome, Exception) or not outcome.is_new:
-            return outcome
-        return outcome._replace(facts=said + outcome.facts)
+        self._tickets.settle(recorded.outcomes, self._learner.settled(group, recorded.growth) if group else ())
 
     def _decide(self, ticket: Ticket, entry: Entry) -> None:
         """Have an event stored that is held, if its sender may bring it."""
-        asked, number, _ = self._asked[ticket]
-        try:
-            fault: Exception | None = None if asked.why_not is None else asked.why_not(entry)
-        except Exception as unexpected:  # its neighbours are not to suffer from it
-            fault = unexpected
-        self._say(Decide(ticket, is_stored=fault is None))
+        fault = self._tickets.why_not(ticket, entry)
+        self._say(StoreOrForget(ticket, is_stored=fault is None))
         if fault is not None:
-            del self._asked[ticket]
-            asked.answer(number, fault)
-
-    # The process
+            self._tickets.answer(ticket, fault)
 
     async def _keep_going(self, first: Process) -> None:
         process: Process | None = first
@@ -263,7 +212,7 @@ class RecorderBeside:
             await asyncio.sleep(_PAUSE_S)
 
     async def _another(self) -> Process:
-        process = Process(Begin(self._loan, self.store.known))
+        process = Process(OpenStore(self._loan, self.store.known))
         try:
             await asyncio.to_thread(process.begun)
         except asyncio.CancelledError:
@@ -276,27 +225,23 @@ class RecorderBeside:
         self._process = process
         try:
             await process.attach(self.hear)
-            process.send([Heed.of(self.trust)])
+            process.send([RelyOn.of(self.trust)])
             self._listening, self._fault = process, None
             await process.ended
         finally:
             with self._asking:
                 self._process = self._listening = None
             process.close()
-            for asked, number, _ in self._asked.values():
-                asked.answer(number, UnavailableError(_ENDED))
-            self._asked.clear()
+            self._tickets.give_up(_ENDED)
             await asyncio.to_thread(process.reap)
 
-    # As a borrower, on any thread
-
     def store_facts(self) -> int:
-        """As in `Borrower`."""
+        """As in `Borrower`; on any thread, as `empty`."""
         return cast(int, self._answer(StoreFacts()))
 
     def empty(self, places: range) -> None:
         """As in `Borrower`."""
-        self._answer(Empty(places))
+        self._answer(EmptyRows(places))
 
     def _answer(self, question: object) -> object:
         with self._asking:

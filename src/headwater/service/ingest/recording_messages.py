@@ -1,6 +1,6 @@
 """What a service and the process that records events for it say to each other.
 
-Messages are pickled, each behind its length in four bytes.
+The process says `Recorded`, the service all others. Messages are pickled, each behind its length in four bytes.
 """
 
 import pickle
@@ -22,10 +22,7 @@ Ticket = int
 """By which the service knows an event again."""
 
 
-# What the service says
-
-
-class Begin(NamedTuple):
+class OpenStore(NamedTuple):
     """Asked first: open the store. The answer is what the process knows of the log, or why it cannot be opened."""
 
     loan: Loan
@@ -33,7 +30,7 @@ class Begin(NamedTuple):
     """What the service knows of the log; nothing where it is yet to read the store."""
 
 
-class Heed(NamedTuple):
+class RelyOn(NamedTuple):
     """Whom to trust from now on."""
 
     is_required: bool
@@ -41,7 +38,7 @@ class Heed(NamedTuple):
     revoked_us: Mapping[str, int]
 
     @classmethod
-    def of(cls, trust: Trust) -> "Heed":
+    def of(cls, trust: Trust) -> "RelyOn":
         """The message about them."""
         raw_keys = {key_id: key.public_bytes_raw() for key_id, key in trust.keys.items()}
         return cls(trust.is_required, raw_keys, dict(trust.revoked_us))
@@ -53,10 +50,10 @@ class Heed(NamedTuple):
         return Trust(keys, self.is_required, self.revoked_us)
 
 
-class Take(NamedTuple):
+class ReadAndStore(NamedTuple):
     """Read these events, which have tickets that follow on the first, and store what can be.
 
-    Where they are held, each waits for a `Decide` once it is read.
+    Where they are held, each waits for a `StoreOrForget` once it is read.
     """
 
     first: Ticket
@@ -64,14 +61,14 @@ class Take(NamedTuple):
     is_held: bool
 
 
-class Decide(NamedTuple):
+class StoreOrForget(NamedTuple):
     """Store one that is held, or forget it."""
 
     ticket: Ticket
     is_stored: bool
 
 
-class Add(NamedTuple):
+class StoreRead(NamedTuple):
     """Store these, which were read already; many in one message take a third of the time of as many messages."""
 
     entries: Sequence[tuple[Ticket, Entry]]
@@ -85,19 +82,20 @@ class StoreFacts(NamedTuple):
     """Asked: store the facts of all events that were taken in. The answer is how many entries of the log these are."""
 
 
-class Empty(NamedTuple):
+class EmptyRows(NamedTuple):
     """Asked: take the raw bytes out of these rows; the answer is None."""
 
     places: range
 
 
-# What the process says
+Became = tuple[Ticket, Verdict | None, Outcome]
+"""What became of an event; without a verdict it is refused, and did not come to the store."""
 
 
 class Recorded(NamedTuple):
     """What became of events, what others stored, and how the store is."""
 
-    outcomes: Sequence[tuple[Ticket, Verdict | None, Outcome]]
+    outcomes: Sequence[Became]
     held: Sequence[tuple[Ticket, Entry]]
     """What was read and is held, without its bytes."""
     news: Sequence[Stored]

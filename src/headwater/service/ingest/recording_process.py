@@ -10,32 +10,32 @@ import gc
 import logging
 import os
 import queue
-import select
 import signal
 import socket
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Final, NamedTuple
 
 from headwater.errors import HeadwaterError, SetupError, UnavailableError
 from headwater.service.ingest.reading import Posted, Refusal, Trust, read
 from headwater.service.ingest.recording_messages import (
-    Add,
-    Begin,
-    Decide,
-    Empty,
+    Became,
+    EmptyRows,
     End,
-    Heed,
+    OpenStore,
+    ReadAndStore,
     Recorded,
+    RelyOn,
     StoreFacts,
-    Take,
+    StoreOrForget,
+    StoreRead,
     Ticket,
     Unread,
     packed,
 )
+from headwater.service.ingest.recording_sockets import READ_BYTES, Sockets
 from headwater.service.logs import log_to_stderr
 from headwater.signing.verify import Verdict
 from headwater.store.entries import Entry, Stored
@@ -47,7 +47,6 @@ log = logging.getLogger(__name__)
 
 _MOST_TOGETHER: Final = 64
 """Events in one transaction: to read so many takes some 15 ms, for which the first of them waits."""
-_READ_BYTES: Final = 1 << 18
 
 
 class Awaited(NamedTuple):
@@ -81,16 +80,14 @@ class Recording:
     """What comes over the sockets, done in order; the inbox of a group commit."""
 
     def __init__(self, events: socket.socket, questions: socket.socket, store: Store) -> None:
-        self._events = events
-        self._questions = questions
+        self._sockets = Sockets(events, questions, self)
         self._store = store
         self._trust = Trust({}, is_required=True)  # until it is told
-        self._came: deque[_Posted | Heed | Decide | _Added | Item[Awaited]] = deque()
+        self._came: deque[_Posted | RelyOn | StoreOrForget | _Added | Item[Awaited]] = deque()
         self._held: dict[Ticket, Entry] = {}
         self._refused: list[tuple[Ticket, None, Refusal]] = []
         self._shown: list[tuple[Ticket, Entry]] = []
         self._news: list[Stored] = []
-        self._unsent = bytearray()
         self._told: tuple[int, str | None] = (-1, None)
         self._begun_s = 0.0
         """When the reading of a group began."""
@@ -100,30 +97,21 @@ class Recording:
         """How long it took to store the one before."""
         self.is_abandoned = False
         """Whether the service ended without a word."""
-        self._woken, self._wakes = os.pipe()
-        self._unread = {events.fileno(): Unread(), questions.fileno(): Unread()}
-        self._poll = select.poll()
-        for each in (events.fileno(), questions.fileno(), self._woken):
-            os.set_blocking(each, False)
-            self._poll.register(each, select.POLLIN)
-        os.set_blocking(self._wakes, False)
 
     def work(self) -> None:
         """Work until the service has it end, or ends itself."""
-        self._store.watch(self._news.extend, self._wake)
+        self._store.watch(self._news.extend, self._sockets.wake)
         self._say([])
         GroupCommit[Awaited](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
-        while self._unsent and not self.is_abandoned:
-            self._look(None)
-
-    # The inbox
+        while not self._sockets.is_all_sent and not self.is_abandoned:
+            self._sockets.look(None)
 
     def get(self, *, timeout: float | None = None) -> Item[Awaited]:
         """As in `Inbox`."""
         while (item := self._next()) is None:
             if self._refused or self._shown:
                 self._say([])
-            if not self._look(timeout):
+            if not self._sockets.look(timeout):
                 raise queue.Empty
         self._begun_s = time.monotonic()
         self._left = len(self._came) // 2
@@ -139,13 +127,13 @@ class Recording:
             raise queue.Empty
         self._left -= 1
         while (item := self._next()) is None:
-            if not self._look(0):
+            if not self._sockets.look(0):
                 raise queue.Empty
         return item
 
     def empty(self) -> bool:
         """As in `Inbox`."""
-        return not (self._came or (self._look(0) and self._came))
+        return not (self._came or (self._sockets.look(0) and self._came))
 
     def _next(self) -> Item[Awaited] | None:
         """The next that is to be stored or done, of what came."""
@@ -154,9 +142,9 @@ class Recording:
             match came:
                 case _Posted(ticket, posted, is_held):
                     item = self._read(ticket, posted, is_held=is_held)
-                case Heed():
+                case RelyOn():
                     self._trust, item = came.trust, None
-                case Decide(ticket, is_stored):
+                case StoreOrForget(ticket, is_stored):
                     entry = self._held.pop(ticket)
                     item = (entry, Awaited(ticket, entry.verdict, 0)) if is_stored else None
                 case _Added(ticket, entry):
@@ -178,66 +166,36 @@ class Recording:
             return entry, Awaited(ticket, entry.verdict, 0)
         return None
 
-    # The sockets
-
-    def _look(self, timeout: float | None) -> bool:
-        """Wait for something to come, or to be taken; False if nothing did for so many seconds."""
-        wanted = select.POLLIN | (select.POLLOUT if self._unsent else 0)
-        self._poll.modify(self._events.fileno(), wanted)
-        ready = self._poll.poll(None if timeout is None else timeout * 1000)
-        for number, what in ready:
-            if what & select.POLLOUT:
-                self._send()
-            if what & ~select.POLLOUT:
-                self._receive(number)
-        return bool(ready)
-
-    def _receive(self, number: int) -> None:
-        try:
-            came = os.read(number, _READ_BYTES)
-        except ConnectionError:
-            came = b""
-        if number == self._woken:
-            self._came.append(self._follow)
-        elif came:
-            for message in self._unread[number].messages(came):
-                self._take(message)
-        else:
-            self._poll.unregister(number)
-            self.is_abandoned = True
-            self._came.appendleft(END)
-
-    def _take(self, message: object) -> None:
+    def hear(self, message: object) -> None:
+        """As in `Hearer`."""
         match message:
-            case Take(first, events, is_held):
+            case ReadAndStore(first, events, is_held):
                 self._came += [_Posted(first + number, posted, is_held) for number, posted in enumerate(events)]
             case End():
                 self._came.append(END)
-            case StoreFacts() | Empty():  # before all events: who asks waits
+            case StoreFacts() | EmptyRows():  # before all events: who asks waits
                 self._came.appendleft(lambda: self._answer(message))
-            case Add(entries):
+            case StoreRead(entries):
                 self._came += [_Added(*each) for each in entries]
-            case Heed() | Decide():
+            case RelyOn() | StoreOrForget():
                 self._came.append(message)
 
-    def _send(self) -> None:
-        try:
-            del self._unsent[: self._events.send(self._unsent)]
-        except BlockingIOError:
-            pass
-        except ConnectionError:  # nobody waits any more, as reading tells, too
-            self._unsent.clear()
+    def was_woken(self) -> None:
+        """As in `Hearer`."""
+        self._came.append(self._follow)
 
-    def _say(self, outcomes: Sequence[tuple[Ticket, Verdict | None, Outcome]]) -> None:
+    def was_left(self) -> None:
+        """As in `Hearer`."""
+        self.is_abandoned = True
+        self._came.appendleft(END)
+
+    def _say(self, outcomes: Sequence[Became]) -> None:
         """Tell the service all that it does not know yet."""
         self._told = (self._store.facts_stored, self._store.fault)
         message = Recorded([*self._refused, *outcomes], self._shown, self._news, self._store.growth, *self._told)
-        self._unsent += packed(message)
+        self._sockets.say(message)
         for told in (self._refused, self._shown, self._news):
             told.clear()
-        self._send()
-
-    # What is done
 
     def _add(self, entries: Sequence[Entry]) -> list[Stored]:
         begin_s = time.monotonic()
@@ -252,10 +210,6 @@ class Recording:
         self._store.catch_up(is_wanted, at_least)
         self._say_what_changed()
 
-    def _wake(self) -> None:
-        with suppress(BlockingIOError):  # it was woken so often that one time more says nothing
-            os.write(self._wakes, b"\0")
-
     def _follow(self) -> None:
         try:
             self._store.follow()
@@ -266,7 +220,7 @@ class Recording:
         if self._news or self._told != (self._store.facts_stored, self._store.fault):
             self._say([])
 
-    def _answer(self, question: StoreFacts | Empty) -> None:
+    def _answer(self, question: StoreFacts | EmptyRows) -> None:
         try:
             answer = self._done(question)
         except HeadwaterError as fault:
@@ -274,14 +228,11 @@ class Recording:
         except Exception:
             log.exception("what the service asked for could not be done")
             answer = UnavailableError("the store did not do what was asked; its log says more")
-        self._questions.setblocking(True)
-        with suppress(ConnectionError):  # nobody waits any more, as reading tells, too
-            self._questions.sendall(packed(answer))
-        self._questions.setblocking(False)
+        self._sockets.answer(answer)
         self._say_what_changed()
 
-    def _done(self, question: StoreFacts | Empty) -> object:
-        if isinstance(question, Empty):
+    def _done(self, question: StoreFacts | EmptyRows) -> object:
+        if isinstance(question, EmptyRows):
             self._store.empty(question.places)
             return None
         self._store.see_to_facts()
@@ -320,9 +271,9 @@ def main() -> None:
 def _opened(questions: socket.socket) -> Store | None:
     """Open the store that the service lends, and say so."""
     unread = Unread()
-    while came := questions.recv(_READ_BYTES):
+    while came := questions.recv(READ_BYTES):
         for message in unread.messages(came):
-            if isinstance(message, Begin):
+            if isinstance(message, OpenStore):
                 try:
                     store = borrowed(*message)
                 except SetupError as fault:
