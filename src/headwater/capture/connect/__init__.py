@@ -3,6 +3,8 @@
 records    what Connect writes into its own topics, as types
 life       one connector, one run from start to stop, however many tasks: a pure fold over records
 classes    which datasets a connector of a class reads and writes
+places     what a dataset beyond a topic is told as, and who finds those of a kind:
+           file_places: files and objects; table_places: tables; document_places: indexes and collections
 chain      which topic and which fields come out of the transforms
 commits    what Iceberg's sink tells of its commits
 avro       the encoding it tells that in

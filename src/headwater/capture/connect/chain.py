@@ -126,9 +126,6 @@ def _rerouted(settings: Mapping[str, str], topic: str) -> str:
         return topic
 
 
-# What each does to the fields of a value
-
-
 def _replaced(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
     excluded = listed(settings.get("exclude") or settings.get("blacklist"))
     included = listed(settings.get("include") or settings.get("whitelist"))

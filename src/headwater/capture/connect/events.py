@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
-from headwater.capture.connect.classes import Place, Places, fields_written, kind_of, places
+from headwater.capture.connect.classes import fields_written, kind_of, places
 from headwater.capture.connect.life import Commit, Told
+from headwater.capture.connect.places import Place, Places
 from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset
 from headwater.capture.traces import kinds, without_values
@@ -138,9 +139,6 @@ def _commit(table: str, commit: Commit) -> dict[str, object]:
     }
 
 
-# Datasets
-
-
 def _distinct(beyond: Places) -> list[Place]:
     return [*dict.fromkeys(place for _, found in sorted(beyond.items()) for place in found)]
 
@@ -163,8 +161,6 @@ def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
             facets["version"] = dataset_version(commit.snapshot)
     return Described(place.id, facets)
 
-
-# Columns
 
 _WITHOUT_FIELDS: Final = (".StringConverter", ".ByteArrayConverter")
 """A connector with one of these sees each value as a whole, whatever its producer had put into it."""

@@ -187,8 +187,6 @@ class Lives:
         touching = [each for each in self.connectors.values() if not topics.isdisjoint(each.topics)]
         return [told for connector in touching for told in self._running(connector, now_ms)]
 
-    # What records say
-
     def _configured(self, connector: Connector, record: Configured) -> Iterator[Told]:
         before = connector.properties
         if record.properties is None:
@@ -273,8 +271,6 @@ class Lives:
             run.commits[record.table] = Commit(record.commit, record.time_ms, record.snapshot, offsets)
             yield from self._running(connector, record.time_ms)
 
-    # What it means
-
     def _begin(self, connector: Connector, time_ms: int, *, even_failed: bool = False) -> Iterator[Told]:
         is_to_run = connector.wanted != "STOPPED" and connector.properties is not None
         if connector.run is None and is_to_run and (connector.state == "RUNNING" or even_failed):
@@ -330,8 +326,6 @@ class Lives:
             connector.planned_tasks,
             commits=dict(sorted(run.commits.items())),
         )
-
-    # What time says
 
     def _passed(
         self,

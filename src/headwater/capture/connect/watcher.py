@@ -142,8 +142,6 @@ class Watcher:
                 self._save()
                 save_at = time.monotonic() + _SAVE_EVERY_S
 
-    # Reading
-
     def _wait_for_topics(self, consumer: Consumer, stop: threading.Event) -> None:
         """Wait for Connect's own topics, which it makes when it first starts."""
         is_told = False
@@ -215,8 +213,6 @@ class Watcher:
         ripe, self._held = self._held[:waiting], self._held[waiting:]
         for _, _, record in ripe:
             self._tell(self._lives.apply(record))
-
-    # Telling
 
     def _tell(self, told: Sequence[Told]) -> None:
         for each in told:

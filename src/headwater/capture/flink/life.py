@@ -125,8 +125,6 @@ class Lives:
     def _is_due(self, run: Run, now_ms: int) -> bool:
         return now_ms - run.told_ms >= self._heartbeat_ms
 
-    # A job that is there
-
     def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
         run = self.runs.get(job.id)
         if run is not None and run.over_since_ms is not None and not job.is_over:  # the id is another job's by now
@@ -189,8 +187,6 @@ class Lives:
         del self.runs[run.job_id]
         if self.over is not None:
             self.over.add(_key(job))
-
-    # A job that is not there
 
     def _ended_as_known(self, run: Run) -> Iterator[Told]:
         """How it ended will not be known any better."""

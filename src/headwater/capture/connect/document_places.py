@@ -1,0 +1,68 @@
+"""Indexes and collections of documents that connectors read or write."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from headwater.capture.connect.places import Place, Places
+from headwater.capture.connect.records import Properties, listed
+from headwater.model.names import DatasetId
+
+
+def elasticsearch(properties: Properties, topics: Sequence[str]) -> Places:
+    """The index or data stream of each topic."""
+    first = urlsplit(next(iter(listed(properties.get("connection.url"))), ""))
+    if not first.hostname:
+        return {}
+    if properties.get("external.resource.usage", "DISABLED").upper() != "DISABLED":
+        return {}
+    namespace, name = f"elasticsearch://{first.hostname}:{first.port or 9200}", "${topic}"
+    if (kind := properties.get("data.stream.type", "NONE")).upper() != "NONE":
+        of, within = properties.get("data.stream.dataset", ""), properties.get("data.stream.namespace", "${topic}")
+        name = f"{kind}-{of}-{within}"
+    names = {topic: name.replace("${topic}", topic).lower() for topic in topics}
+    return {topic: [Place(DatasetId(namespace, index), "INDEX")] for topic, index in names.items()}
+
+
+def mongodb_sink(properties: Properties, topics: Sequence[str]) -> Places:
+    """The collection of each topic."""
+    namespace = _mongodb(properties)
+    if not namespace or not properties.get("namespace.mapper", _MONGODB_MAPPER).endswith(_MONGODB_MAPPER):
+        return {}
+    found: dict[str, list[Place]] = {}
+    for topic in topics:
+        own = f"topic.override.{topic}."
+        database = properties.get(f"{own}database") or properties.get("database")
+        collection = properties.get(f"{own}collection") or properties.get("collection") or topic
+        if database:
+            found[topic] = [Place(DatasetId(namespace, f"{database}.{collection}"), "COLLECTION")]
+    return found
+
+
+_MONGODB_MAPPER: Final = "DefaultNamespaceMapper"
+"""The one that takes the names of the settings, not those in a record."""
+
+
+def mongodb_source(properties: Properties, topics: Sequence[str]) -> Places:
+    """The collection of each topic."""
+    namespace, separator = _mongodb(properties), properties.get("topic.separator", ".")
+    lead, tail = properties.get("topic.prefix", ""), properties.get("topic.suffix", "")
+    lead, tail = lead and f"{lead}{separator}", tail and f"{separator}{tail}"
+    found: dict[str, list[Place]] = {}
+    if not namespace or properties.get("topic.namespace.map") or properties.get("topic.mapper"):
+        return found
+    for topic in topics:
+        parts = topic.removeprefix(lead).removesuffix(tail).split(separator, 1)
+        if len(parts) == 2 and topic.startswith(lead) and topic.endswith(tail):
+            found[topic] = [Place(DatasetId(namespace, ".".join(parts)), "COLLECTION")]
+    return found
+
+
+def _mongodb(properties: Properties) -> str:
+    uri = properties.get("connection.uri", "")
+    hosts = re.fullmatch(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?@]+).*", uri)
+    if hosts is None:
+        return ""
+    first = hosts["hosts"].split(",")[0].lower()
+    return f"mongodb://{first if ':' in first else f'{first}:27017'}"
