@@ -2,8 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Final
 
 from fastapi import Request
@@ -13,11 +12,11 @@ from headwater.access.callers import Caller
 from headwater.access.entrance import Entrance
 from headwater.access.policy import Action, Question
 from headwater.access.veil import Veil
-from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, UnauthenticatedError
-from headwater.model.credentials import without_secrets
+from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
-from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
+from headwater.model.names import ColumnId, DatasetId
+from headwater.service.gate.about import NODE_IDS, OF_RUN, About, called_namespace
 from headwater.service.gate.restricted import Restricted
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.gate.sight import Sight
@@ -25,7 +24,6 @@ from headwater.service.gate.words import FORMAT
 from headwater.service.ingest.mistrust import found
 from headwater.service.knowledge.touched import Touched
 from headwater.service.request.access import Service
-from headwater.service.request.node_ids import meanings, run_of
 from headwater.service.writing.api_keys import holding, is_about_api_keys
 from headwater.signing.directory import node_of
 from headwater.signing.note import NoteSigner
@@ -33,11 +31,6 @@ from headwater.store.entries import Entry
 
 log = logging.getLogger(__name__)
 
-_NODE_IDS: Final = ("nodeId", "other")
-_RUNS: Final = ("runId", "run", "fromRun", "toRun")
-_OF_RUN: Final = "the namespace of the run"
-_OF_DATASET: Final = "the namespace of the dataset"
-"""What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
 _ROLES: Final[dict[Action, tuple[str, ...]]] = {
     "read": ("read", "steward", "admin"),
     "edit": ("steward", "admin"),
@@ -51,6 +44,7 @@ class Gate:
 
     def __init__(self, service: Service, entrance: Entrance, log_key: NoteSigner) -> None:
         self._service = service
+        self._about = About(service.knowledge)
         self._entrance = entrance
         self._log_key = log_key.verifier
         self._restricted = Restricted(service.knowledge)
@@ -110,7 +104,7 @@ class Gate:
         return decision.is_allowed, ", ".join(decision.rules) or f"nothing permits {action}"
 
     def _check(self, caller: Caller, asked: Matched, rule: Rule, action: Action, request: Request) -> None:
-        about = self._namespaces(request, asked, rule)
+        about = self._about.namespaces(request, asked, rule)
         for namespace, called in (about or {"": ""}).items():
             covered = _is_covered(caller, rule, namespace, names_some=bool(about))
             is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
@@ -134,7 +128,7 @@ class Gate:
         knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
         covers = None if sees_all else caller.grant.covers
         restricted = frozenset() if knows else self._restricted.names
-        veil = Veil(covers, restricted, self._nodes, self._secret, FORMAT) if covers or restricted else None
+        veil = Veil(covers, restricted, self._about.nodes, self._secret, FORMAT) if covers or restricted else None
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
             return self._why_not(caller, asked.route, entry)
@@ -145,7 +139,7 @@ class Gate:
         """An event is its job's, or its dataset's where it is about no job; a run is its job's."""
         node_id = node_of(entry.key_id) if entry.verdict == "ok" and entry.key_id else None
         own = entry.named[0].namespace
-        namespaces = {own: _called(own), **dict.fromkeys(self._owner_of_run(entry.run_id), _OF_RUN)}
+        namespaces = {own: called_namespace(own), **dict.fromkeys(self._about.owner_of_run(entry.run_id), OF_RUN)}
         for namespace, called in namespaces.items():
             is_its_own = namespace == NODES or caller.grant.covers(namespace)  # there a node speaks of itself, signed
             covered = is_its_own and caller.grant.covers_node(node_id)
@@ -159,71 +153,13 @@ class Gate:
                 return ForbiddenError(f"{caller.name} may not bring this event: {told}")
         return None
 
-    # What a request is about
-
-    def _namespaces(self, request: Request, asked: Matched, rule: Rule) -> Mapping[str, str]:
-        """The namespaces that a request is about, and how each is called to its caller, who may not know its name."""
-        if rule.about != "named":
-            return {}
-        path = asked.parameters
-        named = {path[rule.namespace]: _called(path[rule.namespace])} if rule.namespace in path else {}
-        if "/datasets/" in asked.route:
-            named = self._of_node(DatasetId(path["namespace"], path["name"])) | named
-        runs = self._owner_of_run(path.get("run_id"))
-        for key, value in request.query_params.multi_items():
-            if key in _NODE_IDS:
-                runs += self._owner_of_run(run_of(value))
-                for node in self._nodes_or_none(value):
-                    named = self._of_node(node) | named
-            elif key in _RUNS:
-                runs += self._owner_of_run(value)
-            elif key == "namespace":
-                asked_for = without_secrets(value)
-                named[asked_for] = _called(asked_for)
-        return dict.fromkeys(runs, _OF_RUN) | named
-
-    def _owner_of_run(self, run_id: str | None) -> list[str]:
-        try:
-            return [] if run_id is None else [self._service.knowledge.run(run_id).job.namespace]
-        except NotFoundError:
-            return []
-
-    def _shown(self, name: DatasetId) -> DatasetId:
-        return self._service.knowledge.graph.shown(name)
-
-    def _of_node(self, node: AnyNode) -> dict[str, str]:
-        if isinstance(node, JobId):
-            return {node.namespace: _called(node.namespace)}
-        name = without_column(node)
-        shown = self._shown(name).namespace
-        return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
-
-    def _nodes_or_none(self, node_id: str) -> Iterator[AnyNode]:
-        with suppress(InvalidNameError):
-            for meant in meanings(node_id):
-                yield from self._likeliest(meant)
-
-    def _nodes(self, node_id: str) -> Sequence[AnyNode]:
-        """What a node id of an answer may mean, as it stands."""
-        return self._likeliest(next(meanings(node_id), ()))
-
-    def _likeliest(self, meant: Sequence[AnyNode]) -> Sequence[AnyNode]:
-        """Those that are known; else the first."""
-        return [node for node in meant if self._is_known(node)] or meant[:1]
-
-    def _is_known(self, node: AnyNode) -> bool:
-        graph = self._service.knowledge.graph
-        if isinstance(node, JobId):
-            return node in graph.jobs
-        name = without_column(node)
-        return name in graph.datasets or graph.identities.knows(name)
-
     def _hide_columns(self, request: Request, route: str, sight: Sight) -> None:
         """What is hidden from somebody is not there for them, in the same words as a column that nobody told of."""
         if sight.veil is None or sight.veil.columns is None:
             return
         asked = request.query_params
-        nodes = [node for key in _NODE_IDS for value in asked.getlist(key) for node in self._nodes_or_none(value)]
+        ids = (value for key in NODE_IDS for value in asked.getlist(key))
+        nodes = [node for node_id in ids for node in self._about.nodes_asked_for(node_id)]
         columns = [node for node in nodes if isinstance(node, ColumnId)]
         datasets = [node for node in nodes if isinstance(node, DatasetId)]
         columns += [ColumnId(dataset, column) for column in asked.getlist("column") for dataset in datasets]
@@ -260,7 +196,3 @@ def _scope(rule: Rule, called: str) -> str:
     if called:
         return f" with a scope that covers {called}"
     return " with the scope *" + (", or a request that names a namespace" if rule.about == "named" else "")
-
-
-def _called(namespace: str) -> str:
-    return f"namespace {namespace!r}"

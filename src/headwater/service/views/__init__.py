@@ -12,7 +12,7 @@ Resources as Marquez has them:
 
 The graph around a node:
 
-    lineage     jobs and datasets; columns: columns
+    lineage     jobs and datasets; lineage_nodes: each of them rendered; columns: columns
     flow        which datasets a dataset is made from
     neighbours  what is next to a job or dataset; path: the way of the data through it
     upstream    which runs made what a run read
@@ -23,6 +23,7 @@ Questions:
     impact      what a change reaches
     causes      why an output is wrong
     diff        what is different; diff_runs: which runs may have told it; both_sides: what either graph knows of that
+                diff_answer: as it goes out
     drift       schemas that changed
     coverage    gaps that are known; silence: streams that have fallen silent
     identity    which names are one dataset, and why

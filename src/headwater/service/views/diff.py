@@ -1,37 +1,34 @@
 """What came, went or changed between two times or two runs, and which event did it."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.did import did
-from headwater.graph.diff import Among, Change, ChangeWay, Element, GraphDiff, Kind, Layout, Side, compare, touches
-from headwater.graph.told import Mattering, Merged, NameOf, Told, told
+from headwater.graph.diff import Among, Change, ChangeWay, GraphDiff, Layout, Side, compare, touches
+from headwater.graph.told import Mattering, Merged, NameOf, told
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 from headwater.service.ahead import groups, in_turns, outcome_in_turns
-from headwater.service.http.answers import iso
-from headwater.service.http.as_of import AsOf, written
+from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.pasts import Past
 from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.both_sides import Sides, both_sides
+from headwater.service.views.diff_answer import FACETS, TellingEvent, answer, end
 from headwater.service.views.diff_runs import runs_that_may_tell
-from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import AnotherReader, Reader
 
 _TOGETHER: Final = 32
 """Events of a run that are looked at before others have their turn: some milliseconds' work."""
-_FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
 
 
 class Asked(NamedTuple):
@@ -41,11 +38,6 @@ class Asked(NamedTuple):
     namespace: str | None
     limit: int
     offset: int
-
-
-class _Event(NamedTuple):
-    logged: LoggedEvent
-    told: Told
 
 
 async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherReader) -> shapes_diff.Diff:
@@ -67,7 +59,7 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     run_ids = (runs_that_may_tell(side.graph, sides.members, page) for side in (was, now))
     search = _Search(before.as_of, after.as_of, sorted(set[str]().union(*run_ids)), sides)
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
-    return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
+    return answer((end(before.as_of), end(after.as_of)), changes, page, events)
 
 
 async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: AnyNode | None) -> Among | None:
@@ -125,7 +117,7 @@ class _Search(NamedTuple):
     run_ids: Sequence[str]
     sides: Sides
 
-    def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[_Event | None]:
+    def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[TellingEvent | None]:
         """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
         matters = Mattering(page)
         with closing(another_reader()) as reader:
@@ -134,7 +126,7 @@ class _Search(NamedTuple):
         by_place = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
         new = [event.told for event in by_place.values() if self._is_after(event.logged)]
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
-        found: list[_Event | None] = []
+        found: list[TellingEvent | None] = []
         for change in page:
             place = did(change, new, self.sides.before, self.sides.after)
             if place is None:
@@ -148,13 +140,13 @@ class _Search(NamedTuple):
     def _is_after(self, logged: LoggedEvent) -> bool:
         return self.after.counts(logged.event_us, logged.log_index)
 
-    def _event(self, logged: LoggedEvent, matters: Mattering) -> _Event:
+    def _event(self, logged: LoggedEvent, matters: Mattering) -> TellingEvent:
         told_under = self.sides.told_after if self._is_after(logged) else self.sides.told_before
         said = matters.of(told(logged.log_index, _facts(logged), lambda name: told_under.get(name, name)))
-        return _Event(logged._replace(raw=b""), said)  # of which there may be thousands
+        return TellingEvent(logged._replace(raw=b""), said)  # of which there may be thousands
 
 
-def _stamp(event: _Event) -> tuple[int, bytes]:
+def _stamp(event: TellingEvent) -> tuple[int, bytes]:
     return event.logged.event_us, event.logged.digest
 
 
@@ -191,8 +183,8 @@ async def diff_of_runs(
         page = changes[asked.offset : asked.offset + asked.limit]
         places = [(before if each.way == "went" else after).since[each.element] for each in page]
         events = {event.logged.log_index: event async for event in told_by(sorted({*places}))}
-    ends = (_end(as_of, runs[0].run_id), _end(as_of, runs[1].run_id))
-    return _answer(ends, changes, page, [events[place] for place in places])
+    ends = (end(as_of, runs[0].run_id), end(as_of, runs[1].run_id))
+    return answer(ends, changes, page, [events[place] for place in places])
 
 
 async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
@@ -201,11 +193,11 @@ async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
     return [place for place in places if as_of.log_size is None or place < as_of.log_size]
 
 
-async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[_Event]:
+async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[TellingEvent]:
     """The events in these places, in that order; some at a time, since a stream has thousands."""
     for group in groups(places, _TOGETHER):
         for logged, said in await asyncio.to_thread(_read, reader, group):
-            yield _Event(logged, told(logged.log_index, said, name_of))
+            yield TellingEvent(logged, told(logged.log_index, said, name_of))
 
 
 def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tuple[Fact, ...]]]:
@@ -213,77 +205,12 @@ def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tupl
     return [(events[place], _facts(events[place])) for place in places]
 
 
-async def _merged(events: AsyncIterator[_Event], as_of: AsOf) -> Merged:
+async def _merged(events: AsyncIterator[TellingEvent], as_of: AsOf) -> Merged:
     merged = Merged()
     async for event in events:
         if as_of.time_us is None or event.logged.event_us <= as_of.time_us:
             merged.add(event.told)
     for element, value in [*merged.layout.items()]:
-        if value is None and element.kind in _FACETS:  # it was taken back
+        if value is None and element.kind in FACETS:  # it was taken back
             del merged.layout[element]
     return merged
-
-
-# Shapes
-
-
-def _answer(
-    ends: tuple[shapes_diff.DiffEnd, shapes_diff.DiffEnd],
-    changes: Sequence[Change],
-    page: Sequence[Change],
-    events: Sequence[_Event | None],
-) -> shapes_diff.Diff:
-    ways = Counter(change.way for change in changes)
-    return {
-        "from": ends[0],
-        "to": ends[1],
-        "counts": shapes_diff.DiffCounts(came=ways["came"], went=ways["went"], changed=ways["changed"]),
-        "changes": [_change(*each) for each in zip(page, events, strict=True)],
-        "totalCount": len(changes),
-    }
-
-
-def _end(as_of: AsOf, run_id: str | None = None) -> shapes_diff.DiffEnd:
-    return shapes_diff.DiffEnd(asOf=written(as_of.time_us or 0), logSize=as_of.log_size or 0, runId=run_id)
-
-
-def _change(change: Change, event: _Event | None) -> shapes_diff.Change:
-    kind, ends, what = change.element
-    ids = [end.node_id for end in ends]
-    return shapes_diff.Change(
-        change=change.way,
-        kind=kind,
-        nodeId=ids[0] if len(ids) == 1 else None,
-        origin=ids[0] if len(ids) == 2 else None,
-        destination=ids[1] if len(ids) == 2 else None,
-        facet=what if kind in _FACETS else None,
-        before=_value(change.element, change.before),
-        after=_value(change.element, change.after),
-        event=None if event is None else _event(event),
-    )
-
-
-def _value(element: Element, value: Any) -> Any:  # noqa: ANN401  whatever a facet holds
-    match element.kind:
-        case _ if value is None:
-            return None
-        case "dataset":
-            return [name.node_id for name in value]
-        case "schema":
-            return [{"name": name, "type": kind} for name, kind in value]
-        case "columnEdge":
-            return [{"type": kind, "subtype": subtype, "masking": masking} for kind, subtype, masking in value]
-    return value
-
-
-def _event(event: _Event) -> shapes_diff.DiffEvent:
-    logged, said = event
-    run_id, job = next(iter(said.runs.items()), (None, said.declared))
-    return shapes_diff.DiffEvent(
-        index=logged.log_index,
-        digest=f"sha256:{logged.digest.hex()}",
-        eventTime=iso(logged.event_us),
-        eventType=logged.event_type,
-        runId=run_id,
-        job=None if job is None else name_of(job),
-    )

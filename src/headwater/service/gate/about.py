@@ -1,0 +1,88 @@
+"""What a request is about: the namespaces that its caller must be allowed to see, and the nodes that it names."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from fastapi import Request
+
+from headwater.errors import InvalidNameError, NotFoundError
+from headwater.model.credentials import without_secrets
+from headwater.model.names import AnyNode, DatasetId, JobId, without_column
+from headwater.service.gate.rules import Matched, Rule
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.node_ids import meanings, run_of
+
+NODE_IDS: Final = ("nodeId", "other")
+_RUNS: Final = ("runId", "run", "fromRun", "toRun")
+OF_RUN: Final = "the namespace of the run"
+_OF_DATASET: Final = "the namespace of the dataset"
+"""What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
+
+
+class About:
+    """Tells what requests are about, by what is known now."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    def namespaces(self, request: Request, asked: Matched, rule: Rule) -> Mapping[str, str]:
+        """The namespaces that a request is about, and how each is called to its caller, who may not know its name."""
+        if rule.about != "named":
+            return {}
+        path = asked.parameters
+        named = {path[rule.namespace]: called_namespace(path[rule.namespace])} if rule.namespace in path else {}
+        if "/datasets/" in asked.route:
+            named = self._of_node(DatasetId(path["namespace"], path["name"])) | named
+        runs = self.owner_of_run(path.get("run_id"))
+        for key, value in request.query_params.multi_items():
+            if key in NODE_IDS:
+                runs += self.owner_of_run(run_of(value))
+                for node in self.nodes_asked_for(value):
+                    named = self._of_node(node) | named
+            elif key in _RUNS:
+                runs += self.owner_of_run(value)
+            elif key == "namespace":
+                asked_for = without_secrets(value)
+                named[asked_for] = called_namespace(asked_for)
+        return dict.fromkeys(runs, OF_RUN) | named
+
+    def owner_of_run(self, run_id: str | None) -> list[str]:
+        """The namespace of a run's job, if it has one that is known."""
+        try:
+            return [] if run_id is None else [self._knowledge.run(run_id).job.namespace]
+        except NotFoundError:
+            return []
+
+    def _of_node(self, node: AnyNode) -> dict[str, str]:
+        if isinstance(node, JobId):
+            return {node.namespace: called_namespace(node.namespace)}
+        name = without_column(node)
+        shown = self._knowledge.graph.shown(name).namespace
+        return {shown: called_namespace(shown) if shown == name.namespace else _OF_DATASET}
+
+    def nodes_asked_for(self, node_id: str) -> Iterator[AnyNode]:
+        """What a node id of a request may mean; nothing where it is none."""
+        with suppress(InvalidNameError):
+            for meant in meanings(node_id):
+                yield from self._likeliest(meant)
+
+    def nodes(self, node_id: str) -> Sequence[AnyNode]:
+        """What a node id of an answer may mean, as it stands."""
+        return self._likeliest(next(meanings(node_id), ()))
+
+    def _likeliest(self, meant: Sequence[AnyNode]) -> Sequence[AnyNode]:
+        """Those that are known; else the first."""
+        return [node for node in meant if self._is_known(node)] or meant[:1]
+
+    def _is_known(self, node: AnyNode) -> bool:
+        graph = self._knowledge.graph
+        if isinstance(node, JobId):
+            return node in graph.jobs
+        name = without_column(node)
+        return name in graph.datasets or graph.identities.knows(name)
+
+
+def called_namespace(namespace: str) -> str:
+    """How a namespace is called to a caller who may know its name."""
+    return f"namespace {namespace!r}"

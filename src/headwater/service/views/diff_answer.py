@@ -1,0 +1,86 @@
+"""What is different, as it goes out."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from headwater.graph.diff import Change, Element, Kind
+from headwater.graph.told import Told
+from headwater.service.http.answers import iso
+from headwater.service.http.as_of import AsOf, written
+from headwater.service.shapes import diff as shapes_diff
+from headwater.service.views.names import name_of
+from headwater.store.entries import LoggedEvent
+
+FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
+
+
+class TellingEvent(NamedTuple):
+    """An event, and what it told."""
+
+    logged: LoggedEvent
+    told: Told
+
+
+def answer(
+    ends: tuple[shapes_diff.DiffEnd, shapes_diff.DiffEnd],
+    changes: Sequence[Change],
+    page: Sequence[Change],
+    events: Sequence[TellingEvent | None],
+) -> shapes_diff.Diff:
+    """The changes on a page, of all of them, each with the event that told it, between these two ends."""
+    ways = Counter(change.way for change in changes)
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "counts": shapes_diff.DiffCounts(came=ways["came"], went=ways["went"], changed=ways["changed"]),
+        "changes": [_change(*each) for each in zip(page, events, strict=True)],
+        "totalCount": len(changes),
+    }
+
+
+def end(as_of: AsOf, run_id: str | None = None) -> shapes_diff.DiffEnd:
+    """One end of a comparison."""
+    return shapes_diff.DiffEnd(asOf=written(as_of.time_us or 0), logSize=as_of.log_size or 0, runId=run_id)
+
+
+def _change(change: Change, event: TellingEvent | None) -> shapes_diff.Change:
+    kind, ends, what = change.element
+    ids = [end.node_id for end in ends]
+    return shapes_diff.Change(
+        change=change.way,
+        kind=kind,
+        nodeId=ids[0] if len(ids) == 1 else None,
+        origin=ids[0] if len(ids) == 2 else None,
+        destination=ids[1] if len(ids) == 2 else None,
+        facet=what if kind in FACETS else None,
+        before=_value(change.element, change.before),
+        after=_value(change.element, change.after),
+        event=None if event is None else _event(event),
+    )
+
+
+def _value(element: Element, value: Any) -> Any:  # noqa: ANN401  whatever a facet holds
+    match element.kind:
+        case _ if value is None:
+            return None
+        case "dataset":
+            return [name.node_id for name in value]
+        case "schema":
+            return [{"name": name, "type": kind} for name, kind in value]
+        case "columnEdge":
+            return [{"type": kind, "subtype": subtype, "masking": masking} for kind, subtype, masking in value]
+    return value
+
+
+def _event(event: TellingEvent) -> shapes_diff.DiffEvent:
+    logged, said = event
+    run_id, job = next(iter(said.runs.items()), (None, said.declared))
+    return shapes_diff.DiffEvent(
+        index=logged.log_index,
+        digest=f"sha256:{logged.digest.hex()}",
+        eventTime=iso(logged.event_us),
+        eventType=logged.event_type,
+        runId=run_id,
+        job=None if job is None else name_of(job),
+    )
