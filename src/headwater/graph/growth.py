@@ -183,8 +183,6 @@ class Growth(JobEdges, ColumnEvidences):
         if run.of_job is not None:
             self._count_edge(run.of_job.job, *end, fact.seen, is_new_run=known is None)
 
-    # Flow that is told of, and order of jobs
-
     def _add_control_flow(self, fact: ControlFlow) -> None:
         control = self._told(fact.run_id).control
         named = (fact.way, fact.job, fact.dependency)
@@ -206,8 +204,6 @@ class Growth(JobEdges, ColumnEvidences):
             return  # statistics of one run: read from the store where the run is shown
         dataset = self._dataset(fact.dataset)
         _tell(dataset.facets, dataset.alike_since, fact.name, fact.stamped, fact.stamp.time_us)
-
-    # Declarations
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):

@@ -71,8 +71,6 @@ class Identities:
         self._exceptions: dict[DatasetId, Class] | None = {}
         """The classes of the names that the two rules are about; None: to be worked out anew."""
 
-    # Learning
-
     def note(self, name: DatasetId) -> None:
         """A name that somebody uses: other spellings of it, also later ones, are the same dataset."""
         if name in self._known:
@@ -175,8 +173,6 @@ class Identities:
         self._exceptions = None
         self.changes += 1
 
-    # Asking
-
     @property
     def names(self) -> Mapping[DatasetId, None]:
         """Every name that was ever used, in the order in which they came."""
@@ -251,8 +247,6 @@ class Identities:
                     came_by[there] = link
                     queue.append(there)
         return list(_way_back(other, came_by)) if other in came_by else None
-
-    # The two rules
 
     def _root(self, name: DatasetId) -> DatasetId:
         while (parent := self._parent.get(name)) is not None:

@@ -25,8 +25,6 @@ from headwater.model.names import DatasetId, JobId
 class Graph(Growth):
     """Jobs, runs and datasets by name, and the edges between them."""
 
-    # Identity
-
     def members(self, name: DatasetId) -> tuple[DatasetId, ...]:
         """Every name of the dataset, the shown one first."""
         if self.identities.is_alone(name):
@@ -147,8 +145,6 @@ class Graph(Growth):
         *_, node = teller
         return node if isinstance(node, JobId) else None
 
-    # Runs and their jobs
-
     def has_job(self, name: JobId) -> bool:
         """Whether there is a job by that name, deleted or not.
 
@@ -205,8 +201,6 @@ class Graph(Growth):
             return edges[0].runs
         return sum(not self.runs[run_id].observed.keys().isdisjoint(ends) for run_id in job.runs)
 
-    # Edges between jobs and datasets, by shown names
-
     def reads(self, job: JobId) -> dict[DatasetId, Edge]:
         """What the job reads."""
         return self._by_shown_name(self.jobs[job].reads)
@@ -245,8 +239,6 @@ class Graph(Growth):
         """Before when none of these runs spoke."""
         times = (self.runs[run_id].times for run_id in run_ids)
         return min((each.seen.first_us for each in times if each is not None), default=0)
-
-    # Edges between columns, by shown names
 
     def evidence_into(self, name: DatasetId) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
         """What tells of the dataset's columns, under which of its names: of each run or declaration the strongest."""
@@ -313,8 +305,6 @@ class Graph(Growth):
         """The same, as far as facets have been read."""
         known = self.column_edges.known_to_be_fed_by
         return {self.shown(target) for member in self.identities.members(name) for target in known(member)}
-
-    # Declarations
 
     def declared_ends(self, job: JobId) -> Iterator[JobId | DatasetId]:
         """The jobs and datasets that data flows between or into by the job's declaration, but for its own ends."""

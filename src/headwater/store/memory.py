@@ -45,8 +45,6 @@ class MemoryStore(Store):
         self.catch_up()
         return told
 
-    # The log
-
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
         return None if super().raw(digest) is None else self._log.raw(digest)

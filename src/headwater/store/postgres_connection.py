@@ -73,8 +73,6 @@ class PostgresConnection:
         """The number of the server's process behind the connection."""
         return None if self._db is None else self._db.info.backend_pid
 
-    # Opening
-
     def open(self) -> psycopg.Connection[Row]:
         """Connect, unless it is connected.
 
@@ -134,8 +132,6 @@ class PostgresConnection:
                 "is it a database of Headwater's own, and does its user own it?"
             ) from None
 
-    # Reading
-
     def rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         """As in `Connection`."""
         try:
@@ -173,8 +169,6 @@ class PostgresConnection:
             raise self._unavailable(fault) from None
         finally:
             _roll_back(db)
-
-    # Writing
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """As in `Connection`."""

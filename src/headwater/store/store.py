@@ -172,8 +172,6 @@ class Store(OpenStore):
             super().close()
             self._writer.close()
 
-    # Writing
-
     def add(self, entries: Sequence[Entry]) -> list[Stored]:
         """Store the events in one transaction, which is on disk when this returns; their facts follow.
 
@@ -224,8 +222,6 @@ class Store(OpenStore):
 
     def _be_ready(self) -> None:
         """Called before anything is written."""
-
-    # The log
 
     def _log_size(self) -> int:
         [(size,)] = self._writer.rows(LOG_SIZE)
@@ -367,8 +363,6 @@ class Store(OpenStore):
             raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
         log.warning("an erasure was cut off, nothing of it counts: repeat it", extra={"log_index": place})
         self._rewrite_segment(place)
-
-    # Taking in, in the log's order
 
     def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
         """Work out the facts of the log's entries up to there; `own` are the last of them, which need not be read."""

@@ -27,9 +27,6 @@ def resolve(node: Node | None, info: GraphQLResolveInfo[Ask], **arguments: objec
     return None if node is None else node.shape.get(info.field_name)
 
 
-# What a query begins with
-
-
 def _page(limit: int | None, offset: int | None) -> slice:
     start = max(offset or 0, 0)
     return slice(start, None if limit is None else start + max(limit, 0))
@@ -55,9 +52,6 @@ def _job(ask: Ask, _: None, namespace: str, name: str | None = None) -> Node | N
 
 def _namespace(ask: Ask, _: None, name: str) -> Node | None:
     return objects.namespace(ask, name)
-
-
-# Datasets
 
 
 def _current_version(ask: Ask, name: DatasetId) -> Node | None:
@@ -116,9 +110,6 @@ def _datasets_of_source(ask: Ask, name: str) -> list[Node]:
     return [node for node in nodes if node.shape["sourceName"] == name]
 
 
-# Jobs and runs
-
-
 def _current_job_version(ask: Ask, job: JobId) -> Node | None:
     return next(iter(objects.all_job_versions(ask, job)), None)
 
@@ -169,9 +160,6 @@ def _start_state(ask: Ask, run: KnownRun) -> Node | None:
 
 def _end_state(ask: Ask, run: KnownRun) -> Node | None:
     return None if run.ended_us is None else objects.state(ask, run, run.state, run.ended_us)
-
-
-# Namespaces
 
 
 def _owner(ask: Ask, name: str) -> Node | None:

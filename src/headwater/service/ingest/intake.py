@@ -116,8 +116,6 @@ class Intake:
             raise answer
         return answer
 
-    # As a learner
-
     def heard(self, news: Sequence[Stored]) -> None:
         """As in `Learner`."""
         for stored in news:

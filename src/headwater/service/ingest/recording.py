@@ -148,17 +148,15 @@ class RecorderHere:
             waits.answer.set_result(fault)
         return waits.answer
 
-    # On the writer's thread
-
     def _hand_over(self, outcomes: Sequence[tuple[_Waits, Outcome]]) -> None:
+        """On the writer's thread, as `_hear`."""
         self._loop.call_soon_threadsafe(self._settle, outcomes, self.store.growth)
 
     def _hear(self, news: Sequence[Stored]) -> None:
         self._loop.call_soon_threadsafe(self._learner.heard, news)
 
-    # Back on the event loop's thread
-
     def _settle(self, outcomes: Sequence[tuple[_Waits, Outcome]], growth: Growth) -> None:
+        """Back on the event loop's thread."""
         answers = self._learner.settled([(waits.verdict, outcome) for waits, outcome in outcomes], growth)
         for (waits, _), answer in zip(outcomes, answers, strict=True):
             if not waits.answer.done():

@@ -68,8 +68,6 @@ class CutPast:
         self._store.close()
         vars(self.knowledge).clear()
 
-    # Making
-
     async def make(self) -> None:
         """Make it ready; called once, and before anything is asked of its knowledge."""
         await in_turns(self._now.spoken.catch_up())
@@ -128,8 +126,6 @@ class CutPast:
                 return read(reader)
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, reading)
-
-    # Keeping in step
 
     def keep(self, facts: Sequence[Fact]) -> None:
         """Keep what is known of the run that an event is about, which `now` is about to learn."""

@@ -130,8 +130,6 @@ class Pasts:
             return False
         return not self._now.graph.edits.may_have_deleted_by(bounds.time_us)
 
-    # Making and giving up
-
     def _begin(self, key: _Key, size: int) -> _Kept:
         if self._is_stopping.is_set():
             raise UnavailableError("the service is stopping")

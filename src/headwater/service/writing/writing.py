@@ -27,8 +27,6 @@ from headwater.service.views.sources import source
 from headwater.service.views.tags import tag_shape
 from headwater.service.writing.actions import note_put
 
-# What events say
-
 
 async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None) -> None:
     """Declare a dataset, or tell that a run wrote it; its tags are put on it."""
@@ -130,9 +128,6 @@ async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: d
     time_us = service.now_us() if at is None else microseconds(at)
     await service.intake.take(declared.run_event(time_us, event_type, run.run_id, run.job))
     await note_put(service, ("run", run.run_id), by)
-
-
-# What only edits say
 
 
 async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody, by: str | None) -> None:
