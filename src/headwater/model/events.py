@@ -93,7 +93,7 @@ class JobEvent:
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
     lacking: tuple[str, ...] = ()
-    """Members without which it is not what it says that it is, by its `schemaURL` or a state: for none is a job's."""
+    """Members without which it is not of a run, where it says that it is, by its `schemaURL` or a state."""
 
 
 @value
@@ -193,12 +193,9 @@ def _said(body: Mapping[str, Any]) -> str | None:
 
 
 def _lacking(body: Mapping[str, Any], said: str | None) -> tuple[str, ...]:
-    """The members that an event without a run lacks, to be what it says that it is."""
-    tells_state = body.get("eventType") is not None and said != "DatasetEvent"  # only a run comes into one
-    if said == "RunEvent" or tells_state:
-        return tuple(name for name in ("run", "job") if body.get(name) is None)
-    wanted = {"JobEvent": "job", "DatasetEvent": "dataset"}.get(said or "")
-    return () if wanted is None or body.get(wanted) is not None else (wanted,)
+    """The members that an event without a run lacks, if it says that it is of one: by its `schemaURL`, or by a state."""
+    is_of_run = said == "RunEvent" or (body.get("eventType") is not None and body.get("dataset") is None)
+    return tuple(name for name in ("run", "job") if body.get(name) is None) if is_of_run else ()
 
 
 def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:

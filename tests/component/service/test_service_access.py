@@ -621,8 +621,7 @@ def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: As
     assert brought(job=own, run={"runId": str(uuid4())}, inputs=[PEOPLE]) == 201  # a dataset may be anybody's
     assert brought(run={"runId": str(uuid4())}) == 403
     assert brought(job=own, run={"runId": HIDDEN_RUN}) == 403
-    declared = {"eventType": None, "run": None, "job": None, "dataset": {"namespace": "lake", "name": "mine"}}
-    assert brought(**declared) == 403
+    assert brought(run=None, job=None, dataset={"namespace": "lake", "name": "mine"}) == 403
 
 
 def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Asker) -> None:

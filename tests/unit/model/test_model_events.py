@@ -67,15 +67,15 @@ def test_an_event_without_run_is_a_job_event_and_without_job_a_dataset_event() -
         ("RunEvent", ["job"], JobEvent, ("run",)),
         ("RunEvent", ["dataset"], DatasetEvent, ("run", "job")),
         ("RunEvent", ["run", "job"], RunEvent, None),
-        ("JobEvent", ["dataset"], DatasetEvent, ("job",)),
+        ("JobEvent", ["dataset"], DatasetEvent, ()),
         ("JobEvent", ["job", "dataset"], JobEvent, ()),
         ("JobEvent", ["run", "job"], RunEvent, None),
-        ("DatasetEvent", ["job"], JobEvent, ("dataset",)),
+        ("DatasetEvent", ["job"], JobEvent, ()),
         ("DatasetEvent", ["job", "dataset"], DatasetEvent, ()),
         ("BaseEvent", ["job"], JobEvent, ()),
     ],
 )
-def test_an_event_is_what_it_has_the_members_of_and_lacks_what_it_says_that_it_is(
+def test_an_event_is_what_it_has_the_members_of_and_lacks_a_run_where_it_says_that_it_is_of_one(
     said: str, members: list[str], kind: type, lacking: tuple[str, ...] | None
 ) -> None:
     node = {"namespace": "production", "name": "orders"}
