@@ -106,16 +106,19 @@ export interface Transformation {
   readonly masking: boolean | null
 }
 
-export interface InputField {
+interface InputDataset {
   readonly namespace: string
   readonly dataset: string
-  readonly field: string
   /** Absent where a service speaks only Marquez's dialect. */
   readonly transformations?: readonly Transformation[]
 }
 
+export interface InputField extends InputDataset {
+  readonly field: string
+}
+
 /** A source of a dataset as a whole. */
-export interface DatasetInputField extends Omit<InputField, 'field'> {
+export interface DatasetInputField extends InputDataset {
   /** Null: all columns of that dataset. */
   readonly field: string | null
   /** The column that it goes into; null: all. */
