@@ -193,7 +193,7 @@ def _said(body: Mapping[str, Any]) -> str | None:
 
 
 def _lacking(body: Mapping[str, Any], said: str | None) -> tuple[str, ...]:
-    """The members that an event without a run lacks, if it says that it is of one: by its `schemaURL`, or by a state."""
+    """What an event without a run lacks, if it says that it is of one: by its `schemaURL`, or by a state."""
     is_of_run = said == "RunEvent" or (body.get("eventType") is not None and body.get("dataset") is None)
     return tuple(name for name in ("run", "job") if body.get(name) is None) if is_of_run else ()
 
