@@ -74,9 +74,7 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
         for dataset in (known.reads.keys() | known.writes.keys()) - touched:  # once: a hub has thousands of readers
             touched.add(dataset)
             if graph.shown(dataset).is_complete:
-                yield from graph.writers(dataset)
-                yield from graph.readers(dataset)
-                yield from beside(dataset)
+                yield from of_dataset(dataset)
         yield from (*known.fed_by, *known.feeds)
 
     def of_dataset(dataset: DatasetId) -> Iterable[JobId | Made]:

@@ -4,15 +4,10 @@ So nothing is put together for the nodes that are only walked over.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
 
 from headwater.graph.lineage import Graph
 from headwater.graph.walk import Around, reachable
-from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
-
-_READS: Final[Direction] = "input"
-_WRITES: Final[Direction] = "output"
 
 
 def around_by(
@@ -37,20 +32,17 @@ def around_by(
             for name, edge in edges.items():
                 if name not in walked and edge.seen.first_us <= until_us:
                     walked.add(name)
-                    yield from touching(name, _WRITES)
-                    yield from touching(name, _READS)
+                    yield from touching(name)
 
-    def touching(name: DatasetId, way: Direction) -> Iterator[JobId]:
+    def touching(name: DatasetId) -> Iterator[JobId]:
         if not are_alone((name,)):
             raise _NotToldByEdgesError
         dataset = datasets.get(name)
-        if dataset is None:
-            return
-        for job in dataset.readers if way == _READS else dataset.writers:
+        for job in () if dataset is None else dataset.writers | dataset.readers:
             known = jobs[job]
             if known.is_told_by_others:
                 raise _NotToldByEdgesError
-            if (known.reads if way == _READS else known.writes)[name].seen.first_us <= until_us:
+            if any(name in edges and edges[name].seen.first_us <= until_us for edges in (known.reads, known.writes)):
                 yield job
 
     try:
@@ -58,8 +50,7 @@ def around_by(
             if jobs[node].is_told_by_others:
                 return None
             return Around([*reachable([node], neighbours, max_hops)], [])
-        start = sorted({*touching(node, _WRITES), *touching(node, _READS)})
-        return Around([*reachable(start, neighbours, max_hops)], [])
+        return Around([*reachable(sorted(touching(node)), neighbours, max_hops)], [])
     except _NotToldByEdgesError:
         return None
 

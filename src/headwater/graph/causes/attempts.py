@@ -14,7 +14,7 @@ def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outl
     part of the same run as they are (`in_run`) these alone matter, whatever other runs did since.
     """
     for run in ended:
-        if run.state in ("FAILED", "ABORTED") and not _is_made_good(run, ended, in_run):
+        if run.has_failed and not _is_made_good(run, ended, in_run):
             yield run
 
 

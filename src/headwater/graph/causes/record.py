@@ -66,6 +66,11 @@ class Outline(NamedTuple):
     parent_run: str | None
     """The id of the run that it is a part of, which may tell nothing itself."""
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it ended without having done what it was to do."""
+        return self.state in ("FAILED", "ABORTED")
+
 
 class EventRef(NamedTuple):
     """An event in the log."""

@@ -388,7 +388,7 @@ def _made_of(history: History, here: _Next) -> Iterator[Handed]:
     if here.outputs is not None:
         return
     for part in history.parts(here.run.run_id):
-        if not here.is_of_missing or part.state in ("FAILED", "ABORTED"):
+        if not here.is_of_missing or part.has_failed:
             yield Handed(part.job, (Writer(part, "part"),), here.run.last_us)
 
 

@@ -17,7 +17,7 @@ def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
         latest = _latest(history, whole.job, until_us)
         if latest is None or latest.run_id == whole.run_id or latest.started_us <= last.started_us:
             continue
-        if latest.state in ("FAILED", "ABORTED"):
+        if latest.has_failed:
             return latest
     return None
 

@@ -131,7 +131,7 @@ def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
 
 def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> bool:
     """A run that failed may not have come to say what it writes; then its job's other runs say it."""
-    return run.state in ("FAILED", "ABORTED") and run.job in history.writers(name)
+    return run.has_failed and run.job in history.writers(name)
 
 
 def _writers(history: KnownHistory, name: DatasetId) -> list[Outline]:

@@ -26,7 +26,7 @@ _LATE_AFTER: Final = 2.0
 def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
     """The run itself failed or was aborted."""
     run = visit.run
-    if run.state not in ("FAILED", "ABORTED"):
+    if not run.has_failed:
         return
     told = _error(visit.record)
     why = f": {clipped(told[0])}" if told else ""
