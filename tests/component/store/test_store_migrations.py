@@ -4,7 +4,8 @@ import json
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -40,6 +41,15 @@ def stored(store: Store) -> tuple[list[bytes], object]:
 EVERYTHING = (EVENTS, fold(fact for raw in EVENTS for fact in facts(parse_event(raw))))
 
 
+@contextmanager
+def of_shape(shape: int, path: Path) -> Iterator[sqlite3.Connection]:
+    """A database of a former shape, to be changed before it is opened."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((RELEASED / f"sqlite-{shape}.sql").read_text())
+        with db:
+            yield db
+
+
 def restored(cluster: Cluster, dump: Path) -> str:
     """The URL of a new database with what a dump holds."""
     url = cluster.new_database()
@@ -60,10 +70,8 @@ def test_a_sqlite_file_of_a_released_shape_opens_with_everything(dump: Path, tmp
 
 def test_what_an_earlier_shape_read_in_facets_that_were_taken_back_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript((RELEASED / "sqlite-9.sql").read_text())
-        with db:
-            db.execute("INSERT INTO alias SELECT min(id), max(id), 'symlinks', 1, 1 FROM name")
+    with of_shape(9, path) as db:
+        db.execute("INSERT INTO alias SELECT min(id), max(id), 'symlinks', 1, 1 FROM name")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
@@ -71,10 +79,8 @@ def test_what_an_earlier_shape_read_in_facets_that_were_taken_back_is_gone(tmp_p
 
 def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript((RELEASED / "sqlite-12.sql").read_text())
-        with db:
-            assert db.execute("DELETE FROM run_of_job").rowcount
+    with of_shape(12, path) as db:
+        assert db.execute("DELETE FROM run_of_job").rowcount
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
@@ -82,10 +88,8 @@ def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it
 
 def test_what_an_earlier_shape_took_a_job_to_be_declared_to_write_is_told_anew(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript((RELEASED / "sqlite-14.sql").read_text())
-        with db:
-            db.execute("INSERT INTO declaration SELECT 'job', min(id), x'00', 9e18, x'00' FROM name")
+    with of_shape(14, path) as db:
+        db.execute("INSERT INTO declaration SELECT 'job', min(id), x'00', 9e18, x'00' FROM name")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
@@ -93,10 +97,8 @@ def test_what_an_earlier_shape_took_a_job_to_be_declared_to_write_is_told_anew(t
 
 def test_names_that_an_earlier_shape_kept_with_their_passwords_are_known_without(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript((RELEASED / "sqlite-13.sql").read_text())
-        with db:
-            assert db.execute("UPDATE name SET namespace = 's3://KEY:s3cret@' || namespace").rowcount
+    with of_shape(13, path) as db:
+        assert db.execute("UPDATE name SET namespace = 's3://KEY:s3cret@' || namespace").rowcount
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
