@@ -78,7 +78,7 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
         yield from (*known.fed_by, *known.feeds)
 
     def of_dataset(dataset: DatasetId) -> Iterable[JobId | Made]:
-        yield from sorted(graph.writers(dataset) | graph.readers(dataset))
+        yield from graph.writers(dataset) | graph.readers(dataset)
         yield from beside(dataset)
 
     def beside(dataset: DatasetId) -> Iterable[Made]:
