@@ -80,6 +80,19 @@ def test_a_column_came_from_where_a_name_that_was_quarantined_has_a_place_since(
     assert event_of_it["runId"] == "second"
 
 
+def test_a_column_came_by_who_told_of_it_though_others_spell_its_origin_otherwise(client: TestClient) -> None:
+    spelt = {"namespace": "s3a://lake", "name": "/raw/orders/", "field": "id"}
+    mart = dataset("mart", columnLineage=facet(fields={"id": {"inputFields": [spelt]}}))
+    post(client, at(MONDAY, "first", outputs=[mart]))
+    post(client, at(TUESDAY, "second", outputs=[{"namespace": "s3://lake", "name": "raw/orders"}]))
+
+    answer = get(client, "/api/v1/diff?from=log:0")
+
+    edge = ("came", "columnEdge", "datasetField:s3://lake:raw/orders:id > datasetField:lake:mart:id")
+    (event_of_it,) = [each["event"] for each in answer["changes"] if changes_of({"changes": [each]}) == [edge]]
+    assert event_of_it["runId"] == "first"
+
+
 def test_a_schema_change_is_told_by_column_with_the_event_that_first_told_it(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id", "old"))]))
     changed = facet(fields=[{"name": "id", "type": "bigint"}, {"name": "new", "type": "int"}])

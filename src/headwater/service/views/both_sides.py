@@ -13,6 +13,8 @@ from headwater.graph.diff import Change, ChangeWay, Element, GraphDiff, Layout
 from headwater.graph.holders import holders
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Teller
+from headwater.graph.spelling import normal
+from headwater.graph.told import NameOf
 from headwater.model.names import AnyNode, ColumnId, DatasetId
 
 Names = Mapping[DatasetId, Sequence[DatasetId]]
@@ -23,8 +25,8 @@ class Sides(NamedTuple):
 
     before: Known
     after: Known
-    told_before: Mapping[DatasetId, DatasetId]
-    told_after: Mapping[DatasetId, DatasetId]
+    told_before: NameOf
+    told_after: NameOf
     members: Names
 
 
@@ -53,10 +55,18 @@ def both_sides(
     return Sides(
         _known(before, after, page, layouts),
         _known(after, before, page, layouts[::-1]),
-        before.told_under,
-        after.told_under,
+        _however_spelt(before.told_under),
+        _however_spelt(after.told_under),
         members,
     )
+
+
+def _however_spelt(told_under: Mapping[DatasetId, DatasetId]) -> NameOf:
+    """The name under which is told of a name, be it in a spelling in which only the origin of a column is given."""
+    by_spelling: dict[DatasetId, DatasetId] = {}
+    for name in sorted(told_under):
+        by_spelling.setdefault(normal(name), told_under[name])
+    return lambda name: told_under.get(name) or by_spelling.get(normal(name), name)
 
 
 def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> Known:

@@ -142,7 +142,7 @@ class _Search(NamedTuple):
 
     def _event(self, logged: LoggedEvent, matters: Mattering) -> TellingEvent:
         told_under = self.sides.told_after if self._is_after(logged) else self.sides.told_before
-        said = matters.of(told(logged.log_index, _facts(logged), lambda name: told_under.get(name, name)))
+        said = matters.of(told(logged.log_index, _facts(logged), told_under))
         return TellingEvent(logged._replace(raw=b""), said)  # of which there may be thousands
 
 
