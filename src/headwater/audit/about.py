@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from headwater.graph.diff.tellings import told
 from headwater.graph.lineage import Graph
 from headwater.graph.spelling import normal
-from headwater.graph.told import told
 from headwater.model.edits import DELETED, EditEntry, Saying, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts

@@ -34,17 +34,8 @@ Questions:
     causes     why an output is wrong: what changed upstream
     coverage   gaps that are known
     drift      what is different between two versions of a schema, and whether it breaks who reads them
-    diff       what is different between two graphs; told: what single events tell of that; did: which event did it
-    regrouped  which event made names one dataset; holders: by whom an element is in a graph
-
-The graph as it was:
-
-    cut        at a time, out of that of now; cut_records: jobs in it; cut_facets: what it says of facets
-               cut_as_then: which of its jobs, datasets and runs are now as they were then
-    again      what of it is folded again; recounted: edges of a job that are told from those of now
-    last_told  jobs and datasets that only their own runs tell of, and what these had told by some time
-    walk_by    what lay around a node, walked in the graph of a later time
-    lazy       mappings whose values are made when asked for
+    diff       what is different between two graphs, and which event made it so
+    past       the graph as it was at a time, out of that of now
 
 Plans of engines:
 

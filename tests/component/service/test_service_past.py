@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from headwater.graph.diff import GraphDiff, Layout
+from headwater.graph.diff.compare import GraphDiff, Layout
 from headwater.graph.lineage import Graph
 from headwater.model.edits import (
     APART,

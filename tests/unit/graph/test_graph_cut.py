@@ -8,9 +8,9 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.graph.cut import CutGraph, side
 from headwater.graph.fold import fold
 from headwater.graph.lineage import Graph
+from headwater.graph.past.cut import CutGraph, side
 from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Alias, CatalogEntry, Content, EngineCatalog, Fact, JobFacet, ObservedFacet, Stamped

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.graph.derived import Derivations
+from headwater.graph.past.walk_by import around_by
 from headwater.graph.walk import around
-from headwater.graph.walk_by import around_by
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 

@@ -22,7 +22,7 @@ from headwater.graph.causes.record import (
     record_of,
 )
 from headwater.graph.coverage import SILENCE_US
-from headwater.graph.diff import columns_of
+from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.ends import ends_of, runs_handing_to, said_of
 from headwater.graph.flow import sources_told_by

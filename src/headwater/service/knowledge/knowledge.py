@@ -6,10 +6,10 @@ from typing import Final
 
 from headwater.errors import NotFoundError
 from headwater.graph.derived import Derivations
-from headwater.graph.diff import Among
+from headwater.graph.diff.compare import Among
 from headwater.graph.impact.alike import RunsAlike
-from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
+from headwater.graph.past.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.records import Dataset
 from headwater.graph.walk import Around, around
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from headwater.graph.cut import CutGraph
-from headwater.graph.last_told import are_silent
+from headwater.graph.past.cut import CutGraph
+from headwater.graph.past.last_told import are_silent
 from headwater.graph.records import Job
 from headwater.model.merging import Seen
 from headwater.model.names import JobId

@@ -1,9 +1,9 @@
 """A past that is cut out of what is known now: only what runs said that spoke across that time is read again.
 
 What stands in memory and in rows is as it was for every run that spoke for the last time before then
-(`headwater.graph.cut`, `headwater.store.until`), and is looked at when a read comes to it. Lives on the event loop's
-thread, and is kept in step: an event that happened earlier and comes late belongs to this past, and one that is heard
-of a run that is in it makes that run's rows say more than was known then.
+(`headwater.graph.past.cut`, `headwater.store.until`), and is looked at when a read comes to it. Lives on the event
+loop's thread, and is kept in step: an event that happened earlier and comes late belongs to this past, and one that is
+heard of a run that is in it makes that run's rows say more than was known then.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from functools import cache, partial
 from itertools import islice
 from typing import Final
 
-from headwater.graph.cut import CutGraph, side
 from headwater.graph.enough import Enough
+from headwater.graph.past.cut import CutGraph, side
 from headwater.model.facts import Fact, RunOfJob, Telling, happened_us
 from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge.knowledge import Knowledge

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from headwater.graph.cut import CutGraph
-from headwater.graph.last_told import jobs_told_of
+from headwater.graph.past.cut import CutGraph
+from headwater.graph.past.last_told import jobs_told_of
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.same_now import SameNow

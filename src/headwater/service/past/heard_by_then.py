@@ -5,17 +5,17 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final, TypeVar
 
-from headwater.graph.cut import CutGraph
-from headwater.graph.cut_as_then import TellersByThen
-from headwater.graph.last_told import (
+from headwater.graph.past.cut import CutGraph
+from headwater.graph.past.cut_as_then import TellersByThen
+from headwater.graph.past.last_told import (
     dataset_last_told_us,
     dataset_seen_until,
     datasets_told_of,
     job_seen_until,
     jobs_told_of,
 )
+from headwater.graph.past.recounted import last_told_us
 from headwater.graph.records import Run
-from headwater.graph.recounted import last_told_us
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import chain
 
-from headwater.graph.cut import CutGraph, side
-from headwater.graph.diff import Among
+from headwater.graph.diff.compare import Among
 from headwater.graph.impact.alike import RunsAlike
-from headwater.graph.last_told import datasets_told_of, jobs_told_of
+from headwater.graph.past.cut import CutGraph, side
+from headwater.graph.past.last_told import datasets_told_of, jobs_told_of
+from headwater.graph.past.walk_by import around_by
 from headwater.graph.walk import Around
-from headwater.graph.walk_by import around_by
 from headwater.model.edits import target_of
 from headwater.model.facts import Fact
 from headwater.model.merging import Seen

@@ -3,9 +3,9 @@
 from collections.abc import Generator, Iterable, Iterator
 from typing import Final
 
-from headwater.graph.cut import CutGraph
-from headwater.graph.diff import Among
-from headwater.graph.last_told import dataset_last_new_us, datasets_told_of, job_last_new_us, jobs_told_of
+from headwater.graph.diff.compare import Among
+from headwater.graph.past.cut import CutGraph
+from headwater.graph.past.last_told import dataset_last_new_us, datasets_told_of, job_last_new_us, jobs_told_of
 from headwater.graph.records import Run
 from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId

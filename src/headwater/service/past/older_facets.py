@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Final
 
-from headwater.graph.cut import CutGraph
+from headwater.graph.past.cut import CutGraph
 from headwater.model.events import RunEvent, Stamp
 from headwater.model.extract import job_facets
 from headwater.model.facts import JobFacet, Stamped

@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from headwater.graph.cut import CutGraph
+from headwater.graph.past.cut import CutGraph
 from headwater.model.edits import target_of
 from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.names import DatasetId, JobId

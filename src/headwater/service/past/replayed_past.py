@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from headwater.errors import UnavailableError
-from headwater.graph.diff import Among
+from headwater.graph.diff.compare import Among
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
 from headwater.model.times import BEFORE_ALL_US

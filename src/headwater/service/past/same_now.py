@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from headwater.graph.cut import CutGraph
 from headwater.graph.edits import node_of
+from headwater.graph.past.cut import CutGraph
 from headwater.graph.records import Run
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from headwater.graph.cut import CutGraph
-from headwater.graph.last_told import job_seen_until
+from headwater.graph.past.cut import CutGraph
+from headwater.graph.past.last_told import job_seen_until
 from headwater.model.edits import target_of
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId

@@ -5,7 +5,7 @@ from typing import Any
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.graph.diff import ChangeWay, Kind
+from headwater.graph.diff.compare import ChangeWay, Kind
 from headwater.service.shapes.marquez import Name
 
 

@@ -8,13 +8,13 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from headwater.graph.did import Known
-from headwater.graph.diff import Change, ChangeWay, Element, GraphDiff, Layout
-from headwater.graph.holders import holders
+from headwater.graph.diff.compare import Change, ChangeWay, Element, GraphDiff, Layout
+from headwater.graph.diff.holders import holders
+from headwater.graph.diff.telling_event import Known
+from headwater.graph.diff.tellings import NameOf
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Teller
 from headwater.graph.spelling import normal
-from headwater.graph.told import NameOf
 from headwater.model.names import AnyNode, ColumnId, DatasetId
 
 Names = Mapping[DatasetId, Sequence[DatasetId]]

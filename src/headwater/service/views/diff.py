@@ -7,9 +7,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
-from headwater.graph.did import did
-from headwater.graph.diff import Among, Change, ChangeWay, GraphDiff, Layout, Side, compare, touches
-from headwater.graph.told import Mattering, Merged, NameOf, told
+from headwater.graph.diff.compare import Among, Change, ChangeWay, GraphDiff, Layout, Side, compare, touches
+from headwater.graph.diff.telling_event import telling_event
+from headwater.graph.diff.tellings import Mattering, Merged, NameOf, told
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
@@ -128,9 +128,9 @@ class _Search(NamedTuple):
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
         found: list[TellingEvent | None] = []
         for change in page:
-            place = did(change, new, self.sides.before, self.sides.after)
+            place = telling_event(change, new, self.sides.before, self.sides.after)
             if place is None:
-                place = did(_opposite(change), gone, self.sides.after, self.sides.before)
+                place = telling_event(_opposite(change), gone, self.sides.after, self.sides.before)
             found.append(None if place is None else by_place[place])
         return found
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from headwater.graph.diff import Change, Element, Kind
-from headwater.graph.told import Told
+from headwater.graph.diff.compare import Change, Element, Kind
+from headwater.graph.diff.tellings import Told
 from headwater.service.http.answers import iso
 from headwater.service.http.as_of import AsOf, written
 from headwater.service.shapes import diff as shapes_diff

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from headwater.graph.diff import Change
+from headwater.graph.diff.compare import Change
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from headwater.errors import InvalidInputError
-from headwater.graph.diff import columns_of
+from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.impact.reach import Flow, Place, reach
 from headwater.model.events import Stamp

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from headwater.graph.cut_facets import CutFacets
+from headwater.graph.past.cut_facets import CutFacets
 from headwater.graph.records import Dataset, Job, Run
 from headwater.model.facts import Stamped, Target
 from headwater.model.names import DatasetId, JobId

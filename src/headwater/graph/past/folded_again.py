@@ -9,7 +9,7 @@ from headwater.model.facts import EngineCatalog
 from headwater.model.names import DatasetId
 
 
-class Again(Graph):
+class FoldedAgain(Graph):
     """What runs said by then that spoke again later, and what was said without a run."""
 
     def take(self, run_id: str, run: Run) -> None:

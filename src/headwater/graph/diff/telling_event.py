@@ -5,10 +5,10 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from headwater.graph.diff import Change, Element
+from headwater.graph.diff.compare import Change, Element
+from headwater.graph.diff.regrouped import Names, OneWith, regrouped_at
+from headwater.graph.diff.tellings import Told
 from headwater.graph.records import Teller
-from headwater.graph.regrouped import Names, OneWith, regrouped_at
-from headwater.graph.told import Told
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 
@@ -27,7 +27,7 @@ class Known(NamedTuple):
     """Elements that the other graph has, too, but of a dataset that is told of under another name."""
 
 
-def did(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+def telling_event(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
     """Which event made the change, out of those that only the graph after it knows, in order of time.
 
     That is the first that told of what came; the first of the last ones that agree on a value; of what went the one

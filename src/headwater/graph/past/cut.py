@@ -2,7 +2,7 @@
 
 What is known of a run that spoke for the last time before then is the same now, and so is a job or dataset that only
 such runs spoke of: it is the very same object. Any other one is put together from its runs of that time. Only what runs
-told that spoke both before and after it, and what stands in the log without a run, is folded again (`Again`).
+told that spoke both before and after it, and what stands in the log without a run, is folded again (`FoldedAgain`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,13 +10,13 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Literal, TypeVar
 
-from headwater.graph.cut_as_then import CutAsThen
-from headwater.graph.cut_facets import Older
-from headwater.graph.cut_records import CutJob
-from headwater.graph.lazy import LazyItems, Whole
 from headwater.graph.lineage import Graph
+from headwater.graph.past.cut_as_then import CutAsThen
+from headwater.graph.past.cut_facets import Older
+from headwater.graph.past.cut_records import CutJob
+from headwater.graph.past.lazy import LazyItems, Whole
+from headwater.graph.past.recounted import Counted, edges_by, last_told_us
 from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Run, Teller
-from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
 from headwater.model.facts import Fact, Target

@@ -5,9 +5,9 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from headwater.graph.again import Again, CutIdentities
-from headwater.graph.lazy import Later
 from headwater.graph.lineage import Graph
+from headwater.graph.past.folded_again import CutIdentities, FoldedAgain
+from headwater.graph.past.lazy import Later
 from headwater.graph.records import Dataset, Job
 from headwater.model.facts import SHAPE_PARTS, Stamped
 from headwater.model.names import DatasetId, JobId
@@ -38,7 +38,7 @@ class CutFacets(Graph):
         self.now = now
         self._until_us = until_us
         self._older = older
-        self.again = Again(now.content, now.column_edges)
+        self.again = FoldedAgain(now.content, now.column_edges)
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
 

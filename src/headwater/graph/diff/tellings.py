@@ -1,4 +1,4 @@
-"""What single events tell of the elements that a diff compares: to compare two runs, and for `did` to look at."""
+"""What single events tell of the elements that a diff compares: of two runs, and to find who made a change."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headwater.graph.columns import edges_into
 from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent, targets
-from headwater.graph.diff import (
+from headwater.graph.diff.compare import (
     ABOUT_THE_EVENT,
     OF_DATASET,
     Change,
@@ -247,7 +247,7 @@ class Merged:
 
 
 class Mattering:
-    """What `did` looks at for some changes: little of what an event says, of which there may be many."""
+    """What `telling_event` looks at for some changes: little of what an event says, of which there may be many."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         elements = [change.element for change in changes]

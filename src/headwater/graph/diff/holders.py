@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from headwater.graph.diff import Element
+from headwater.graph.diff.compare import Element
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Job, Teller
 from headwater.model.events import Direction

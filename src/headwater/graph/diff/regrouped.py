@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from headwater.graph.diff.tellings import Told
 from headwater.graph.records import Teller
 from headwater.graph.spelling import normal
-from headwater.graph.told import Told
 from headwater.model.names import DatasetId
 
 OneWith = Callable[[DatasetId], Sequence[DatasetId]]
