@@ -34,6 +34,7 @@ FILE = """\
         tables:
           - {table: suppliers, columns: [country]}
     """
+PAGE = Path(__file__).parents[3] / "docs" / "dashboards.md"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 KNOWN = {DatasetId("trino://127.0.0.1:8080", "lake.sales.stats"): ["supplier", "total_price"]}
 
@@ -123,6 +124,64 @@ def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever
     assert broken.get("inputs", []) == []
 
 
+def test_the_file_of_the_docs_names_its_tables_in_full(tmp_path: Path) -> None:
+    text = PAGE.read_text().partition("## A file\n")[2].partition("    headwater dashboards lint")[0]
+    (tmp_path / "dashboards.yaml").write_text(dedent(text))
+    (tmp_path / "by_hour.sql").write_text("SELECT 1")
+
+    reads = [[each["name"] for each in told.get("inputs", [])] for told in events(tmp_path / "dashboards.yaml")]
+
+    assert reads[1:] == [["lake.sales.supplier_stats"], [], ["lake.sales.suppliers", "lake.sales.countries"]]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "table", "full_name"),
+    [
+        ({"catalog": "lake"}, "sales.orders", "lake.sales.orders"),
+        ({"catalog": "lake"}, "other.sales.orders", "other.sales.orders"),
+        ({"catalog": "lake"}, '"sales 1"."a.b"', "lake.sales 1.a.b"),
+        ({"schema": "sales"}, "orders", "sales.orders"),
+        ({"schema": "sales"}, '"or.ders"', "sales.or.ders"),
+        ({"schema": "sales"}, "other.orders", "other.orders"),
+        ({"schema": "sales"}, "lake.other.orders", "lake.other.orders"),
+        ({"catalog": "lake", "schema": "sales"}, "orders", "lake.sales.orders"),
+        ({"catalog": "lake", "schema": "sales"}, "other.orders", "lake.other.orders"),
+        ({"catalog": "lake", "schema": "sales"}, "a.b.c", "a.b.c"),
+        ({}, "orders", "orders"),
+        ({}, "sales.orders", "sales.orders"),
+        ({}, "lake.sales.orders", "lake.sales.orders"),
+    ],
+)
+def test_of_a_table_s_name_that_is_put_before_it_which_it_leaves_out(
+    left_out: dict[str, str], table: str, full_name: str, tmp_path: Path
+) -> None:
+    queries = [{"sql": f"TABLE {table}"}]
+    text = {"engine": "trino://t:1", **left_out, "dashboards": [{"name": "a", "queries": queries}]}
+    (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
+
+    (_, query) = events(file)
+
+    assert [each["name"] for each in query["inputs"]] == [full_name]
+
+
+def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_tables(tmp_path: Path) -> None:
+    sql = "WITH c AS (SELECT * FROM sales.stats) SELECT * FROM c JOIN orders USING (id)"
+    text = {"engine": "trino://t:1", "catalog": "lake", "dashboards": [{"name": "a", "queries": [{"sql": sql}]}]}
+    (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
+    asked_for: list[DatasetId] = []
+
+    def columns(name: DatasetId) -> tuple[str, ...]:
+        asked_for.append(name)
+        return ()
+
+    (query,) = asked(read_dashboards(file), columns)
+
+    assert query.told is None
+    assert query.fault == "orders has no schema; expected schema beside catalog, or SCHEMA.orders"
+    assert {name.name for name in asked_for} == {"lake.sales.stats"}
+    assert events(file)[1].get("inputs", []) == []
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -155,6 +214,14 @@ def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever
             "engine: trino://t:1\ndashboards:\n- {name: 'a', owners: [~], tables: [x]}",
             "dashboards.0.owners.0: expected",
         ),
+        (
+            "engine: trino://t:1\ncatalog: lake\ndashboards:\n- name: a\n  tables:\n  - a.b\n  - orders",
+            "7: dashboards.0.tables.1: orders has no schema; expected schema beside catalog, or SCHEMA.orders",
+        ),
+        (
+            "engine: trino://t:1\ncatalog: lake\ndashboards:\n- name: a\n  tables:\n  - {table: orders, columns: [id]}",
+            "6: dashboards.0.tables.0.table: orders has no schema; expected schema beside catalog, or SCHEMA.orders",
+        ),
         ("engine: [", "this is no YAML"),
         ("", "it is empty"),
     ],
@@ -171,9 +238,11 @@ def test_what_is_wrong_with_a_file_is_told_by_line_and_field(text: str, problem:
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     file = tmp_path / "dashboards.yaml"
-    file.write_text("engine: trino://t:1\ndashboards:\n- {nam: a}\n- {name: b}\n")
+    file.write_text(
+        "engine: trino://t:1\ncatalog:\ndashboards:\n- {nam: a}\n- {name: b}\n- {name: c, tables: [orders]}\n"
+    )
 
     with pytest.raises(InvalidInputError) as refused:
         read_dashboards(file)
 
-    assert [line.partition("yaml:")[2].partition(":")[0] for line in str(refused.value).splitlines()] == ["3", "4"]
+    assert [line.partition("yaml:")[2].partition(":")[0] for line in str(refused.value).splitlines()] == ["2", "4", "5"]

@@ -6,10 +6,11 @@ from typing import Final, TypeVar
 
 import yaml
 
-from headwater.capture.dashboards.spec import Dashboard, Dashboards, Owner, Query, Rest
+from headwater.capture.dashboards.spec import Dashboard, Dashboards, Owner, Query, Rest, unplaced
 from headwater.capture.unread import why_unread
 from headwater.errors import InvalidInputError
 from headwater.sql.label import DEFAULT_NAMESPACE
+from headwater.sql.reading import Parts
 
 Part = TypeVar("Part")
 
@@ -51,6 +52,8 @@ def read_dashboards(file: Path) -> Dashboards:
 class _Reader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._defaults = ("", "")
+        """The catalog and the schema that tables may leave out."""
         self.problems: list[Problem] = []
 
     def part(self, read: Callable[[], Part]) -> Part | None:
@@ -67,14 +70,16 @@ class _Reader:
         dialect = top.text("dialect", _DIALECTS.get(engine.partition("://")[0], ""))
         if not dialect:
             raise Problem(top.node("engine"), "dialect", "expected the SQL dialect of this engine, for example trino")
+        defaults = self.part(lambda: (top.text("catalog", ""), top.text("schema", "")))
+        catalog, schema = self._defaults = defaults or ("", "")
         dashboards = tuple(self._parts(top, "dashboards", self._dashboard))
         self._no_name_twice(top, "dashboards", [each.name for each in dashboards])
         return Dashboards(
             engine=engine,
             dialect=dialect,
             namespace=top.text("namespace", DEFAULT_NAMESPACE),
-            catalog=top.text("catalog", ""),
-            schema=top.text("schema", ""),
+            catalog=catalog,
+            schema=schema,
             dashboards=dashboards,
         )
 
@@ -93,7 +98,7 @@ class _Reader:
             url=fields.text("url", "") or None,
             owners=tuple(self._parts(fields, "owners", _owner)),
             queries=tuple(self._parts(fields, "queries", self._query)),
-            tables=tuple(self._parts(fields, "tables", _table)),
+            tables=tuple(self._parts(fields, "tables", self._table)),
         )
         if not (fields.items("queries") or fields.items("tables")):
             raise Problem(node, path, "expected queries or tables: what the dashboard rests on")
@@ -117,6 +122,20 @@ class _Reader:
         except (OSError, UnicodeDecodeError) as fault:
             raise Problem(fields.node("file"), fields.path("file"), why_unread(fault)) from None
 
+    def _table(self, node: yaml.Node, path: str) -> Rest:
+        if isinstance(node, yaml.ScalarNode):
+            return Rest(self._placed(node, path))
+        fields = _Fields(node, path, ("table", "columns"))
+        columns = [_text(each, f"{fields.path('columns')}.{at}") for at, each in enumerate(fields.items("columns"))]
+        fields.text("table")
+        return Rest(self._placed(fields.node("table"), fields.path("table")), tuple(columns))
+
+    def _placed(self, node: yaml.Node, path: str) -> Parts:
+        table = tuple(_text(node, path).split("."))
+        if fault := unplaced(table, *self._defaults):
+            raise Problem(node, path, fault)
+        return table
+
     def _no_name_twice(self, fields: "_Fields", name: str, names: Sequence[str]) -> None:
         for each in sorted({each for each in names if names.count(each) > 1}):
             self.problems.append(Problem(fields.node(name), fields.path(name), f"the name {each!r} stands there twice"))
@@ -127,14 +146,6 @@ def _owner(node: yaml.Node, path: str) -> Owner:
         return Owner(_text(node, path))
     fields = _Fields(node, path, ("name", "type"))
     return Owner(fields.text("name"), fields.text("type", "") or None)
-
-
-def _table(node: yaml.Node, path: str) -> Rest:
-    if isinstance(node, yaml.ScalarNode):
-        return Rest(tuple(_text(node, path).split(".")))
-    fields = _Fields(node, path, ("table", "columns"))
-    columns = tuple(_text(each, f"{fields.path('columns')}.{at}") for at, each in enumerate(fields.items("columns")))
-    return Rest(tuple(fields.text("table").split(".")), columns)
 
 
 class _Fields:

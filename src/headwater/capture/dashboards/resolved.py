@@ -13,7 +13,7 @@ Columns = Callable[[DatasetId], Sequence[str]]
 
 
 class Asked(NamedTuple):
-    """A query of a dashboard and what it reads; `told` None: its text cannot be read, and `fault` says why."""
+    """A query of a dashboard and what it reads; `told` None: that cannot be told, and `fault` says why."""
 
     dashboard: Dashboard
     query: Query
@@ -34,10 +34,15 @@ def dataset(file: Dashboards, table: Parts) -> DatasetId:
 
 
 def _asked(file: Dashboards, dashboard: Dashboard, query: Query, columns: Columns) -> Asked:
+    def known(table: Parts) -> Sequence[str]:
+        return () if file.unplaced(table) else columns(dataset(file, table))
+
     try:
-        told = statement(query.sql, file.dialect, lambda table: columns(dataset(file, table)))
+        told = statement(query.sql, file.dialect, known)
     except UnreadableSqlError as fault:
         return Asked(dashboard, query, None, str(fault))
     if told.target is not None:
         return Asked(dashboard, query, None, "it writes; expected a query")
+    if unplaced := [*filter(None, map(file.unplaced, told.reads))]:
+        return Asked(dashboard, query, None, "; ".join(unplaced))
     return Asked(dashboard, query, told)

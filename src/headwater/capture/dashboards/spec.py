@@ -63,11 +63,21 @@ class Dashboards:
     dashboards: tuple[Dashboard, ...] = ()
 
     def full_name(self, table: Parts) -> str:
-        """A table's name with the catalog and schema that it may leave out."""
-        defaults = tuple(part for part in (self.catalog, self.schema) if part)
-        missing = max(0, len(defaults) + 1 - len(table))
-        return ".".join((*defaults[:missing], *table))
+        """A table's name with the catalog and schema that it may leave out; it is one that has a schema then."""
+        missing = (self.catalog, self.schema)[: max(0, 3 - len(table))]
+        return ".".join((*filter(None, missing), *table))
+
+    def unplaced(self, table: Parts) -> str:
+        """As `unplaced` says of a table's name."""
+        return unplaced(table, self.catalog, self.schema)
 
     def label(self, dashboard: Dashboard, query: str) -> Label:
         """What a comment in the query would say."""
         return Label(self.namespace, dashboard.name, query)
+
+
+def unplaced(table: Parts, catalog: str, schema: str) -> str:
+    """Why a table's name cannot be completed by these; empty where it can: between catalog and table is a schema."""
+    if len(table) > 1 or schema or not catalog:
+        return ""
+    return f"{table[0]} has no schema; expected schema beside catalog, or SCHEMA.{table[0]}"
