@@ -27,6 +27,7 @@ _INDIRECTLY: Final = {
     "SORT": "sorts by {}",
     "WINDOW": "orders or cuts windows by {}",
     "CONDITIONAL": "chooses values by {}",
+    "CHECK": "checks {}",
 }
 """How a column decides without giving its value, by the edge's subtype."""
 
@@ -200,6 +201,8 @@ def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
 def _carried(before: Effect, step: Step) -> _Finding:
     if before in ("breaks", "starved") and (unsaid := _unsaid(step)):
         return "unknown", unsaid
+    if before == "changed" and step.is_check:
+        return "unknown", ", which changes, and no event tells whether the check minds"
     return _CARRIED[before, step.use]
 
 
@@ -258,6 +261,8 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
     match fit(old, new):
         case "same":
             return "unharmed", f"{use}: {old} and {new} are one type"
+        case _ if step.is_check:
+            return "unknown", f"{use}, and no event tells whether the check takes {new}"
         case "promoted":
             effect: Effect = "changed" if step.use == "direct" else "unharmed"
             return effect, f"{use}: {old} is promoted to {new} without loss"

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.alike import RunsAlike, ToldKey
+from headwater.graph.impact.checks import Checking, ChecksOf
 from headwater.graph.impact.told import Told, ToldBetween, ToldEdge, told_into
 from headwater.graph.impact.uses import HandedOver, Since, Uses, Using
 from headwater.graph.lineage import Graph
@@ -59,7 +60,7 @@ class Step(NamedTuple):
     edge: ColumnEdge | None
     jobs: tuple[JobId, ...]
     """Through which it goes; none where only a declaration tells of it."""
-    told: Using | HandedOver
+    told: Using | HandedOver | Checking
     """Who told of it."""
 
     def since(self) -> Generator[None, None, Since | None]:
@@ -73,6 +74,11 @@ class Step(NamedTuple):
         if self.edge is None or (self.edge.source_column is None and self.origin.kind == "column"):
             return "unknown"
         return "direct" if self.edge.kind == "DIRECT" else "indirect"
+
+    @property
+    def is_check(self) -> bool:
+        """Whether the destination checks the origin."""
+        return isinstance(self.told, Checking)
 
     @property
     def read(self) -> str:
@@ -185,6 +191,7 @@ class _Walk:
         onwards = self._flow.onward(name)  # which has all facets read that tell of its columns, in any case
         touched = _Touched(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
         told: set[JobId] = set()
+        self._go_to_checks(name, touched)
         for onward in onwards:
             if onward.told is not None:
                 told.update(onward.jobs)
@@ -203,6 +210,16 @@ class _Walk:
             for edge in used or ():
                 for origin in touched.origins(edge.source_column):
                     self._take(Step(origin, self._job(job), edge, (job,), using))
+
+    def _go_to_checks(self, name: DatasetId, touched: "_Touched") -> None:
+        """Take the steps to the jobs that check what was touched."""
+        checks = self._flow.checks_of(name)
+        for job in sorted(self._flow.readers(name) & checks.keys()):
+            using = self._flow.using(name, None, (job,))
+            for check in checks[job]:
+                for origin in touched.origins(check.column):
+                    told = Checking(using, check.last_us)
+                    self._take(Step(origin, self._job(job), check.edge_from(name), (job,), told))
 
     def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ToldEdge]) -> None:
         target, jobs = onward.target, onward.jobs
@@ -283,6 +300,7 @@ class Flow:
         is_in_schema: Callable[[DatasetId, str], bool],
         is_stream: Callable[[JobId], bool],
         runs: RunsAlike | None = None,
+        checks_of: ChecksOf = lambda _: {},
     ) -> None:
         """What is known beside the graph; `runs` where these are kept from question to question.
 
@@ -293,6 +311,7 @@ class Flow:
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.is_in_schema = is_in_schema
+        self.checks_of = cache(checks_of)
         uses = Uses(graph, RunsAlike(graph) if runs is None else runs, is_stream)
         self.using = cache(partial(Using, uses))
         self.readers = cache(partial(_readers, graph))

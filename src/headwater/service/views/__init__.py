@@ -20,7 +20,7 @@ The graph around a node:
 
 Questions:
 
-    impact      what a change reaches
+    impact      what a change reaches; checks: which columns jobs check
     causes      why an output is wrong
     diff        what is different; diff_runs: which runs may have told it; both_sides: what either graph knows of that
                 diff_answer: as it goes out

@@ -20,6 +20,7 @@ from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.node_ids import fields_to, has_column
 from headwater.service.shapes import impact as shapes
+from headwater.service.views.checks import checks_of
 from headwater.service.views.names import name_of
 from headwater.service.views.quality import newest_told, quality_of
 
@@ -82,7 +83,8 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
 def flow_through(knowledge: Knowledge) -> Flow:
     """The steps of data through what is known."""
     is_in_schema, streams = partial(_is_in_schema, knowledge), partial(is_stream, knowledge)
-    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams, knowledge.runs_alike())
+    checks = partial(checks_of, knowledge)
+    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams, knowledge.runs_alike(), checks)
 
 
 def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:

@@ -1,7 +1,7 @@
 """How the data of a dataset or column fared last, check by check, from whichever facet tells it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby, takewhile
 from operator import attrgetter
@@ -126,16 +126,24 @@ def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     job_of = {run_id: job for _, run_id, job in newest}
     for member in knowledge.graph.members(name):
         told = knowledge.store.told_facets([*job_of], member, _KEYS) if job_of else []
-        asserting = {row.run_id for row in told if row.name == DataQualityAssertionsFacet.key}
-        told += _asserted_before(knowledge, sorted(asserting), member)
-        for row in told:
+        for row in (*told, *_asserted_before(knowledge, told, member)):
             yield _Told(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
 
 
-def _asserted_before(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ToldFacet]:
-    """What else these runs asserted of the dataset under that very name, up to where one took all of it back."""
+def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ToldFacet]:
+    """All that these runs asserted of the dataset under that very name but what they took back; some of it twice."""
+    told = knowledge.store.told_facets(run_ids, name, [DataQualityAssertionsFacet.key]) if run_ids else []
+    yield from told
+    yield from _asserted_before(knowledge, told, name)
+
+
+def _asserted_before(knowledge: Knowledge, told: Iterable[ToldFacet], name: DatasetId) -> Iterator[ToldFacet]:
+    """What else the runs asserted that told so last, up to where one took all of it back."""
+    run_ids = sorted({row.run_id for row in told if row.name == DataQualityAssertionsFacet.key})
+    if not run_ids:
+        return
     since_us = knowledge.graph.first_us_of(run_ids)
-    told = knowledge.store.tellings_of_runs(run_ids, since_us, name, [DataQualityAssertionsFacet.key])
-    told.sort(key=lambda each: (each.run_id, each.direction, each.stamp, each.content), reverse=True)
-    for _, of_one in groupby(told, key=lambda each: (each.run_id, each.direction)):
+    tellings = knowledge.store.tellings_of_runs(run_ids, since_us, name, [DataQualityAssertionsFacet.key])
+    tellings.sort(key=lambda each: (each.run_id, each.direction, each.stamp, each.content), reverse=True)
+    for _, of_one in groupby(tellings, key=lambda each: (each.run_id, each.direction)):
         yield from takewhile(lambda each: knowledge.store.content(each.content).get("_deleted") is not True, of_one)

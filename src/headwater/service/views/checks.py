@@ -1,0 +1,62 @@
+"""Which columns of a dataset jobs check, by what their newest runs and their declarations tell of what they read."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from headwater.graph.impact.checks import Check, telling_runs
+from headwater.model.facets.quality import DataQualityAssertionsFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.job_type import is_stream
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.views.quality import asserted_by
+
+_KEY: Final = DataQualityAssertionsFacet.key
+
+
+class _Told(NamedTuple):
+    job: JobId
+    time_us: int
+    content: bytes
+
+
+def checks_of(knowledge: Knowledge, name: DatasetId) -> Mapping[JobId, Sequence[Check]]:
+    """The checks that stand of the columns of a dataset, by its readers that tell them.
+
+    The store is asked only of a dataset of which somebody told any, and only for what the newest runs told.
+    """
+    if knowledge.graph.digest_of(name, _KEY) is None:
+        return {}
+    found: dict[JobId, dict[str, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
+    for told in (*_declared(knowledge, name), *_told_by_runs(knowledge, name)):
+        facet = knowledge.facets.read(DataQualityAssertionsFacet, told.content)
+        for made in () if facet is None else facet.assertions:
+            if made.of_column is not None:
+                found[told.job][made.of_column].append((told.time_us, made.assertion))
+    return {job: [_check(column, told) for column, told in sorted(of.items())] for job, of in found.items()}
+
+
+def _check(column: str, told: Sequence[tuple[int, str]]) -> Check:
+    return Check(column, tuple(sorted({each for _, each in told})), max(time_us for time_us, _ in told))
+
+
+def _declared(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+    graph = knowledge.graph
+    for dataset in filter(None, map(graph.datasets.get, graph.members(name))):
+        for (*_, node), declared in dataset.declared.items():
+            if isinstance(node, JobId) and "input" in declared.sides and _KEY in declared.facets:
+                yield _Told(node, declared.stamp.time_us, declared.facets[_KEY].content)
+
+
+def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+    graph, names = knowledge.graph, knowledge.graph.members(name)
+    job_of: dict[str, JobId] = {}
+    since_us: dict[str, int] = {}
+    for job in filter(knowledge.is_job, graph.readers(name)):
+        telling = telling_runs(graph, names, knowledge.activity(job).runs, is_stream=is_stream(knowledge, job))
+        job_of.update(dict.fromkeys(telling, job))
+        since_us.update(telling)
+    for member in names:
+        for row in asserted_by(knowledge, [*job_of], member):
+            if row.direction == "input" and row.stamp.time_us >= since_us[row.run_id]:
+                yield _Told(job_of[row.run_id], row.stamp.time_us, row.content)

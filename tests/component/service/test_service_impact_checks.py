@@ -1,0 +1,205 @@
+"""A check of a column is a use of it: a job that tells one of what it reads fails once the column is gone."""
+
+from collections.abc import Sequence
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.component.service.test_service_impact import IN, STREAM, ask, drop, part, run_of, short
+from tests.support.app import Body, dataset, facet, post
+from tests.support.flights import columns, source
+
+
+def asserted(*checks: tuple[str, str]) -> Body:
+    return facet(assertions=[{"assertion": name, "column": column, "success": True} for name, column in checks])
+
+
+def checked(*checks: tuple[str, str], name: str = "in") -> Body:
+    """An input of which a run tells these checks."""
+    return {**dataset(name), "inputFacets": {"dataQualityAssertions": asserted(*checks)}}
+
+
+X = checked(("not_null", "x"))
+
+
+def of_job(client: TestClient, change: str, column: str = "x") -> tuple[str, str, str]:
+    answer = ask(client, nodeId="dataset:lake:in", column=column, change=change)
+    (job,) = [each for each in answer["reached"] if each["type"] == "JOB"]
+    return job["use"], job["effect"], job["reason"]
+
+
+@pytest.fixture
+def checks(client: TestClient) -> TestClient:
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], []))
+    return client
+
+
+@pytest.mark.parametrize(
+    ("change", "effect", "reason"),
+    [
+        ("drop", "breaks", "checks in:x: it fails once the column is gone"),
+        ("rename:y", "breaks", "checks in:x by its name: it fails unless it is told the name y"),
+        ("rename:X", "unknown", "checks in:x: only the case changes, which engines that ignore case do not mind"),
+        ("retype:string", "unknown", "checks in:x, and no event tells whether the check takes string"),
+        ("retype:bigint", "unknown", "checks in:x, and no event tells whether the check takes bigint"),
+    ],
+)
+def test_a_check_breaks_once_its_column_goes_or_has_another_name_and_of_a_type_nobody_knows(
+    checks: TestClient, change: str, effect: str, reason: str
+) -> None:
+    assert of_job(checks, change) == ("indirect", effect, reason)
+
+
+def test_a_type_that_is_the_same_harms_no_check_of_a_job_that_tells_its_columns(client: TestClient) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [part("out")]))
+
+    assert of_job(client, "retype:integer") == ("indirect", "unharmed", "checks in:x: int and integer are one type")
+    assert of_job(client, "retype:bigint")[1] == "unknown"
+
+
+def test_of_columns_that_a_job_does_not_check_nobody_knows_whether_it_uses_them(checks: TestClient) -> None:
+    assert of_job(checks, "drop", "id")[:2] == ("unknown", "unknown")
+    assert drop(checks, None) == (True, {"job test": "breaks"})
+
+
+def test_the_path_says_which_checks_there_are_and_when_they_were_told(client: TestClient) -> None:
+    by_name = checked(("unique", "x"), ("not_null", "x"), ("fresh", ""))
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [by_name], []))
+    post(client, *run_of("test", 3, [dataset("in")], [], end="FAIL"))
+
+    (job,) = ask(client, nodeId="dataset:lake:in", column="x")["reached"]
+
+    (step,) = job["path"]
+    assert (step["type"], step["subtype"], step["description"]) == ("INDIRECT", "CHECK", "not_null, unique")
+    assert (step["origin"], step["jobs"]) == ("datasetField:lake:in:x", ["job:etl:test"])
+    assert step["lastSeen"] == "2026-05-22T14:02:20.000Z"
+
+
+def without_run(event: Body) -> Body:
+    return {member: value for member, value in event.items() if member not in ("run", "eventType")}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(run_of("test", 2, [dataset("in", dataQualityAssertions=asserted(("n", "x")))], []), id="dataset"),
+        pytest.param([without_run(run_of("test", 2, [X], [])[0])], id="declared"),
+        pytest.param(
+            [without_run(run_of("test", 2, [X], [])[0]), *run_of("test", 3, [dataset("in")], [])],
+            id="declared, and a run that does not tell",
+        ),
+        pytest.param(
+            [
+                *run_of("test", 2, [checked(("not_null", "x"))], [])[:1],
+                *run_of("test", 2, [checked(("not_null", "id"))], [])[1:],
+            ],
+            id="one by one",
+        ),
+        pytest.param(run_of("test", 2, [checked(("not_null", "X"), ("not_null", "x"))], []), id="in both cases"),
+        pytest.param(run_of("test", 2, [X], [dataset("out")]), id="makes a dataset"),
+        pytest.param(run_of("test", 2, [X], [part("out")]), id="makes a dataset, of other columns"),
+    ],
+)
+def test_a_check_counts_however_it_is_told(client: TestClient, told: Sequence[Body]) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *told)
+
+    assert drop(client)[1]["job test"] == "breaks"
+
+
+def test_a_check_of_a_column_in_another_case_may_mean_it(client: TestClient) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [checked(("not_null", "X"))], []))
+
+    assert of_job(client, "drop")[1] == "unknown"
+
+
+def test_a_check_behind_what_breaks_gets_no_data_and_behind_what_changes_nobody_knows(client: TestClient) -> None:
+    raw = dataset("raw", schema=IN["facets"]["schema"])
+    made = dataset("in", schema=IN["facets"]["schema"], columnLineage=columns([], x=[source("raw", "x", "DIRECT", "")]))
+    post(client, *run_of("load", 1, [raw], [made]), *run_of("test", 2, [X], []))
+
+    def befalls(change: str) -> str:
+        answer = ask(client, nodeId="dataset:lake:raw", column="x", change=change)
+        (job,) = [each for each in answer["reached"] if short(each["id"]) == "job test"]
+        return str(job["effect"])
+
+    assert befalls("drop") == "starved"
+    assert befalls("retype:bigint") == "unknown"
+
+
+OTHER = checked(("not_null", "id"))
+NONE = dataset("in")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("later", "effect"),
+    [
+        pytest.param([], "breaks", id="it has not run since"),
+        pytest.param(run_of("test", 3, [X], []), "breaks", id="checks it still"),
+        pytest.param(run_of("test", 3, [OTHER], []), "unknown", id="checks another"),
+        pytest.param(run_of("test", 3, [NONE], []), "unknown", id="tells of no checks"),
+        pytest.param(run_of("test", 3, [OTHER], [], end="FAIL"), "breaks", id="it failed"),
+        pytest.param(run_of("test", 3, [OTHER], [])[:1], "breaks", id="it runs still"),
+        pytest.param(run_of("test", 3, [OTHER], [dataset("out")]), "breaks", id="makes something of it"),
+        pytest.param(run_of("other", 3, [OTHER], []), "breaks", id="another job"),
+        pytest.param(run_of("test", 3, [dataset("in2")], []), "unharmed", id="reads another"),
+        pytest.param(
+            [*run_of("test", 3, [OTHER], []), *run_of("test", 4, [X], [], end="FAIL")],
+            "breaks",
+            id="and a run that failed checked it again",
+        ),
+        pytest.param(
+            [*run_of("test", 3, [OTHER], []), *run_of("test", 4, [NONE], [], end="FAIL")],
+            "unknown",
+            id="and then a run failed",
+        ),
+    ],
+)
+def test_a_check_stands_until_a_later_run_of_the_job_that_read_the_dataset_has_completed_without(
+    client: TestClient, later: Sequence[Body], effect: str, order: int
+) -> None:
+    post(client, *[*run_of("load", 1, [], [IN]), *run_of("test", 2, [X], []), *later][::order])
+
+    assert drop(client)[1]["job test"] == effect
+
+
+def test_a_run_that_began_before_a_check_was_told_says_nothing_of_it(client: TestClient) -> None:
+    begun, ended = run_of("test", 2, [X], [])
+    post(client, *run_of("load", 1, [], [IN]), begun, *run_of("test", 3, [OTHER], []))
+    before = drop(client)[1]["job test"]
+    post(client, {**ended, "eventTime": "2026-05-22T14:03:10Z"})
+
+    assert (before, drop(client)[1]["job test"]) == ("unknown", "breaks")
+
+
+def test_a_job_that_tells_its_columns_and_checks_one_no_more_does_not_use_it(client: TestClient) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [part("out")]))
+    post(client, *run_of("test", 3, [NONE], [part("out")]))
+
+    assert drop(client) == (False, {})
+
+
+def test_what_a_stream_checks_that_goes_on_stands_and_one_that_began_anew_need_not_end(client: TestClient) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [], end="RUNNING", jobType=STREAM))
+    post(client, *run_of("test", 3, [OTHER], [], end="RUNNING", jobType=STREAM))
+    both_go_on = drop(client)[1]["job test"]
+    post(client, *run_of("test", 2, [X], [], end="ABORT", jobType=STREAM)[1:])
+
+    assert (both_go_on, drop(client)[1]["job test"]) == ("breaks", "unknown")
+
+
+def test_as_of_a_time_before_a_check_was_dropped_or_told_it_is_as_it_was(client: TestClient) -> None:
+    post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [NONE], []))
+    post(client, *run_of("test", 3, [X], []), *run_of("test", 4, [NONE], []))
+
+    found = [drop(client, asOf=f"2026-05-22T14:{at}Z")[1]["job test"] for at in ("02:30", "03:30", "04:10", "04:30")]
+
+    assert found == ["unknown", "breaks", "breaks", "unknown"]
+
+
+def test_a_check_that_a_run_took_back_is_none(client: TestClient) -> None:
+    begun, ended = run_of("test", 2, [X], [])
+    gone = {**dataset("in"), "inputFacets": {"dataQualityAssertions": facet(_deleted=True)}}
+    post(client, *run_of("load", 1, [], [IN]), begun, {**ended, "inputs": [gone]})
+
+    assert drop(client)[1]["job test"] == "unknown"
