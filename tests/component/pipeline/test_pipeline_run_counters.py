@@ -27,6 +27,10 @@ QUERIES = {
     "a union with itself": "SELECT id FROM big UNION ALL SELECT id FROM big",
     "a subquery in a condition": "SELECT id FROM big WHERE part = (SELECT CAST(avg(part) AS INT) FROM small)",
     "a shuffle and a sort": "SELECT /*+ REPARTITION(7) */ id FROM big ORDER BY id DESC",
+    "a sort": "SELECT id FROM big ORDER BY id DESC",
+    "a sort of some of it": "SELECT id FROM big WHERE length(string(id)) > 3 ORDER BY id DESC",
+    "a sort of a join": "SELECT b.id, s.name FROM big b JOIN small s USING (part) ORDER BY s.name, b.id",
+    "a sort of groups": "SELECT part, count(*) AS n FROM big GROUP BY part ORDER BY n, part",
     "a table that is used in two ways": "WITH x AS (SELECT part, count(*) c FROM big GROUP BY part) "
     "SELECT a.part, a.c, b.c AS d FROM x a JOIN x b USING (part)",
 }

@@ -59,6 +59,32 @@ def test_files_stream_into_a_table_and_a_restart_takes_only_what_is_new(
     assert second.output("/t")["outputFacets"]["outputStatistics"]["rowCount"] == 5
 
 
+@pytest.mark.parametrize(
+    "followed", [FOLLOW, "{iceberg: {table: lake.raw.rows}}"], ids=["files", "a table of the catalog"]
+)
+def test_what_a_stream_is_joined_with_is_not_credited_with_its_rows(
+    bench: Bench, arrivals: Callable[[int, int], None], followed: str
+) -> None:
+    arrivals(0, 10)
+    bench.run("""
+        inputs: {rows: {file: {paths: [in], format: csv, schema: 'id BIGINT, v STRING'}}, few: {generate: {rows: 3}}}
+        outputs: [{from: rows, iceberg: {table: lake.raw.rows}}, {from: few, iceberg: {table: lake.raw.few}}]
+    """)
+
+    joined = 'pipeline: {processors: [sql: "SELECT f.id, f.v FROM followed f LEFT JOIN few USING (id)"]}'
+    ran = bench.run(f"""
+        mode: stream
+        inputs: {{followed: {followed}, few: {{iceberg: {{table: lake.raw.few, static: true}}}}}}
+        {joined}
+        output: {{iceberg: {{table: lake.out.joined}}}}
+        stream: {{available_now: true}}
+    """)
+
+    told = {each["name"].rpartition("/")[2]: each.get("inputFacets", {}) for each in ran.last["inputs"]}
+    assert told["in" if followed == FOLLOW else "rows"]["inputStatistics"]["rowCount"] == 10
+    assert "inputStatistics" not in told["few"]
+
+
 def test_a_stream_is_in_the_graph_with_its_columns_from_its_first_events(
     bench: Bench, arrivals: Callable[[int, int], None]
 ) -> None:

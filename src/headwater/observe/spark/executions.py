@@ -4,16 +4,17 @@ A listener keeps the executions of the run's session; their plans are walked lat
 Spark's accumulators: attempts of a task that failed do not count in them.
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from headwater.observe.spark.jvm import Java, java_class
+from headwater.observe.spark.metrics import ROWS_METRIC, metrics_of
 from headwater.observe.spark.relations import items, scan_source
+from headwater.observe.spark.sampling import passes_over_leaves
 
 OBSERVED_ROWS: Final = "headwater_rows"
 """Name of the observation, and of its one value, that counts the rows of a stream's frame."""
@@ -23,10 +24,8 @@ JDBC_WRITE: Final = "foreachPartition"
 
 _DRAIN_MS: Final = 10_000
 
-_ROWS_METRIC: Final = "numOutputRows"
 _BYTES_METRICS: Final = {"FileSourceScanExec": "filesSize", "BatchScanExec": "totalDataFileSize"}
 _FILES_METRICS: Final = {"FileSourceScanExec": "numFiles", "BatchScanExec": "resultDataFiles"}
-_METRIC: Final = re.compile(r"^(?P<name>\w+) -> SQLMetric\(.*, value: (?P<value>-?\d+)\)$", re.MULTILINE)
 
 
 def shows_result(execution: Java) -> bool:
@@ -78,10 +77,14 @@ class Plans:
 
     def scans(self, plan: Java) -> Iterator[tuple[str, Moved]]:
         """Every scan of a plan: what it read, and how much; one that is used twice comes twice."""
+        passes = passes_over_leaves(plan)
         for leaf, name in self._leaves(plan):
             source = scan_source(leaf, name)
             if source is not None:
-                yield source, _moved(leaf, _BYTES_METRICS.get(name), _FILES_METRICS.get(name))
+                moved = _moved(leaf, _BYTES_METRICS.get(name), _FILES_METRICS.get(name))
+                if passes and moved.rows is not None:
+                    moved = replace(moved, rows=round(moved.rows / passes.get(leaf.id(), 1)))
+                yield source, moved
 
     def _leaves(self, plan: Java) -> Iterator[tuple[Java, str]]:
         """Leaves with their class, through what Spark counts as leaves but is a plan again."""
@@ -112,7 +115,7 @@ def file_write(plan: Java) -> Moved | None:
 
 def added_by_iceberg(plan: Java) -> Moved | None:
     """What the command at the top of an executed plan added to an Iceberg table; None where that does not count."""
-    metrics = metric_values(plan.metrics().mkString("\n"))
+    metrics = metrics_of(plan)
     if "addedRecords" not in metrics:
         return None
     return Moved(metrics["addedRecords"], metrics.get("addedFileSizeInBytes"), metrics.get("addedDataFiles"))
@@ -137,17 +140,8 @@ def _inner_plan(leaf: Java, name: str) -> Java | None:
 
 
 def _moved(node: Java, bytes_metric: str | None, files_metric: str | None) -> Moved:
-    metrics = metric_values(node.metrics().mkString("\n"))
-    return Moved(*(metrics.get(name) if name else None for name in (_ROWS_METRIC, bytes_metric, files_metric)))
-
-
-def metric_values(text: str) -> Mapping[str, int]:
-    """An operator's metrics by name, from the text that Spark makes of each, one a line.
-
-    >>> metric_values("numOutputRows -> SQLMetric(id: 54, name: Some(number of output rows), value: 336776)")
-    {'numOutputRows': 336776}
-    """
-    return {found["name"]: int(found["value"]) for found in _METRIC.finditer(text)}
+    metrics = metrics_of(node)
+    return Moved(*(metrics.get(name) if name else None for name in (ROWS_METRIC, bytes_metric, files_metric)))
 
 
 class _Listener:

@@ -35,6 +35,7 @@ from headwater.pipeline.spec import (
 )
 from headwater.pipeline.telling.snapshots import snapshots_of_run
 from headwater.pipeline.telling.streams import Progress
+from headwater.pipeline.telling.topics import SOURCE
 
 _FILES_FOLLOWED = re.compile(r"File(?:Stream)?Source\[(?:file:/*(?=/))?(?P<path>.*)\]")
 
@@ -102,7 +103,8 @@ class Accounts:
         if self._progress is None:
             return self._tally.read.get(source)
         rows = self._progress.rows_in()
-        if len(rows) == 1 and self._follows_one_input:
+        followed = [one.reads for one in self._spec.inputs.values() if _is_followed(one.reads)]
+        if len(rows) == 1 and len(followed) == 1 and _is_of(source, followed[0]):
             return Moved(rows=sum(rows.values()))
         wanted = _followed_files(source)
         exact = [count for description, count in rows.items() if wanted and _followed_files(description) == wanted]
@@ -177,10 +179,6 @@ class Accounts:
     def _plans(self) -> Plans:
         return Plans(self._session)
 
-    @property
-    def _follows_one_input(self) -> bool:
-        return sum(_is_followed(one.reads) for one in self._spec.inputs.values()) == 1
-
 
 def _observed(frame: DataFrame, observation: str) -> DataFrame:
     return frame.observe(observation, F.count(F.lit(1)).alias(OBSERVED_ROWS))
@@ -199,6 +197,17 @@ def _is_followed(reads: InputKind) -> bool:
             return reads.rows_per_second is not None
         case _:
             return False
+
+
+def _is_of(source: str, followed: InputKind) -> bool:
+    """Whether a relation reads what the stream follows, and not what it is joined with (see `relations`)."""
+    match followed:
+        case IcebergInput(table=table):
+            return source.startswith("table:") and f".{source.removeprefix('table:')}".endswith(f".{table}")
+        case KafkaInput():
+            return source.startswith(SOURCE)
+        case _:
+            return source.startswith("stream:")
 
 
 def _followed_files(source: str) -> str | None:
