@@ -42,8 +42,22 @@ _ENDS: Final = ("origin", "destination")
 _NODES: Final = frozenset({"id", "nodeId", *_ENDS})
 _GOES_INTO: Final = "targetField"
 """Of a source, in our own format: a column of what it is told of, and hidden only with that."""
-_SAID: Final = ("description", "reason")
+_SAID: Final = ("description", "reason", "subtype")
 """What is said of an edge, or of a place because of one: it may name columns at the hidden end."""
+_CHANGED: Final = ("before", "after")
+"""What is done on the way of an edge, where that came, went or changed."""
+_SAID_OF_COLUMN: Final = ("transformationDescription", "transformationType")
+"""What is said of all of a column's sources in one: it may name those that are hidden."""
+_KINDS: Final = frozenset(
+    {
+        *("IDENTITY", "TRANSFORMATION", "AGGREGATION", "MASKED", "DIRECT", "INDIRECT"),
+        *("JOIN", "GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"),
+    }
+)
+"""Words for what is done to a column, which tell no more of it; producers may have others.
+
+Source: https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json
+"""
 _INNER: Final = frozenset({"id", "data", "job", "run", "datasetVersionId"})
 """Objects that say which thing it is; what else is within a hidden thing is not shown."""
 _BY_COLUMN: Final = frozenset({"fields", "columnMetrics", "columns"})
@@ -178,9 +192,8 @@ class _Laid:
     def _object(self, value: Mapping[str, Json], parent: str) -> Json:
         if self.veil.covers is not None and (hidden := self._hidden_subject(value, self.veil.covers)) is not None:
             return self._blank(value, hidden)
-        said = [key for key in _SAID if isinstance(value.get(key), str)]
-        if said and self._hangs_on_hidden(value):
-            value = {**value, **{key: self._unsaid(key) for key in said}}
+        if self.veil.covers is not None:
+            value = self._without_words_of_hidden(value, self.veil.covers)
         is_named = _named(value) is not None
         return {
             self._key(key, parent): each
@@ -188,6 +201,37 @@ class _Laid:
             else self.seen(each, key)
             for key, each in value.items()
         }
+
+    def _without_words_of_hidden(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> Mapping[str, Json]:
+        """What is said within an object of another one that is hidden: of an edge, of a source, or as a summary."""
+        if self._hangs_on_hidden(value):
+            steps = {key: self._silent_steps(value[key]) for key in _CHANGED if isinstance(value.get(key), list)}
+            return {**self._silent(value, (*_SAID, *_CHANGED)), **steps}
+        match value:
+            case {"inputFields": list(sources)} if any(_is_beyond(each, covers) for each in sources):
+                outer = value.get("transformationDescription")
+                silent = [self._source(each, outer) if isinstance(each, dict) else each for each in sources]
+                return {**self._silent(value, _SAID_OF_COLUMN), "inputFields": silent}
+            case {"summary": str(summary), "findings": [{"words": str(words)} as first, *_]}:
+                if summary.startswith(words) and self._hidden_subject(first, covers) is not None:
+                    return {**value, "summary": f"{REDACTED}{summary.removeprefix(words)}"}
+        return value
+
+    def _source(self, value: Mapping[str, Json], outer: Json) -> Mapping[str, Json]:
+        """A source beside a hidden one: `outer` is said of both, and where nothing is said of the one, of each."""
+        source = self._silent(value, _SAID_OF_COLUMN)
+        match source:
+            case {"transformations": list(steps)} if any(_says(outer, each) for each in steps):
+                return {**source, "transformations": self._silent_steps(steps)}
+        return source
+
+    def _silent_steps(self, steps: list[Json]) -> list[Json]:
+        return [self._silent(each, _SAID) if isinstance(each, dict) else each for each in steps]
+
+    def _silent(self, value: Mapping[str, Json], keys: Iterable[str]) -> dict[str, Json]:
+        """The object with none of these texts, but for words that are no producer's own."""
+        said = {key for key in keys if isinstance(value.get(key), str) and value[key] not in _KINDS}
+        return {**value, **{key: self._unsaid(key) for key in said}}
 
     def _hangs_on_hidden(self, value: Mapping[str, Json]) -> bool:
         """Whether an edge, or the last one on the path to a place, begins or ends at what is hidden."""
@@ -279,6 +323,16 @@ def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:
     namespace = value.get("namespace")
     name = next((value[key] for key in ("name", "dataset", "job") if isinstance(value.get(key), str)), None)
     return (namespace, name) if isinstance(namespace, str) and name is not None else None
+
+
+def _says(words: Json, step: Json) -> bool:
+    return isinstance(words, str) and isinstance(step, dict) and step.get("description") == words
+
+
+def _is_beyond(value: Json, covers: Callable[[str], bool]) -> bool:
+    """Whether it is about a job or dataset that may not be known."""
+    named = _named(value) if isinstance(value, dict) else None
+    return named is not None and not covers(named[0])
 
 
 def _subject(value: Mapping[str, Json]) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -24,6 +24,7 @@ from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, facet, schema, serving
+from tests.support.askers import Asker, asker
 from tests.support.reads import answer_schema
 
 NODE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
@@ -109,18 +110,6 @@ EVENTS = [
 ]
 
 
-class Asker:
-    """Asks as somebody."""
-
-    def __init__(self, client: TestClient, token: str | None) -> None:
-        self._client = client
-        self.token = token
-
-    def __call__(self, method: str, path: str, **more: object) -> Answer:
-        headers = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
-        return self._client.request(method, path, headers=headers, **cast(Any, more))
-
-
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     trusted = {key.key_id: key.public_key for key in (NODE, OTHER_NODE)}
@@ -136,13 +125,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 @pytest.fixture
 def admin(client: TestClient) -> Asker:
     return Asker(client, operator_token(LOG_KEY, "ann", START_US))
-
-
-def asker(admin: Asker, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Asker:
-    body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **more}
-    made = admin("POST", "/api/v1/access/keys", json=body)
-    assert made.status_code == 201, made.text
-    return Asker(admin._client, made.json()["secret"])
 
 
 def routes(client: TestClient) -> set[str]:

@@ -64,6 +64,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "GET /api/v1/namespaces": _LIST,
     "GET /api/v1/jobs": _LIST,
     "GET /api/v1/search": _LIST,
+    "GET /api/v1/tags": _LIST,
     "GET /api/v1/stream": _LIST,
     # About something that the request names
     "GET /api/v1/namespaces/{name}": Rule("read", "named", "name"),
@@ -98,10 +99,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "GET /api/v1/nodes/{node_id}": _ALL,
     "GET /api/v1-beta/graphql": _ALL,
     "POST /api/v1-beta/graphql": _ALL,
-    # Numbers, words, keys and hashes, which name no job or dataset
+    # Numbers, keys and hashes, which name no job or dataset
     "GET /api/v1/summary": _NUMBERS,
     **{f"GET /api/v1/stats/{name}": _NUMBERS for name in ("lineage-events", "jobs", "datasets", "sources")},
-    "GET /api/v1/tags": _NUMBERS,
     "GET /api/v1/keys": _NUMBERS,
     "GET /api/v1/log/tile/{tile}": _NUMBERS,
     "GET /metrics": _NUMBERS,

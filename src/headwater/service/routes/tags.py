@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from headwater.service.gate.sight import By
+from headwater.service.gate.sight import By, Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.request import bodies
@@ -20,9 +20,9 @@ TagWord = Annotated[str, Path(description="The tag, percent-encoded.")]
 
 
 @router.get("/tags", response_model=shapes.Tags, responses=WRONG)
-async def get_tags(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_tags(knowledge: Known, sees: Sees = None, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Tags by name: those that were described or put on something, and those that producers told."""
-    return answer(tags.tags(knowledge, limit, offset))
+    return answer(tags.tags(knowledge, limit, offset, sees))
 
 
 @router.put("/tags/{name:encoded}", response_model=shapes.Tag, responses=WRITTEN)

@@ -1,7 +1,7 @@
 """Tags: the words there are, and which of them are on what: put there by people over the API, or told by producers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -18,13 +18,18 @@ KNOWN_TAGS: Final = {
 """Tags that are there from the start, as in Marquez's own configuration."""
 
 
-def tags(knowledge: Knowledge, limit: int, offset: int) -> shapes.Tags:
-    """A page of the tags that somebody described or put on something, or that producers told, by name."""
+def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None) -> shapes.Tags:
+    """A page of the tags that somebody described or put on something, or that producers told, by name.
+
+    `sees` tells in which namespaces what is tagged may be known; None: in all.
+    """
+    sees = sees or (lambda _: True)
     edits = knowledge.graph.edits
     names = {target[1] for target in edits.targets("tag")} | KNOWN_TAGS.keys()
     for kind in ("dataset", "field", "job"):
-        names.update(tag for target in edits.targets(kind) for tag in edits.tags(target))
-    names.update(knowledge.job_tallies.tagged(), knowledge.dataset_tallies.tagged())
+        names.update(tag for target in edits.targets(kind) if sees(target[1]) for tag in edits.tags(target))
+    for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
+        names.update(tag for tag, nodes in tallies.tagged().items() if any(sees(node.namespace) for node in nodes))
     page = islice(sorted(names), offset, offset + limit)
     return shapes.Tags(tags=[tag_shape(knowledge, name) for name in page])
 

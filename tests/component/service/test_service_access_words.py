@@ -1,0 +1,319 @@
+"""No text that is told of what a reader may not know comes out anywhere: every read, with every text a marked word.
+
+Each text of a hidden job, run, dataset or column begins with `zz_`, and so does what is said of an edge to one.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.app import Answer, dataset, event, facet, schema
+from tests.support.askers import Asker, asker, guarded
+
+HIDDEN = [f"0198f7d0-0000-7000-8000-00000000aa{i:02d}" for i in range(4)]
+SHOWN = [f"0198f7d0-0000-7000-8000-00000000bb{i:02d}" for i in range(4)]
+MARKED = re.compile(r"zz[_:][\w/]+", re.IGNORECASE)
+
+
+def hidden(name: str, **facets: object) -> dict[str, Any]:
+    return dataset(name, "zz_hr", **facets)
+
+
+def run(
+    run_id: str, second: int, job: tuple[str, str], state: str = "COMPLETE", job_facets: object = None, **more: object
+) -> dict[str, Any]:
+    run_facets = more.pop("run_facets", {})
+    return event(
+        run={"runId": run_id, "facets": run_facets},
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        eventType=state,
+        job={"namespace": job[0], "name": job[1], "facets": job_facets or {}},
+        **more,
+    )
+
+
+def made_from(column: str, source: str, by: str = "zz_by") -> dict[str, Any]:
+    """A column of a visible dataset that is made from one that is hidden and one that is not."""
+    transformations = [{"type": "DIRECT", "subtype": "zz_sub", "description": f"zz_of {source}", "masking": True}]
+    hidden_one = {"namespace": "zz_hr", "name": "zz_pay", "field": source, "transformations": transformations}
+    other = {"namespace": "lake", "name": "shown_source", "field": "s"}
+    return facet(
+        fields={
+            column: {
+                "inputFields": [hidden_one, other],
+                "transformationDescription": f"zz_outer {by}",
+                "transformationType": "MASKED",
+            }
+        },
+        dataset=[
+            {
+                "namespace": "zz_hr",
+                "name": "zz_pay",
+                "field": "zz_dep",
+                "transformations": [{"type": "INDIRECT", "subtype": "FILTER", "description": "zz_ind"}],
+            }
+        ],
+    )
+
+
+TAGS = facet(tags=[{"key": "zz_tag", "value": "zz_value", "source": "zz_source"}])
+OWNERS = facet(owners=[{"name": "zz_owner", "type": "zz_role"}])
+FAILED = {
+    "errorMessage": facet(message="zz_error 4711", programmingLanguage="zz_language", stackTrace="zz_stack"),
+    "executionParameters": facet(parameters=[{"key": "zz_parameter", "value": "zz_value_of_it"}]),
+    "nominalTime": facet(nominalStartTime="2026-05-22T00:00:00Z"),
+    "tags": TAGS,
+    "processing_engine": facet(name="zz_engine", version="zz_1", openlineageAdapterVersion="zz_2"),
+    "externalQuery": facet(externalQueryId="zz_query", source="zz_warehouse"),
+}
+OF_JOB = {
+    "ownership": OWNERS,
+    "documentation": facet(description="zz_documentation"),
+    "sql": facet(query="SELECT zz_select"),
+    "tags": TAGS,
+    "jobType": facet(processingType="BATCH", integration="ZZ_INTEGRATION", jobType="ZZ_JOB_TYPE"),
+    "sourceCodeLocation": facet(type="git", url="https://zz_url/x", version="zz_commit"),
+    "sourceCode": facet(language="zz_python", sourceCode="zz_code"),
+}
+PAY = hidden(
+    "zz_pay",
+    schema=facet(
+        fields=[
+            {"name": "zz_c", "type": "zz_int"},
+            {"name": "zz_dep", "type": "int", "description": "zz_described"},
+            {"name": "zz_s", "type": "struct", "fields": [{"name": "zz_in", "type": "zz_text", "description": "zz_d"}]},
+        ]
+    ),
+    ownership=OWNERS,
+    documentation=facet(description="zz_what_it_is"),
+    tags=TAGS,
+    dataSource=facet(name="zz_source_name", uri="zz://source"),
+    symlinks=facet(identifiers=[{"namespace": "zz_glue", "name": "zz_symlink", "type": "TABLE"}]),
+    hierarchy=facet(hierarchy=[{"type": "zz_kind", "name": "zz_above"}]),
+    catalog=facet(
+        framework="zz_framework", type="hive", name="zz_catalog", metadataUri="zz://m", warehouseUri="zz://w"
+    ),
+    version=facet(datasetVersion="zz_version"),
+    storage=facet(storageLayer="zz_layer", fileFormat="zz_format"),
+    datasetType=facet(datasetType="ZZ_DASHBOARD", subType="zz_subtype"),
+    lifecycleStateChange=facet(
+        lifecycleStateChange="RENAME", previousIdentifier={"namespace": "zz_hr", "name": "zz_o"}
+    ),
+    dataQualityAssertions=facet(assertions=[{"assertion": "zz_between", "success": False, "column": "zz_c"}]),
+)
+CHANGED = hidden("zz_pay", schema=facet(fields=[{"name": "zz_c2", "type": "zz_other_type"}]))
+PARENT = facet(
+    run={"runId": HIDDEN[1]},
+    job={"namespace": "zz_hr", "name": "zz_parent"},
+    root={"run": {"runId": HIDDEN[1]}, "job": {"namespace": "zz_hr", "name": "zz_root"}},
+)
+AFTER = facet(
+    upstream=[{"job": {"namespace": "zz_hr", "name": "zz_before"}, "run": {"runId": HIDDEN[0]}}],
+    downstream=[{"job": {"namespace": "zz_hr", "name": "zz_later"}, "dependency_type": "zz_dependency"}],
+)
+AGGREGATED = {"type": "DIRECT", "subtype": "AGGREGATION", "description": "zz_count of zz_oc"}
+OUT = hidden(
+    "zz_out",
+    ownership=OWNERS,
+    columnLineage=facet(
+        fields={
+            "zz_oc": {
+                "inputFields": [
+                    {"namespace": "lake", "name": "report", "field": "n", "transformations": [AGGREGATED]},
+                ]
+            }
+        }
+    ),
+)
+FROM_WHO = facet(fields={"n": {"inputFields": [{"namespace": "lake", "name": "customers", "field": "who"}]}})
+MEASURED = {"dataQualityMetrics": facet(columnMetrics={"zz_c": {"nullCount": 3}})}
+TO_HIDDEN = [
+    run(HIDDEN[0], 10, ("zz_hr", "zz_fill"), outputs=[PAY], job_facets=OF_JOB),
+    run(
+        SHOWN[0],
+        11,
+        ("etl", "load"),
+        inputs=[{**PAY, "facets": {}, "inputFacets": MEASURED}],
+        outputs=[dataset("customers", schema=schema("id", "who"), columnLineage=made_from("who", "zz_c"))],
+        run_facets={"parent": PARENT},
+    ),
+    run(
+        SHOWN[1],
+        12,
+        ("etl", "tell"),
+        inputs=[dataset("customers")],
+        outputs=[dataset("report", schema=schema("who", "n"), columnLineage=FROM_WHO)],
+        run_facets={"jobDependencies": AFTER},
+    ),
+    run(HIDDEN[1], 13, ("zz_hr", "zz_after"), "FAIL", OF_JOB, inputs=[dataset("report")], outputs=[OUT]),
+    run(HIDDEN[2], 14, ("zz_hr", "zz_fill"), "FAIL", OF_JOB, outputs=[CHANGED], run_facets=FAILED),
+    run(
+        SHOWN[2],
+        15,
+        ("etl", "load"),
+        inputs=[hidden("zz_pay")],
+        outputs=[dataset("customers", schema=schema("id", "who2"), columnLineage=made_from("who2", "zz_c2"))],
+    ),
+    run(
+        SHOWN[3],
+        16,
+        ("etl", "lin"),
+        inputs=[hidden("zz_in", schema=schema("zz_f"))],
+        outputs=[dataset("l3", schema=schema("a"), symlinks=facet(identifiers=[]))],
+    ),
+    {
+        "eventTime": "2026-05-22T14:23:17Z",
+        "producer": "https://zz_producer.example",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
+        "job": {"namespace": "zz_hr", "name": "zz_declared", "facets": OF_JOB},
+        "inputs": [dataset("report")],
+        "outputs": [hidden("zz_declared_out", ownership=OWNERS)],
+    },
+]
+NODES = [
+    *(f"dataset:lake:{name}" for name in ("customers", "report", "l3")),
+    *(f"job:etl:{name}" for name in ("load", "tell", "lin")),
+    *("datasetField:lake:customers:who", "datasetField:lake:report:n", "datasetField:lake:l3:a"),
+    *(f"run:{each}" for each in SHOWN[:2]),
+]
+ASKED = [
+    "",
+    "depth=20",
+    "withDownstream=true",
+    "change=drop",
+    "change=retype:string&column=n",
+    "column=who",
+    "way=upstream&type=DATASET",
+    "way=downstream&type=JOB",
+    "other=dataset:lake:report",
+    f"run={SHOWN[0]}",
+    f"runId={SHOWN[1]}",
+    "asOf=2026-05-22T14:23:13Z",
+    "logSize=4",
+    "q=a",
+    "q=zz",
+    "limit=1",
+    "from=2026-05-22T14:23:11Z&to=2026-05-22T14:23:16Z&namespace=lake",
+    f"fromRun={SHOWN[0]}&toRun={SHOWN[2]}",
+    "namespace=lake&name=customers",
+    "namespace=etl",
+    "namespace=lake",
+]
+
+
+@pytest.fixture(scope="module")
+def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
+    with guarded(tmp_path_factory.mktemp("words")) as admin:
+        for each in TO_HIDDEN:
+            assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
+        admin("POST", "/api/v1/namespaces/zz_hr/datasets/zz_pay/tags/ZZ_PUT")
+        admin("POST", "/api/v1/namespaces/zz_hr/jobs/zz_fill/tags/ZZ_PUT")
+        yield admin
+
+
+def reads(admin: Asker) -> Iterator[str]:
+    """Every read of the API, about everything that may be known, with each of the questions that it takes."""
+    app: Any = admin._client.app
+    for path, methods in app.openapi()["paths"].items():
+        if "get" not in methods or path == "/api/v1/stream":
+            continue
+        names = {each["name"] for each in methods["get"].get("parameters", []) if each["in"] == "query"}
+        for filled in {*_filled(admin, path)}:
+            for asked in ASKED:
+                if not {pair.partition("=")[0] for pair in asked.split("&") if pair} <= names:
+                    continue
+                nodes = NODES if "nodeId" in names and "name=" not in asked else [None]
+                for node in nodes:
+                    yield f"{filled}?{'&'.join(filter(None, (node and f'nodeId={node}', asked)))}"
+
+
+def _filled(admin: Asker, path: str) -> Iterator[str]:
+    about = [("lake", name) for name in ("customers", "report", "l3")]
+    if "/jobs" in path or "/events/" in path:
+        about = [("etl", name) for name in ("load", "tell", "lin")]
+    for namespace, name in about:
+        for run_id in SHOWN[:2]:
+            of = path.replace("{run_id}", run_id)
+            of = (
+                of.replace("/namespaces/{name}", f"/namespaces/{namespace}") if of.endswith("namespaces/{name}") else of
+            )
+            of = of.replace("{namespace}", namespace).replace("{name}", name)
+            before, is_versioned, _ = of.partition("/{version}")
+            if not is_versioned:
+                yield of
+                continue
+            for version in admin("GET", before).json()["versions"]:
+                yield f"{before}/{version.get('version') or version['id']['version']}"
+
+
+def marks(answer: Answer) -> set[str]:
+    return {*MARKED.findall(answer.text)}
+
+
+def test_nothing_that_is_told_of_what_is_hidden_comes_out_of_any_read(admin: Asker) -> None:
+    holder, paths = asker(admin, "read"), [*reads(admin)]
+
+    seen = {path: holder("GET", path) for path in paths}
+
+    told = {path: marks(answer) for path, answer in seen.items() if answer.status_code < 400}
+    assert {path: found for path, found in told.items() if found - {*MARKED.findall(path)}} == {}
+    assert {answer.status_code for answer in seen.values()} <= {200, 400, 403, 404}
+    assert len(told) > 250
+
+
+def test_all_that_is_hidden_in_these_reads_is_there_for_others(admin: Asker) -> None:
+    found = set().union(*(marks(admin("GET", path)) for path in reads(admin)))
+
+    marked = {each for told in TO_HIDDEN for each in MARKED.findall(json.dumps(told))}
+    assert {*marked} - found <= {"zz_producer"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "state"),
+    [
+        ({}, {"run_facets": FAILED}, "FAIL"),
+        ({"outputs": [PAY]}, {"outputs": [CHANGED]}, "COMPLETE"),
+        (
+            {"run_facets": {"executionParameters": facet(parameters=[{"key": "zz_p", "value": "zz_1"}])}},
+            {"run_facets": {"executionParameters": facet(parameters=[{"key": "zz_p", "value": "zz_2"}])}},
+            "COMPLETE",
+        ),
+        ({"outputs": [CHANGED]}, {"outputs": [PAY]}, "COMPLETE"),
+        ({"job_facets": {"sql": facet(query="SELECT zz_1")}}, {"job_facets": OF_JOB}, "COMPLETE"),
+    ],
+    ids=["failed", "schema", "parameters", "check", "sql"],
+)
+def test_the_summary_of_a_root_cause_says_no_more_than_its_findings(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], state: str
+) -> None:
+    filled: dict[str, Any] = {"outputs": [hidden("zz_pay")]}
+    loaded: dict[str, Any] = {"inputs": [hidden("zz_pay")], "outputs": [dataset("customers")]}
+    with guarded(tmp_path) as admin:
+        for each in (
+            run(HIDDEN[0], 10, ("zz_hr", "zz_fill"), **(filled | first)),
+            run(SHOWN[0], 11, ("etl", "load"), **loaded),
+            run(HIDDEN[1], 12, ("zz_hr", "zz_fill"), state, **(filled | second)),
+            run(SHOWN[1], 13, ("etl", "load"), **loaded),
+        ):
+            assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
+
+        answer = asker(admin, "read")("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers")
+        whole = admin("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
+
+    assert marks(answer) == set()
+    assert whole["findings"][0]["words"] in whole["summary"]
+    assert answer.json()["summary"] == whole["summary"].replace(whole["findings"][0]["words"], "redacted")
+
+
+def test_of_a_column_with_a_hidden_source_the_words_about_all_sources_are_left_out(admin: Asker) -> None:
+    holder = asker(admin, "read")
+
+    graph = holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:who2").json()["graph"]
+
+    (data,) = (node["data"] for node in graph if node["id"] == "datasetField:lake:customers:who2")
+    assert (data["transformationDescription"], data["transformationType"]) == (None, "MASKED")
+    assert {source["namespace"] for source in data["inputFields"]} == {"redacted", "lake"}

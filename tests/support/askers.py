@@ -1,0 +1,49 @@
+"""Who asks a service that wants to know, and the keys that they are given."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, cast
+from uuid import uuid4
+
+from starlette.testclient import TestClient
+
+from headwater.access.entrance import Entrance
+from headwater.access.operator import operator_token
+from headwater.access.policy import Policy
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import LOG_KEY, START_US, Answer, serving
+
+
+class Asker:
+    """Asks as somebody."""
+
+    def __init__(self, client: TestClient, token: str | None) -> None:
+        self._client = client
+        self.token = token
+
+    def __call__(self, method: str, path: str, **more: object) -> Answer:
+        headers = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
+        return self._client.request(method, path, headers=headers, **cast(Any, more))
+
+
+def asker(admin: Asker, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Asker:
+    body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **more}
+    made = admin("POST", "/api/v1/access/keys", json=body)
+    assert made.status_code == 201, made.text
+    return Asker(admin._client, made.json()["secret"])
+
+
+def operator(client: TestClient, now_us: int = START_US) -> Asker:
+    """Who runs the service, and may do everything; their token holds for a minute."""
+    return Asker(client, operator_token(LOG_KEY, "ann", now_us))
+
+
+@contextmanager
+def guarded(folder: Path, rules: str = "", start_us: int = START_US) -> Iterator[Asker]:
+    """The operator of a service with access control over the store in a folder; `rules` are its own, in Cedar."""
+    with (
+        closing(SqliteStore(folder / "headwater.db")) as store,
+        serving(store, entrance=Entrance(Policy(rules)), start_us=start_us) as client,
+    ):
+        yield operator(client, start_us)
