@@ -1,14 +1,17 @@
 """Who asks: a name, roles, and how far these reach."""
 
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from headwater.errors import InvalidInputError
+from headwater.graph.spelling import normal_namespace
 
 Role = Literal["ingest", "read", "steward", "admin"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 EVERYTHING: Final = "*"
+_PATTERN: Final = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,12 @@ class Grant:
     knows_restricted: bool = False
 
     def covers(self, namespace: str) -> bool:
-        """Whether a scope covers the namespace."""
-        return any(fnmatchcase(namespace, scope) for scope in self.scopes)
+        """Whether a scope covers the namespace, however it is spelt.
+
+        Else a mere mention of `S3://hr` would take what is shown under that name away from a scope of `s3://hr`.
+        """
+        normal = normal_namespace(namespace)
+        return any(fnmatchcase(namespace, scope) or fnmatchcase(normal, _spelt(scope)) for scope in self.scopes)
 
     @property
     def covers_all(self) -> bool:
@@ -46,6 +53,11 @@ class Caller:
     grant: Grant
     until_us: int | None = None
     """When what proved it ends, in microseconds since 1970."""
+
+
+def _spelt(scope: str) -> str:
+    """A scope as namespaces are compared; a pattern stays as it is: without its port it would cover other hosts."""
+    return scope if _PATTERN.search(scope) else normal_namespace(scope)
 
 
 def checked_roles(roles: object, field: str) -> frozenset[str]:

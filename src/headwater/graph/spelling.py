@@ -70,6 +70,16 @@ def normal(name: DatasetId) -> DatasetId:
     return DatasetId(namespace, within or name.name)
 
 
+@lru_cache(maxsize=10_000)
+def normal_namespace(namespace: str) -> str:
+    """The form that all spellings of the namespace have in common; for comparing, not for showing.
+
+    >>> normal_namespace("S3A://lake/"), normal_namespace("production")
+    ('s3://lake', 'production')
+    """
+    return _normal_namespace(namespace)[0]
+
+
 def _normal_namespace(namespace: str) -> tuple[str, str]:
     """The namespace in that form, and its scheme, which is empty where it has none that is known."""
     if namespace == "file" or FILE_URL.fullmatch(namespace):

@@ -62,6 +62,11 @@ def test_a_rule_that_cannot_be_evaluated_forbids_and_one_that_cannot_be_read_is_
         (("s3://raw-*",), "s3://raw-1/x", True),
         (("sales",), "sales-eu", False),
         (("Sales",), "sales", False),
+        (("s3://raw",), "S3A://raw/", True),
+        (("s3a://raw",), "s3://raw", True),
+        (("postgres://db:5432",), "postgresql://DB", True),
+        (("postgres://*:5432",), "postgres://db:5433", False),
+        (("postgres://*:5432",), "postgres://db", False),
         ((), "sales", False),
     ],
 )
