@@ -9,7 +9,7 @@ import cedarpy
 from headwater.access.callers import Caller
 from headwater.errors import InvalidInputError
 
-Action = Literal["read", "ingest", "edit", "administer", "see-everything", "know-restricted"]
+Action = Literal["read", "ingest", "join", "edit", "administer", "see-everything", "know-restricted"]
 _OURS: Final = Path(__file__).with_name("policy.cedar")
 _KEPT: Final = 10_000
 
@@ -43,6 +43,8 @@ class Policy:
             self._rules = cedarpy.PolicySet.from_str(f"{_OURS.read_text()}\n{more}")
         except ValueError as fault:
             raise InvalidInputError(f"policies: {fault}") from fault
+        self.has_more = bool(more.strip())
+        """Whether rules of an operator's own may say otherwise than scopes do."""
         self._decided = lru_cache(maxsize=_KEPT)(self._decide)
 
     def decide(self, caller: Caller, asked: Question) -> Decision:

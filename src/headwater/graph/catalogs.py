@@ -4,9 +4,10 @@ The order in which it is told does not matter. Whatever takes a name here gives 
 be one table, for classes of names to be joined.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from headwater.graph.spelling import normal, normal_uri
 from headwater.model.facts import Catalog, CatalogEntry, EngineCatalog
@@ -14,6 +15,7 @@ from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
 
 Pair = tuple[DatasetId, DatasetId]
+_HOST: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*")
 
 
 class _Table(NamedTuple):
@@ -75,6 +77,25 @@ class Catalogs:
         for name in [name for name in known if name.namespace == fact.engine]:
             yield from self._mean(name)
 
+    def would_enter(self, fact: CatalogEntry) -> set[DatasetId]:
+        """A dataset, the table that it is said to be by the catalog's address, and the names of that table.
+
+        None where that was said before, or of a catalog without an address, which may be any.
+        """
+        names = self._names_of.get(_table(fact.catalog, fact.table), {})
+        place = place_of(fact.catalog)
+        return {fact.dataset, DatasetId(place, fact.table), *names} if place and fact.dataset not in names else set()
+
+    def would_mean(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> set[DatasetId]:
+        """What an engine is said to mean by a word, and the known names behind it; none where that was said before."""
+        if _Meant(fact.catalog, fact.names) in self._engines.get(fact.engine, {}).get(fact.word, {}):
+            return set()
+        engine = DatasetId(fact.engine, fact.word)
+        if not fact.names.namespace:
+            return {engine, DatasetId(place_of(fact.catalog), fact.word)}
+        behind = normal(fact.names).namespace
+        return {engine, fact.names, *(name for name in known if normal(name).namespace == behind)}
+
     def links(self, name: DatasetId) -> Iterator[tuple[DatasetId, Literal["catalog", "configuration"], Seen | None]]:
         """The names of the same tables, its own too, and by what each is known to be one."""
         for table in self._tables_of.get(name, ()):
@@ -108,6 +129,15 @@ def _table(catalog: Catalog, table: str) -> _Table:
     """A table of a catalog. A Hive metastore is told by its address alone: a warehouse is where its new tables go."""
     warehouse = "" if catalog.kind == "hive" and catalog.metadata_uri else normal_uri(catalog.warehouse_uri)
     return _Table(catalog.kind, normal_uri(catalog.metadata_uri), warehouse, table)
+
+
+def place_of(catalog: Catalog) -> str:
+    """Where a catalog is, as datasets that lie there have it for a namespace: `thrift://metastore:9083`, `s3://lake`."""
+    address = normal_uri(catalog.metadata_uri or catalog.warehouse_uri)
+    if address.startswith("file:/"):
+        return "file"
+    host = _HOST.match(address)
+    return address if host is None else host[0]
 
 
 def _behind(name: DatasetId) -> _Table:

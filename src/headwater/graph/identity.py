@@ -127,6 +127,29 @@ class Identities:
         """A name in quarantine, which evidence may place."""
         self._note_for_good(name)
 
+    def would_join(self, fact: Alias | CatalogEntry | EngineCatalog) -> frozenset[DatasetId]:
+        """Every name of the datasets that this evidence would make one; none where it says nothing new.
+
+        A catalog counts as a name, its address as the namespace: whoever says that a dataset is its table joins the
+        dataset to whatever is called that table later. A name without a namespace is nobody's, and counts as none.
+        """
+        joined: Iterable[DatasetId]
+        match fact:
+            case Alias(name=name, alias=alias):
+                joined = () if self._is_nothing_new(fact) else (name, alias)
+            case CatalogEntry():
+                joined = self._catalogs.would_enter(fact)
+            case EngineCatalog():
+                joined = self._catalogs.would_mean(fact, self._known)
+        return frozenset(each for name in joined for each in (name, *self.members(name)) if each.namespace)
+
+    def _is_nothing_new(self, fact: Alias) -> bool:
+        """Whether it is known, or idle: the two are one, or people parted them."""
+        name, alias, key = fact.name, fact.alias, (fact.alias, fact.evidence)
+        is_known = key in self._links.get(name, {}) or (name, fact.evidence) in self._claims.get(alias, {})
+        is_known = is_known or key in self._claims.get(name, {})
+        return is_known or alias in self._apart.get(name, ()) or alias in self.members(name)
+
     def _note_for_good(self, *names: DatasetId) -> None:
         for name in names:
             self._lasting.add(name)

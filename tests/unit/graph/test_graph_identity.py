@@ -317,3 +317,43 @@ def test_a_configuration_joins_no_names_that_people_parted() -> None:
     )
 
     assert set(identities.members(IN_TRINO)) == {IN_TRINO}
+
+
+def test_evidence_would_join_all_names_of_both_datasets_and_none_where_it_says_nothing_new() -> None:
+    x, y, z, w = (DatasetId(namespace, "t") for namespace in "xyzw")
+    identities = Identities()
+    for step in (aliased(x, y), aliased(z, w)):
+        step(identities)
+
+    assert identities.would_join(Alias(x, z, "rename", SEEN)) == {x, y, z, w}
+    assert identities.would_join(Alias(DatasetId("new", "t"), y, "symlinks", SEEN)) == {DatasetId("new", "t"), x, y}
+    assert identities.would_join(Alias(y, x, "rename", SEEN)) == frozenset()
+    identities.keep_apart([(x, z), (x, y)])
+    assert identities.would_join(Alias(x, z, "rename", SEEN)) == frozenset()
+    assert identities.would_join(Alias(x, y, "symlinks", SEEN)) == frozenset()
+
+
+def test_a_table_of_a_catalog_is_joined_to_the_catalogs_address_before_anybody_else_names_it() -> None:
+    x, place = DatasetId("x", "t"), DatasetId("s3://lake", "s.t")
+    catalog = Catalog("hadoop", "ice", "", "s3a://lake/warehouse")
+    identities = Identities()
+
+    assert identities.would_join(CatalogEntry(x, catalog, "s.t", SEEN)) == {x, place}
+    entered(x, "s3://lake/warehouse")(identities)
+    assert identities.would_join(CatalogEntry(x, catalog, "s.t", SEEN)) == frozenset()
+    y = DatasetId("y", "t")
+    assert identities.would_join(CatalogEntry(y, catalog, "s.t", SEEN)) == {x, y, place}
+    nameless = Catalog("hadoop", "ice", "", "")
+    assert identities.would_join(CatalogEntry(y, nameless, "s.t", SEEN)) == frozenset()
+
+
+def test_an_engines_catalog_joins_what_lies_behind_it() -> None:
+    behind, linked = DatasetId("s3://lake", "t"), DatasetId("hr", "t")
+    nobody, names = Catalog("", "", "", ""), DatasetId("s3a://lake", "")
+    fact = EngineCatalog("trino://h", "lake", nobody, names, SEEN)
+    identities = Identities()
+    aliased(behind, linked)(identities)
+
+    assert identities.would_join(fact) == {DatasetId("trino://h", "lake"), names, behind, linked}
+    identities.add_engine_catalog(fact)
+    assert identities.would_join(fact) == frozenset()

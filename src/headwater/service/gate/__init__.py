@@ -1,6 +1,7 @@
 """Who asks, may they, and what may they see of the answer?
 
 gate        asked of each request; about: what that is about; guard: at the door of the app
+joins       what an event calls one dataset
 rules       what each route takes
 sight       what a caller may see; restricted: which columns are; words: what our own answers are made of
 """

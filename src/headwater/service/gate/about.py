@@ -16,7 +16,7 @@ from headwater.service.request.node_ids import meanings, run_of
 NODE_IDS: Final = ("nodeId", "other")
 _RUNS: Final = ("runId", "run", "fromRun", "toRun")
 OF_RUN: Final = "the namespace of the run"
-_OF_DATASET: Final = "the namespace of the dataset"
+OF_DATASET: Final = "the namespace of the dataset"
 """What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
 
 
@@ -59,7 +59,7 @@ class About:
             return {node.namespace: called_namespace(node.namespace)}
         name = without_column(node)
         shown = self._knowledge.graph.shown(name).namespace
-        return {shown: called_namespace(shown) if shown == name.namespace else _OF_DATASET}
+        return {shown: called_namespace(shown) if shown == name.namespace else OF_DATASET}
 
     def nodes_asked_for(self, node_id: str) -> Iterator[AnyNode]:
         """What a node id of a request may mean; nothing where it is none."""

@@ -2,7 +2,8 @@
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final
 
 from fastapi import Request
@@ -15,13 +16,16 @@ from headwater.access.veil import Veil
 from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
-from headwater.model.names import ColumnId, DatasetId
-from headwater.service.gate.about import NODE_IDS, OF_RUN, About, called_namespace
+from headwater.model.names import ColumnId, DatasetId, GraphNode
+from headwater.service.gate.about import NODE_IDS, OF_DATASET, OF_RUN, About, called_namespace
+from headwater.service.gate.joins import joins
 from headwater.service.gate.restricted import Restricted
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.gate.sight import Sight
 from headwater.service.gate.words import FORMAT
 from headwater.service.ingest.mistrust import found
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.mentions import mentions
 from headwater.service.knowledge.touched import Touched
 from headwater.service.request.access import Service
 from headwater.service.writing.api_keys import holding, is_about_api_keys
@@ -31,10 +35,12 @@ from headwater.store.entries import Entry
 
 log = logging.getLogger(__name__)
 
+_STREAM: Final = "GET /api/v1/stream"
 _ROLES: Final[dict[Action, tuple[str, ...]]] = {
     "read": ("read", "steward", "admin"),
     "edit": ("steward", "admin"),
     "ingest": ("ingest", "admin"),
+    "join": ("ingest", "admin"),
     "administer": ("admin",),
 }
 
@@ -49,18 +55,30 @@ class Gate:
         self._log_key = log_key.verifier
         self._restricted = Restricted(service.knowledge)
         self._keys: dict[str, api_keys.ApiKey] = {}
+        self._namespaces: set[str] = set()
+        """Those that are known; kept where rules of this service's own may forbid one."""
         # From the log's key, so that services that share a log have the same stand-ins.
         self._secret = hashlib.sha256(log_key.line("headwater names that are not shown\n").encode()).digest()
 
     def load(self) -> None:
         """Take in what the graph knows, once it is loaded."""
-        self._keys = holding(self._service.knowledge.graph.edits)
+        graph = self._service.knowledge.graph
+        self._keys = holding(graph.edits)
+        if self._entrance.policy.has_more:
+            self._namespaces = {job.namespace for job in graph.jobs}.union(
+                each.namespace for each in graph.identities.names
+            )
         self._restricted.load()
 
     def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
         """Take in what the graph has learned."""
         if any(map(is_about_api_keys, facts)):
             self._keys = holding(self._service.knowledge.graph.edits)
+        if self._entrance.policy.has_more:
+            told = mentions(facts)
+            aliases = (name for pair in told.aliases for name in pair)
+            named: tuple[GraphNode, ...] = (*touched.jobs, *touched.datasets, *told.jobs, *told.datasets, *aliases)
+            self._namespaces.update(node.namespace for node in named)
         self._restricted.learned(facts, touched.datasets)
 
     async def admitted(self, request: Request, asked: Matched | None) -> Sight:
@@ -108,6 +126,8 @@ class Gate:
         for namespace, called in (about or {"": ""}).items():
             covered = _is_covered(caller, rule, namespace, names_some=bool(about))
             is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
+            if is_allowed and not about and rule.about in ("named", "everything"):
+                is_allowed, why = self._covers_each(caller, asked)
             if not is_allowed:
                 self._refuse(caller, asked.route, why, namespace)
                 need = f"it takes the role {_or(_ROLES[action])}{_scope(rule, called)}"
@@ -125,15 +145,54 @@ class Gate:
 
     def _sight(self, caller: Caller, asked: Matched) -> Sight:
         sees_all, _ = self._may(caller, "see-everything", asked.route, "", covered=caller.grant.covers_all)
+        if sees_all and self._entrance.policy.has_more:
+            # What is not known yet counts on the stream alone, which goes on.
+            sees_all = asked.route != _STREAM and self._covers_each(caller, asked)[0]
         knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
-        covers = None if sees_all else caller.grant.covers
+        covers = None if sees_all else self._covers(caller, asked)
         restricted = frozenset() if knows else self._restricted.names
         veil = Veil(covers, restricted, self._about.nodes, self._secret, FORMAT) if covers or restricted else None
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
             return self._why_not(caller, asked.route, entry)
 
-        return Sight(caller, covers, veil, may_bring)
+        def may_see(then: Knowledge) -> ForbiddenError | None:
+            return None if covers is None else self._why_not_then(caller, asked.route, covers, then)
+
+        return Sight(caller, covers, veil, may_bring, may_see)
+
+    def _why_not_then(
+        self, caller: Caller, route: str, covers: Callable[[str], bool], then: Knowledge
+    ) -> ForbiddenError | None:
+        """Names that are parted now were one dataset then: what was told of the one would be shown as the other's."""
+        for one, other in self._service.knowledge.graph.edits.apart:
+            if covers(one.namespace) == covers(other.namespace) or other not in then.graph.identities.members(one):
+                continue
+            if covers(then.graph.shown(one).namespace):
+                self._refuse(caller, route, "names that were parted since", other.namespace)
+                need = "names that are parted now were one then: a read of that time takes the scope *"
+                return ForbiddenError(f"{caller.name} may not: asOf, logSize: {need}")
+        return None
+
+    def _covers(self, caller: Caller, asked: Matched) -> Callable[[str], bool]:
+        """Tells of a namespace whether it may be named to them: the rules decide, of which scopes are but one."""
+
+        @cache
+        def covers(namespace: str) -> bool:
+            return self._decided_of(caller, asked, namespace)[0]
+
+        return covers
+
+    def _covers_each(self, caller: Caller, asked: Matched) -> tuple[bool, str]:
+        """Whether no rule of this service's own keeps one of the namespaces from who may see all; and which does."""
+        if self._entrance.policy.has_more:
+            decided = (self._decided_of(caller, asked, namespace) for namespace in self._namespaces)
+            return next((each for each in decided if not each[0]), (True, ""))
+        return True, ""
+
+    def _decided_of(self, caller: Caller, asked: Matched, namespace: str) -> tuple[bool, str]:
+        action = (asked.rule and asked.rule.action) or "read"
+        return self._may(caller, action, asked.route, namespace, covered=caller.grant.covers(namespace))
 
     def _why_not(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
         """An event is its job's, or its dataset's where it is about no job; a run is its job's."""
@@ -151,6 +210,19 @@ class Gate:
                     nodes = ", ".join(caller.grant.nodes)
                     told = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
                 return ForbiddenError(f"{caller.name} may not bring this event: {told}")
+        return self._why_not_one(caller, route, entry)
+
+    def _why_not_one(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
+        """What an event calls one dataset is for those who cover the namespaces of all its names."""
+        for join in joins(entry, self._service.knowledge.graph.identities):
+            for namespace in (*sorted(join.told), *sorted(join.others)):
+                covered = caller.grant.covers(namespace)
+                is_allowed, why = self._may(caller, "join", route, namespace, covered=covered)
+                if not is_allowed:
+                    self._refuse(caller, route, why, namespace)
+                    called = called_namespace(namespace) if namespace in join.told else OF_DATASET
+                    need = f"takes a scope that covers {called}; {_lacks(caller, 'ingest', covered=covered)}"
+                    return ForbiddenError(f"{caller.name} may not bring this event: {join.facet} {need}")
         return None
 
     def _hide_columns(self, request: Request, route: str, sight: Sight) -> None:

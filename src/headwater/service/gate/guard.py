@@ -14,6 +14,7 @@ from headwater.service.gate.rules import matched
 from headwater.service.gate.sight import SIGHT
 from headwater.service.http.failures import failed
 from headwater.service.http.paths import path_as_sent
+from headwater.service.request.access import WHY_NOT_THEN
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ class Guard:
             await response(scope, receive, send)
             return
         scope[SIGHT] = sight
+        scope[WHY_NOT_THEN] = sight.may_see
         await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, send))
 
 

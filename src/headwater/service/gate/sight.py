@@ -9,6 +9,7 @@ from fastapi import Depends, Header, Request
 from headwater.access.callers import Caller
 from headwater.access.veil import Veil
 from headwater.errors import ForbiddenError
+from headwater.service.request.access import WhyNotThen
 from headwater.store.entries import Entry
 
 SIGHT: Final = "headwater.sight"
@@ -26,6 +27,8 @@ class Sight:
     """What is laid over the answer; None: nothing is hidden from them."""
     may_bring: Callable[[Entry], ForbiddenError | None] | None = None
     """Why an event may not be brought by them, if it may not."""
+    may_see: WhyNotThen | None = None
+    """Why what was known then may not be seen by them, if it may not."""
 
 
 def sight_of(request: Request) -> Sight | None:

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastapi import Depends, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headwater.errors import HeadwaterError
 from headwater.model.facts import Fact
 from headwater.service.ahead import Ahead, in_turns
 from headwater.service.feed.feed import Feed
@@ -18,11 +19,15 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
 from headwater.service.log.proofs import Proofs
 from headwater.service.metrics import Metrics
-from headwater.service.past.pasts import Pasts
+from headwater.service.past.pasts import Past, Pasts
 from headwater.store.reader import AnotherReader
 
 Replaying = Coroutine[None, None, Knowledge]
 
+WhyNotThen = Callable[[Knowledge], HeadwaterError | None]
+"""Why who asks may not see what was known at some time, or None if they may."""
+WHY_NOT_THEN: Final = "headwater.why_not_then"
+"""Where a request's scope has one; there is none where everybody may see everything."""
 _SAID: Final = "headwater.as_of"
 """Where a request's scope has what its answer is for."""
 
@@ -69,8 +74,22 @@ async def _service(request: Request) -> Service:  # async: a plain function woul
     return service_of(request)
 
 
+async def past_of(request: Request, asked: AsOf, *, replayed: bool = False) -> Past:
+    """What was known then.
+
+    Raises:
+        ForbiddenError: who asks may not see it.
+    """
+    service = service_of(request)
+    past = await service.pasts.known(asked, replayed=replayed)
+    why_not: WhyNotThen | None = request.scope.get(WHY_NOT_THEN)
+    if why_not is not None and past.knowledge is not service.knowledge and (fault := why_not(past.knowledge)):
+        raise fault
+    return past
+
+
 async def _known(request: Request, asked: AsOf, *, replayed: bool = False) -> Knowledge:
-    past = await service_of(request).pasts.known(asked, replayed=replayed)
+    past = await past_of(request, asked, replayed=replayed)
     says_as_of(request, past.as_of)
     return past.knowledge
 

@@ -9,7 +9,7 @@ from headwater.service.http.answers import answer
 from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, end_of_comparison
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
-from headwater.service.request.access import ServiceHere, says_as_of
+from headwater.service.request.access import ServiceHere, past_of, says_as_of
 from headwater.service.routes.parameters import AS_NAMED, NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.diff import Asked, diff, diff_of_runs
@@ -44,7 +44,7 @@ async def get_diff(
     """
     asked = Asked(node_id, namespace, limit, offset)
     if from_run is not None and to_run is not None and begin is None and end is None:
-        now = await service.pasts.known(AsOf(as_of, log_size))
+        now = await past_of(request, AsOf(as_of, log_size))
         says_as_of(request, now.as_of)
         await check_namespace(namespace, now.knowledge)
         runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
@@ -52,8 +52,8 @@ async def get_diff(
     if begin is None or from_run is not None or to_run is not None:
         raise InvalidInputError("query params: give from, and to unless it is now; or both fromRun and toRun")
     size = service.knowledge.store.size()
-    before = await service.pasts.known(end_of_comparison("from", begin, size))
-    after = await service.pasts.known(AsOf(as_of, log_size) if end is None else end_of_comparison("to", end, size))
+    before = await past_of(request, end_of_comparison("from", begin, size))
+    after = await past_of(request, AsOf(as_of, log_size) if end is None else end_of_comparison("to", end, size))
     says_as_of(request, after.as_of)
     await check_namespace(namespace, before.knowledge, after.knowledge)
     return answer(await diff(before, after, asked, service.pasts.another_reader))

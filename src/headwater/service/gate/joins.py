@@ -1,0 +1,45 @@
+"""What an event calls one dataset, and so the namespaces that its sender must cover: those of all that it would join.
+
+A dataset is shown by one of its names. So who makes names of two namespaces one shows the readers of the one what is
+told of the other, or takes from its own readers what they had.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from headwater.graph.catalogs import place_of
+from headwater.graph.identity import Identities
+from headwater.graph.spelling import normal_namespace
+from headwater.model.facts import Alias, CatalogEntry, EngineCatalog
+from headwater.store.entries import Entry
+
+
+class Join(NamedTuple):
+    """Evidence that names of several namespaces are one dataset."""
+
+    facet: str
+    told: frozenset[str]
+    """The namespaces that its sender named."""
+    others: frozenset[str]
+    """Those of the names that are one with these already."""
+
+
+def joins(entry: Entry, identities: Identities) -> Iterator[Join]:
+    """What an event would join across namespaces, which is nothing where all of it is known, or idle."""
+    for fact in entry.facts:
+        if isinstance(fact, Alias | CatalogEntry | EngineCatalog):
+            namespaces = frozenset(name.namespace for name in identities.would_join(fact))
+            if len({*map(normal_namespace, namespaces)}) > 1:
+                facet, told = _told(fact)
+                yield Join(facet, told & namespaces, namespaces - told)
+
+
+def _told(fact: Alias | CatalogEntry | EngineCatalog) -> tuple[str, frozenset[str]]:
+    match fact:
+        case Alias():
+            facet = "symlinks" if fact.evidence == "symlinks" else "lifecycleStateChange.previousIdentifier"
+            return facet, frozenset({fact.name.namespace, fact.alias.namespace})
+        case CatalogEntry():
+            return "catalog", frozenset({fact.dataset.namespace, place_of(fact.catalog)})
+        case EngineCatalog():
+            return "headwater_engine_catalog", frozenset({fact.engine, fact.names.namespace, place_of(fact.catalog)})

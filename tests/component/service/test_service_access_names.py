@@ -1,0 +1,243 @@
+"""Who may say that names are one dataset, and what a rule of an operator's own hides: so what a scope shows."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.support.app import dataset, event, facet, schema
+from tests.support.askers import Asker, asker, guarded
+
+SECRETS = ("bonus", "kept from all", "team-hr", "salaries")
+SALARIES = dataset(
+    "salaries",
+    "hr",
+    schema=schema("bonus"),
+    documentation=facet(description="kept from all"),
+    ownership=facet(owners=[{"name": "team-hr"}]),
+)
+
+
+def told(job: str, *outputs: object, at: str = "15:00:00") -> dict[str, Any]:
+    """A run of a job of this namespace."""
+    run, time = {"runId": str(uuid4())}, f"2026-05-22T{at}Z"
+    return event(run=run, eventTime=time, eventType="COMPLETE", job={"namespace": job, "name": "x"}, outputs=outputs)
+
+
+def called(namespace: str, name: str) -> dict[str, Any]:
+    return facet(identifiers=[{"namespace": namespace, "name": name, "type": "TABLE"}])
+
+
+def renamed(namespace: str, name: str) -> dict[str, Any]:
+    return facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": namespace, "name": name})
+
+
+def in_catalog(uri: str) -> dict[str, Any]:
+    return facet(framework="iceberg", type="hive", name="ice", metadataUri=uri, warehouseUri="s3://all")
+
+
+def post(sender: Asker, *events: object) -> list[int]:
+    return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
+
+
+@pytest.fixture
+def admin(tmp_path: Path) -> Iterator[Asker]:
+    with guarded(tmp_path) as admin:
+        assert post(admin, told("hr", SALARIES)) == [201]
+        yield admin
+
+
+CLAIMS = {
+    "symlinks": told("etl", dataset("mine", "etl", symlinks=called("hr", "salaries"))),
+    "symlinks of what is another's": told("etl", dataset("salaries", "hr", symlinks=called("etl", "mine"))),
+    "lifecycleStateChange": told("etl", dataset("mine", "etl", lifecycleStateChange=renamed("hr", "salaries"))),
+    "headwater_engine_catalog": told(
+        "etl", dataset("mine", "etl", headwater_engine_catalog=facet(namespace="hr", prefix=""))
+    ),
+    "catalog": told(
+        "etl", dataset("mine", "etl", symlinks=called("etl", "a.b"), catalog=in_catalog("thrift://metastore:9083"))
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=[*CLAIMS])
+def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Asker, claim: dict[str, Any]) -> None:
+    sender, reader = asker(admin, "ingest", scopes=("etl",)), asker(admin, "read", scopes=("etl",))
+    owner = asker(admin, "read", scopes=("hr",))
+
+    refused = sender("POST", "/api/v1/lineage", content=json.dumps(claim))
+    post(sender, told("etl", dataset("mine", "etl"), dataset("salaries", "hr"), at="16:00:00"))
+
+    assert refused.status_code == 403
+    message = refused.json()["message"]
+    assert "takes a scope that covers namespace" in message
+    assert len(message.split(" ", 1)[1]) < 170, "an emitter keeps no more"
+    seen = [
+        reader("GET", path).text
+        for path in (
+            "/api/v1/namespaces/etl/datasets/mine",
+            "/api/v1/lineage?nodeId=dataset:etl:mine",
+            "/api/v1/namespaces/etl/datasets",
+        )
+    ]
+    assert not [word for word in SECRETS for text in seen if word in text]
+    assert owner("GET", "/api/v1/namespaces/hr/datasets/salaries").json()["fields"][0]["name"] == "bonus"
+
+
+def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin: Asker) -> None:
+    sender = asker(admin, "ingest", scopes=("etl",), name="edge")
+
+    answer = sender("POST", "/api/v1/lineage", content=json.dumps(CLAIMS["symlinks"]))
+
+    assert answer.json()["message"] == (
+        "key:edge may not bring this event: symlinks takes a scope that covers namespace 'hr'; "
+        "its scopes are etl: ask an admin for one (docs/access.md)"
+    )
+
+
+def test_names_are_made_one_by_who_covers_the_namespaces_of_both_and_then_anybody_may_repeat_it(admin: Asker) -> None:
+    both, one = asker(admin, "ingest", scopes=("etl", "s3://lake", "aws:*")), asker(admin, "ingest", scopes=("etl",))
+    told_again = [
+        told("etl", dataset("t", "s3://lake", symlinks=called("aws:glue:1:2", "table/d/t")), at=f"15:00:0{second}")
+        for second in range(3)
+    ]
+
+    assert post(one, told_again[0]) == [403]
+    assert post(both, told_again[1]) == [201]
+    assert post(one, told_again[2]) == [201]
+
+
+def test_names_of_one_namespace_are_anybodys_to_join_unless_one_has_a_name_elsewhere(admin: Asker) -> None:
+    sender = asker(admin, "ingest", scopes=("etl",))
+    elsewhere = told("etl", dataset("linked", "lake", symlinks=called("hr", "salaries")))
+    assert post(admin, elsewhere) == [201]
+
+    within = told("etl", dataset("a", "lake", symlinks=called("lake", "b")), dataset("a", "lake"))
+    across = told("etl", dataset("a", "lake", symlinks=called("lake", "linked")))
+    answers = [sender("POST", "/api/v1/lineage", content=json.dumps(each)) for each in (within, across)]
+
+    assert [answer.status_code for answer in answers] == [201, 403]
+    assert "covers namespace 'lake'" in answers[1].json()["message"]
+
+
+def test_a_sender_is_not_told_where_else_a_dataset_is_called_by_another_name(admin: Asker) -> None:
+    sender = asker(admin, "ingest", scopes=("lake",))
+    assert post(admin, told("etl", dataset("linked", "lake", symlinks=called("hr", "salaries")))) == [201]
+
+    claim = told("lake", dataset("a", "lake", symlinks=called("lake", "linked")))
+    answer = sender("POST", "/api/v1/lineage", content=json.dumps(claim))
+
+    assert answer.status_code == 403
+    assert "'hr'" not in answer.text
+    assert "covers the namespace of the dataset" in answer.json()["message"]
+
+
+def test_an_operators_rule_lets_producers_join_names_of_storage(tmp_path: Path) -> None:
+    rule = """@id("storage") permit (principal in Role::"ingest", action == Action::"join", resource)
+              when { context.namespace like "s3://*" || context.namespace like "arn:aws:glue:*" };"""
+    claim = told("etl", dataset("t", "s3://lake", symlinks=called("arn:aws:glue:eu:1", "table/d/t")))
+    other = told("etl", dataset("t", "s3://lake", symlinks=called("hr", "salaries")))
+
+    with guarded(tmp_path, rule) as admin:
+        assert post(asker(admin, "ingest", scopes=("etl",)), claim, other) == [201, 403]
+
+
+def test_names_that_are_parted_stay_so_and_their_producer_may_go_on(admin: Asker) -> None:
+    sender = asker(admin, "ingest", scopes=("etl",))
+    names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
+    assert post(admin, CLAIMS["symlinks"]) == [201]
+
+    parted = admin("POST", "/api/v1/identity/apart", json=names)
+    again = told("etl", dataset("mine", "etl", symlinks=called("hr", "salaries")), at="16:00:00")
+
+    assert parted.status_code == 200
+    assert post(sender, again) == [201]
+    assert "bonus" not in admin("GET", "/api/v1/namespaces/etl/datasets/mine").text
+
+
+def test_the_past_is_read_by_what_is_parted_now(admin: Asker) -> None:
+    reader, owner = asker(admin, "read", scopes=("etl",)), asker(admin, "read", scopes=("hr",))
+    assert post(admin, CLAIMS["symlinks"], told("etl", at="15:00:01")) == [201, 201]
+    size = int(admin("GET", "/api/v1/namespaces").headers["headwater-log-size"])
+    names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
+    admin("POST", "/api/v1/identity/apart", json=names)
+
+    paths = [
+        f"/api/v1/{read}"
+        for then in (f"logSize={size}", "asOf=2026-05-22T15:00:00Z")
+        for read in (
+            f"namespaces/etl/datasets/mine?{then}",
+            f"namespaces/etl/datasets?{then}",
+            f"lineage?nodeId=dataset:etl:mine&{then}",
+        )
+    ]
+    paths += [f"/api/v1/diff?from=log:{size}&nodeId=dataset:etl:mine", f"/api/v1/diff?from=log:1&to=log:{size}"]
+    answers = {path: reader("GET", path) for path in paths}
+
+    assert not [path for path, answer in answers.items() for word in SECRETS if word in answer.text]
+    assert answers[f"/api/v1/namespaces/etl/datasets/mine?logSize={size}"].status_code == 403
+    assert "bonus" in admin("GET", paths[0]).text
+    assert owner("GET", "/api/v1/namespaces/hr/datasets/salaries").status_code == 200
+    assert owner("GET", f"/api/v1/namespaces/hr/datasets?logSize={size}").status_code == 200
+
+
+@pytest.mark.parametrize("spelling", ["S3://pay", "s3a://pay", "s3n://pay/"])
+def test_another_spelling_of_a_name_takes_nothing_from_those_whose_scope_has_it(admin: Asker, spelling: str) -> None:
+    owner, sender = asker(admin, "read", scopes=("s3://pay",)), asker(admin, "ingest", scopes=("etl",))
+    assert post(admin, told("hr", dataset("people", "s3://pay", schema=schema("iban")))) == [201]
+
+    assert post(sender, told("etl", dataset("people", spelling))) == [201]
+
+    assert owner("GET", "/api/v1/namespaces/s3%3A%2F%2Fpay/datasets/people").json()["fields"][0]["name"] == "iban"
+
+
+RULE = """@id("no-payroll-by-keys")
+forbid (principal, action, resource) when { context.namespace like "payroll*" && !(principal in Role::"admin") };"""
+
+
+@pytest.mark.parametrize("scopes", [("*",), ("lake", "etl", "payroll*")])
+def test_what_an_operators_rule_forbids_is_hidden_wherever_it_stands(tmp_path: Path, scopes: tuple[str, ...]) -> None:
+    pay = event(
+        eventType="COMPLETE",
+        job={"namespace": "payroll-eu", "name": "zz_pay", "facets": {"sql": facet(query="SELECT zz_salary")}},
+        inputs=[dataset("a")],
+        outputs=[dataset("zz_people", "payroll-eu", schema=schema("zz_iban"))],
+    )
+    with guarded(tmp_path, RULE) as admin:
+        assert post(admin, pay, told("etl", dataset("a"))) == [201, 201]
+        holder = asker(admin, "read", scopes=scopes)
+
+        paths = {
+            "jobs": 200,
+            "search?q=zz": 200,
+            "namespaces": 200,
+            "lineage?nodeId=dataset:lake:a": 200,
+            "impact?nodeId=dataset:lake:a": 200,
+            "namespaces/lake/datasets": 200,
+            "namespaces/payroll-eu/datasets": 403,
+            "lineage?nodeId=dataset:payroll-eu:zz_people": 403,
+            "events/lineage": 403,
+            "diff?from=log:0": 403,
+            "diff?from=log:0&namespace=lake": 200,
+            "drift": 403,
+        }
+        seen = {path: holder("GET", f"/api/v1/{path}") for path in paths}
+        asked = holder("POST", "/api/v1-beta/graphql", json={"query": "{ datasets { name } }"})
+
+        assert {path: answer.status_code for path, answer in seen.items()} == paths
+        assert not [path for path, answer in seen.items() if "zz_" in answer.text.replace("q=zz", "")]
+        assert not [path for path, answer in seen.items() if answer.status_code == 200 and "payroll" in answer.text]
+        assert asked.status_code == 403
+        assert "zz_people" in admin("GET", "/api/v1/lineage?nodeId=dataset:lake:a").text
+
+
+def test_an_operators_rule_about_what_nobody_told_of_takes_nothing_away(tmp_path: Path) -> None:
+    with guarded(tmp_path, RULE) as admin:
+        assert post(admin, told("etl", dataset("a"))) == [201]
+        holder = asker(admin, "read", scopes=("*",))
+
+        assert holder("GET", "/api/v1/events/lineage").status_code == 200
+        assert holder("POST", "/api/v1-beta/graphql", json={"query": "{ d: datasets { name } }"}).status_code == 200
