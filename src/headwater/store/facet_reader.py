@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -146,6 +146,16 @@ class FacetReader(Bounded):
         )
         rows = self._fact_rows_in(sql, self._keys(run_ids), behind=(*dataset, *names, *self._bound))
         return sorted(_told(ToldFacet, rows), key=lambda each: (each.stamp, each.name, each.content))
+
+    def told_everywhere(self, name: str) -> Iterator[tuple[str, DatasetId, Stamped]]:
+        """What each run said last of a facet of each dataset; looks through all that runs observed."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, direction, content, run_id, n.namespace, n.name "
+            "FROM observed_facet o JOIN run ON run.id = o.run JOIN name n ON n.id = o.dataset "
+            f"WHERE o.name = ? AND {OF_DATASET}{self._if_told}"
+        )
+        for row in self._fact_rows(sql, (name, *self._bound)):
+            yield run_id_of_key(row[4]), DatasetId(*row[5:]), _stamped(row[:4])
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """The facets of a dataset as one run saw it, as JSON."""

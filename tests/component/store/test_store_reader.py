@@ -325,3 +325,15 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(sto
         (1, "ValueError"),
         (2, "Stored"),
     ]
+
+
+def test_what_each_run_said_last_of_a_facet_is_found_over_all_datasets(store: Store) -> None:
+    first, last, other = (facet(tags=[{"key": key}]) for key in "abc")
+    reading = event(run={"runId": "b"}, eventTime="1970-01-01T00:00:30Z", inputs=[dataset("u", tags=other)])
+    store.add([written("a", 10, tags=first), written("a", 20, tags=last), entry(reading), written("c", 40, "x")])
+
+    told = {
+        (run, name): store.content(said.content)["tags"][0]["key"] for run, name, said in store.told_everywhere("tags")
+    }
+
+    assert told == {("a", T): "b", ("b", DatasetId("lake", "u")): "c"}

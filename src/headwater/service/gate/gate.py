@@ -2,9 +2,12 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final
+from urllib.parse import urlencode
 
 from fastapi import Request
 
@@ -16,7 +19,7 @@ from headwater.access.veil import Veil
 from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
-from headwater.model.names import ColumnId, DatasetId, GraphNode
+from headwater.model.names import ColumnId, GraphNode
 from headwater.service.gate.about import NODE_IDS, OF_DATASET, OF_RUN, About, called_namespace
 from headwater.service.gate.joins import joins
 from headwater.service.gate.restricted import Restricted
@@ -35,6 +38,8 @@ from headwater.store.entries import Entry
 
 log = logging.getLogger(__name__)
 
+_COLUMNS: Final = ("column", "change")
+"""Parameters that are a column, or say at their end which; `change` behind a colon."""
 _STREAM: Final = "GET /api/v1/stream"
 _ROLES: Final[dict[Action, tuple[str, ...]]] = {
     "read": ("read", "steward", "admin"),
@@ -79,7 +84,7 @@ class Gate:
             aliases = (name for pair in told.aliases for name in pair)
             named: tuple[GraphNode, ...] = (*touched.jobs, *touched.datasets, *told.jobs, *told.datasets, *aliases)
             self._namespaces.update(node.namespace for node in named)
-        self._restricted.learned(facts, touched.datasets)
+        self._restricted.learned(facts, touched)
 
     async def admitted(self, request: Request, asked: Matched | None) -> Sight:
         """Let a request in: who asks, and what they may see.
@@ -87,7 +92,7 @@ class Gate:
         Raises:
             UnauthenticatedError: nobody is known to ask.
             ForbiddenError: they may not; the message says what it takes.
-            NotFoundError: there is no such route, or what it names is a column that they may not know.
+            NotFoundError: there is no such route.
             UnavailableError: the identity provider's keys were never there.
         """
         caller = await self._caller(request)
@@ -96,8 +101,7 @@ class Gate:
         if asked.rule.action is not None:
             self._check(caller, asked, asked.rule, asked.rule.action, request)
         sight = self._sight(caller, asked)
-        self._hide_columns(request, asked.route, sight)
-        return sight
+        return replace(sight, wrote=self._hide_columns(request, asked, sight))
 
     async def _caller(self, request: Request) -> Caller:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
@@ -225,20 +229,34 @@ class Gate:
                     return ForbiddenError(f"{caller.name} may not bring this event: {join.facet} {need}")
         return None
 
-    def _hide_columns(self, request: Request, route: str, sight: Sight) -> None:
-        """What is hidden from somebody is not there for them, in the same words as a column that nobody told of."""
+    def _hide_columns(self, request: Request, asked: Matched, sight: Sight) -> Mapping[str, str]:
+        """Ask instead of a column that is hidden from them for one that nobody told of, whatever the request is.
+
+        So the answer is that for any other column that is not there. Gives what stands in it for what they wrote.
+        """
         if sight.veil is None or sight.veil.columns is None:
-            return
-        asked = request.query_params
-        ids = (value for key in NODE_IDS for value in asked.getlist(key))
-        nodes = [node for node_id in ids for node in self._about.nodes_asked_for(node_id)]
-        columns = [node for node in nodes if isinstance(node, ColumnId)]
-        datasets = [node for node in nodes if isinstance(node, DatasetId)]
-        columns += [ColumnId(dataset, column) for column in asked.getlist("column") for dataset in datasets]
-        for dataset, column in columns:
-            if sight.veil.column(column) != column:
-                self._refuse(sight.caller, route, "nothing permits know-restricted", dataset.namespace)
-                raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
+            return {}
+        wrote: dict[str, str] = {}
+        items = request.query_params.multi_items()
+        instead = [(key, self._without_column(sight.veil.columns, key, value, wrote)) for key, value in items]
+        if wrote:
+            request.scope["query_string"] = urlencode(instead).encode()
+            namespaces = self._about.namespaces(request, asked, asked.rule) if asked.rule else ()
+            self._refuse(sight.caller, asked.route, "nothing permits know-restricted", ", ".join(namespaces))
+        return wrote
+
+    def _without_column(self, hidden: re.Pattern[str], key: str, value: str, wrote: dict[str, str]) -> str:
+        def stands_for(found: re.Match[str]) -> str:
+            other = self._service.new_id()
+            wrote[other] = found[0]
+            return other
+
+        if key in NODE_IDS:
+            columns = (node.column for node in self._about.nodes_asked_for(value) if isinstance(node, ColumnId))
+            begin = min((value.rfind(column) for column in columns), default=-1)
+        else:
+            begin = value.find(":") + 1 if key in _COLUMNS else -1
+        return value if begin < 0 else value[:begin] + hidden.sub(stands_for, value[begin:])
 
 
 def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fastapi import Request
@@ -51,7 +52,7 @@ class Guard:
             return
         scope[SIGHT] = sight
         scope[WHY_NOT_THEN] = sight.may_see
-        await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, send))
+        await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, sight.wrote, send))
 
 
 def _is_page(scope: Scope, path: str) -> bool:
@@ -62,8 +63,9 @@ def _is_page(scope: Scope, path: str) -> bool:
 class _Veiled:
     """Lays a veil over what goes out: over a whole JSON answer, or over each server-sent event."""
 
-    def __init__(self, veil: Veil, send: Send) -> None:
+    def __init__(self, veil: Veil, wrote: Mapping[str, str], send: Send) -> None:
         self._veil = veil
+        self._wrote = wrote
         self._send = send
         self._start: Message | None = None
         self._kind = b""
@@ -73,7 +75,7 @@ class _Veiled:
         if message["type"] == "http.response.start":
             headers = dict(message["headers"])
             self._kind = headers.get(b"content-type", b"").partition(b";")[0]
-            if self._kind == _JSON and message["status"] < 400:
+            if self._kind == _JSON and (message["status"] < 400 or self._wrote):
                 self._start = message  # its length is not known yet
                 return
         elif message["type"] == "http.response.body":
@@ -89,8 +91,10 @@ class _Veiled:
         if message.get("more_body") or self._start is None:
             return
         seen = bytes(self._body)
-        if not self._veil.is_clear(seen):
+        if self._start["status"] < 400 and not self._veil.is_clear(seen):
             seen = json.dumps(self._veil.over(json.loads(seen)), separators=(",", ":")).encode()
+        for instead, wrote in self._wrote.items():
+            seen = seen.replace(instead.encode(), json.dumps(wrote)[1:-1].encode())
         start, self._start = self._start, None
         headers = [each for each in start["headers"] if each[0] != b"content-length"]
         await self._send({**start, "headers": [*headers, (b"content-length", b"%d" % len(seen))]})

@@ -1,11 +1,13 @@
 """Which columns are restricted: those with the tag RESTRICTED, put over the API or told in a `tags` facet."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from headwater.model.facts import Edit, Fact
-from headwater.model.names import DatasetId
+from headwater.model.facts import Edit, Fact, ObservedFacet, Stamped
+from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.touched import Touched
 
 TAG: Final = "restricted"
 """In either case; over the API, tags of columns are in capital letters."""
@@ -13,39 +15,76 @@ _FACET: Final = "tags"
 
 
 class Restricted:
-    """The names of restricted columns, as of now: a read of the past shows no more than one of today."""
+    """The names of restricted columns, as of now: a read of the past shows no more than one of today.
+
+    A column is restricted while anybody's newest word on its dataset says so: that of any job whose runs touch it, of
+    any declaration, or of people. So nobody lifts what another has said, and each takes back their own.
+    """
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
-        self._told: dict[bytes, frozenset[str]] = {}
-        """By facet. What a producer once told counts until the service starts anew: rather too much is hidden."""
+        self._newest: dict[DatasetId, dict[JobId | None, Stamped]] = defaultdict(dict)
+        """By the very name of a dataset, and by whose runs told it: the newest facet."""
+        self._told: dict[DatasetId, frozenset[str]] = {}
+        """The columns that it restricts now, for datasets that have one."""
+        self._in: dict[bytes, frozenset[str]] = {}
+        """By facet."""
         self.names: frozenset[str] = frozenset()
 
     def load(self) -> None:
         """Look at everything that is known."""
-        self._read(self._knowledge.graph.datasets)
+        for told in self._knowledge.store.told_everywhere(_FACET):
+            self._hear(*told)
+        for name in {*self._knowledge.graph.datasets, *self._newest}:
+            self._look_at(name)
         self._look()
 
-    def learned(self, facts: Sequence[Fact], datasets: Iterable[DatasetId]) -> None:
+    def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
         """Take in what an event or an edit told, after the graph did."""
-        before = len(self._told)
-        self._read(datasets)
-        is_edit = any(isinstance(fact, Edit) and fact.target[0] == "field" for fact in facts)
-        if is_edit or before != len(self._told):
+        names = {each for name in touched.datasets for each in self._knowledge.graph.members(name)}
+        for fact in facts:
+            if isinstance(fact, ObservedFacet) and fact.name == _FACET and fact.is_of_dataset:
+                self._hear(fact.run_id, fact.dataset, fact.stamped)
+                names.add(fact.dataset)
+        if any([self._look_at(name) for name in names]) or any(
+            isinstance(fact, Edit) and fact.target[0] == "field" for fact in facts
+        ):
             self._look()
 
-    def _read(self, datasets: Iterable[DatasetId]) -> None:
-        for name in datasets:
-            digest = self._knowledge.graph.digest_of(name, _FACET)
-            if digest is not None and digest not in self._told:
-                self._told[digest] = frozenset(_in_facet(self._knowledge.store.content(digest)))
+    def _hear(self, run_id: str, name: DatasetId, told: Stamped) -> None:
+        run = self._knowledge.graph.runs.get(run_id)
+        job = None if run is None or run.of_job is None else run.of_job.job
+        newest = self._newest[name]
+        newest[job] = max(newest.get(job, told), told)
+
+    def _look_at(self, name: DatasetId) -> bool:
+        """Note what is restricted of a dataset, under this very name, and whether that changed."""
+        known = self._knowledge.graph.datasets.get(name)
+        declared = () if known is None else (each.facets.get(_FACET) for each in known.declared.values())
+        told = (*self._newest.get(name, {}).values(), *filter(None, declared))
+        columns = frozenset[str]().union(*(self._restricted_in(each.content) for each in told))
+        before = self._told.pop(name, frozenset())
+        if columns:
+            self._told[name] = columns
+        return columns != before
+
+    def _restricted_in(self, digest: bytes) -> frozenset[str]:
+        if digest not in self._in:
+            self._in[digest] = frozenset(_in_facet(self._knowledge.store.content(digest)))
+        return self._in[digest]
 
     def _look(self) -> None:
         edits = self._knowledge.graph.edits
         said = {
             target[3] for target in edits.targets("field") if any(tag.casefold() == TAG for tag in edits.tags(target))
         }
-        self.names = frozenset(said.union(*self._told.values()))
+        columns = said.union(*self._told.values())
+        self.names = frozenset(name for column in columns for name in (column, _last_step(column)))
+
+
+def _last_step(column: str) -> str:
+    """What a nested column is called where it stands within the others: `ssn` of `person.ssn`."""
+    return column.rpartition(".")[2] or column
 
 
 def _in_facet(facet: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What a request's caller may see; without access control there is none, and everybody sees everything."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from fastapi import Depends, Header, Request
@@ -29,6 +29,8 @@ class Sight:
     """Why an event may not be brought by them, if it may not."""
     may_see: WhyNotThen | None = None
     """Why what was known then may not be seen by them, if it may not."""
+    wrote: Mapping[str, str] = field(default_factory=dict)
+    """What they wrote, by what the request has instead of it."""
 
 
 def sight_of(request: Request) -> Sight | None:

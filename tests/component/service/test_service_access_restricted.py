@@ -1,0 +1,231 @@
+"""Restricted columns: while anybody says so, nested ones too, and no answer confirms a guess at one."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.app import START_US, dataset, event, facet, schema
+from tests.support.askers import Asker, asker, guarded, operator
+
+PEOPLE = "/api/v1/namespaces/lake/datasets/people"
+COLUMNS = ("id", "zz_a", "zz_b")
+
+
+def tags(*columns: str) -> dict[str, Any]:
+    return facet(tags=[{"key": "RESTRICTED", "value": "true", "source": "x", "field": column} for column in columns])
+
+
+def post(sender: Asker, *events: object) -> list[int]:
+    return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
+
+
+def written(job: str, second: int, *, reads: bool = False, run: str | None = None, **facets: object) -> dict[str, Any]:
+    """A run of a job that tells of the dataset `people`."""
+    side = "inputs" if reads else "outputs"
+    return event(
+        run={"runId": run or str(uuid4())},
+        eventTime=f"2026-05-22T15:00:{second:02d}Z",
+        eventType="COMPLETE",
+        job={"namespace": job, "name": "x"},
+        **{side: [dataset("people", "lake", **facets)]},
+    )
+
+
+def hidden_from(reader: Asker) -> set[str]:
+    shown = {field["name"] for field in reader("GET", PEOPLE).json()["fields"]}
+    return {*COLUMNS} - shown
+
+
+def test_no_other_producer_lifts_what_one_says_neither_now_nor_after_a_start(tmp_path: Path) -> None:
+    with guarded(tmp_path) as admin:
+        told = written("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a"))
+        assert post(admin, told) == [201]
+        guest, reader = asker(admin, "ingest", scopes=("guest",)), asker(admin, "read", scopes=("*",))
+
+        other = facet(tags=[{"key": "x", "value": "y", "source": "z"}])
+        assert post(guest, written("guest", 2, reads=True, tags=other), written("guest", 3, tags=other)) == [201, 201]
+        live = hidden_from(reader)
+
+    with guarded(tmp_path, start_us=START_US + 10_000_000) as admin:
+        restarted = hidden_from(Asker(admin._client, reader.token))
+
+    assert live == restarted == {"zz_a"}
+
+
+def test_a_producer_lifts_what_it_said_itself_from_then_on(tmp_path: Path) -> None:
+    with guarded(tmp_path) as admin:
+        reader = asker(admin, "read", scopes=("*",))
+        post(admin, written("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a", "zz_b")))
+        before = hidden_from(reader)
+
+        post(
+            admin, written("lake", 3, tags=tags("zz_b")), written("lake", 2, tags=tags("zz_a"))
+        )  # the last one is late
+        after = hidden_from(reader)
+
+    assert (before, after) == ({"zz_a", "zz_b"}, {"zz_b"})
+
+
+class Told(NamedTuple):
+    """A run of one of two jobs, or a declaration, that tells tags or takes them back."""
+
+    teller: str
+    second: int
+    columns: tuple[str, ...] | None
+    reads: bool
+
+    def event(self) -> dict[str, Any]:
+        about = {"tags": facet(_deleted=True) if self.columns is None else tags(*self.columns)}
+        if self.teller in ("a", "b"):
+            return written(self.teller, self.second, reads=self.reads, run=f"{uuid4()}", **about)
+        declared = dataset("people", "lake", **about)
+        time = {"eventTime": f"2026-05-22T15:00:{self.second:02d}Z", "eventType": None, "run": None}
+        if self.teller == "dataset":
+            return event(**time, job=None, inputs=None, outputs=None, dataset=declared)
+        return event(**time, job={"namespace": "lake", "name": "declared"}, inputs=[declared])
+
+
+TOLD = st.builds(
+    Told,
+    teller=st.sampled_from(["a", "b", "dataset", "job"]),
+    second=st.integers(1, 50),
+    columns=st.none() | st.lists(st.sampled_from(COLUMNS[1:]), unique=True).map(tuple),
+    reads=st.booleans(),
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(TOLD, max_size=8, unique_by=lambda told: told.second))
+def test_what_is_restricted_is_the_same_live_and_after_a_start(told: list[Told]) -> None:
+    newest = {each.teller: each for each in sorted(told, key=lambda each: each.second)}
+    expected = {column for each in newest.values() for column in each.columns or ()}
+
+    with TemporaryDirectory() as folder:
+        with guarded(Path(folder)) as admin:
+            reader = asker(admin, "read", scopes=("*",))
+            post(admin, written("schema", 55, schema=schema(*COLUMNS)))
+            assert {*post(admin, *(each.event() for each in told))} <= {201}
+            live = hidden_from(reader)
+        with guarded(Path(folder), start_us=START_US + 10_000_000) as admin:
+            restarted = hidden_from(Asker(admin._client, reader.token))
+
+    assert live == restarted == expected
+
+
+NESTED = facet(
+    fields=[
+        {"name": "id", "type": "int"},
+        {
+            "name": "person",
+            "type": "struct",
+            "fields": [{"name": "zz_ssn", "type": "string", "description": "the SSN"}],
+        },
+    ]
+)
+MADE_OF = facet(
+    fields={"person.zz_ssn": {"inputFields": [{"namespace": "lake", "name": "raw", "field": "person.zz_ssn"}]}}
+)
+QUERY = {"sql": facet(query="SELECT p.zz_ssn, person.zz_ssn FROM people p")}
+
+
+@pytest.fixture
+def admin(tmp_path: Path) -> Iterator[Asker]:
+    with guarded(tmp_path) as admin:
+        made = event(
+            eventType="COMPLETE",
+            job={"namespace": "etl", "name": "load", "facets": QUERY},
+            inputs=[dataset("raw")],
+            outputs=[dataset("people", "lake", schema=NESTED, columnLineage=MADE_OF)],
+        )
+        failed = facet(assertions=[{"assertion": "not_null", "success": False, "column": "zz_ssn"}])
+        flat = dataset("flat", "lake", schema=schema("id", "zz_ssn"), dataQualityAssertions=failed)
+        other = event(run={"runId": str(uuid4())}, eventType="COMPLETE", inputs=[dataset("raw")], outputs=[flat])
+        assert post(admin, made, other) == [201, 201]
+        yield admin
+
+
+@pytest.mark.parametrize("how", ["by a steward", "by its producer"])
+def test_a_restricted_nested_column_is_hidden_wherever_it_stands(admin: Asker, how: str) -> None:
+    if how == "by a steward":
+        assert admin("POST", f"{PEOPLE}/fields/person.zz_ssn/tags/RESTRICTED").status_code == 200
+    else:
+        told = dataset("people", "lake", tags=tags("person.zz_ssn"))
+        post(admin, event(run={"runId": str(uuid4())}, eventType="COMPLETE", outputs=[told]))
+    reader = asker(admin, "read", scopes=("*",))
+
+    paths = [
+        PEOPLE,
+        f"{PEOPLE}/versions",
+        "/api/v1/lineage?nodeId=dataset:lake:people",
+        "/api/v1/column-lineage?nodeId=dataset:lake:people",
+        "/api/v1/column-lineage?nodeId=dataset:lake:people&withDownstream=true",
+        "/api/v1/namespaces/etl/jobs/load",
+        "/api/v1/events/lineage",
+        "/api/v1/search?q=person",
+        "/api/v1/drift",
+        "/api/v1/diff?from=log:0",
+    ]
+    answers = {path: reader("GET", path) for path in paths}
+
+    assert {answer.status_code for answer in answers.values()} == {200}
+    assert not [path for path, answer in answers.items() if "zz_ssn" in answer.text.lower()]
+    assert '"person"' in answers[PEOPLE].text
+
+
+GUESSES = [
+    "drift?namespace=lake&column={}",
+    "quality?nodeId=dataset:lake:flat&column={}",
+    "quality?nodeId=datasetField:lake:flat:{}",
+    "impact?nodeId=dataset:lake:flat&column={}&change=drop",
+    "impact?nodeId=datasetField:lake:flat:{}",
+    "impact?nodeId=dataset:lake:flat&column=id&change=rename:{}",
+    "impact?nodeId=dataset:lake:flat&change=rename:{}",
+    "root-cause?nodeId=dataset:lake:flat&column={}",
+    "root-cause?nodeId=datasetField:lake:flat:{}&run=x",
+    "diff?from=log:0&nodeId=dataset:lake:flat&column={}",
+    "diff?from=log:0&nodeId=datasetField:lake:flat:{}",
+    "path?nodeId=datasetField:lake:flat:{}",
+    "path?nodeId=dataset:lake:raw&other=datasetField:lake:flat:{}",
+    "flow?nodeId=datasetField:lake:flat:{}",
+    "neighbours?nodeId=datasetField:lake:flat:{}&way=upstream&type=DATASET",
+    "neighbours?nodeId=datasetField:lake:flat:{}&way=upstream&type=DATASET_FIELD",
+    "lineage?nodeId=datasetField:lake:flat:{}",
+    "lineage?nodeId=dataset:lake:flat&nodeId=datasetField:lake:flat:{}",
+    "column-lineage?nodeId=datasetField:lake:flat:{}",
+    "column-lineage?nodeId=datasetField:lake:flat:{}&depth=x",
+    "column-lineage?nodeId=datasetField:lake:people:person.{}",
+    "identity?nodeId=datasetField:lake:flat:{}",
+    "identity?nodeId=dataset:lake:flat&other=datasetField:lake:flat:{}",
+    "search?q={}",
+    "nothing?column={}",
+]
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_a_guess_at_a_restricted_column_is_answered_as_one_at_a_column_that_nobody_told_of(
+    admin: Asker, guess: str
+) -> None:
+    reader = asker(admin, "read", scopes=("*",))
+    assert admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED").status_code == 200
+
+    for column in ("zz_ssn", "ZZ_SSN"):
+        absent = column.replace("ssn", "nil").replace("SSN", "NIL")
+        guessed, other = (reader("GET", f"/api/v1/{guess.format(each)}") for each in (column, absent))
+
+        assert guessed.status_code == other.status_code
+        assert guessed.text.replace(column, absent) == other.text
+
+
+def test_who_may_know_a_column_asks_for_it_as_for_any_other(admin: Asker) -> None:
+    trusted = asker(admin, "read", scopes=("*",), knowsRestricted=True)
+    admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED")
+
+    assert "zz_ssn" in trusted("GET", "/api/v1/quality?nodeId=datasetField:lake:flat:zz_ssn").text
+    assert operator(admin._client)("GET", "/api/v1/impact?nodeId=dataset:lake:flat&column=zz_ssn").status_code == 200
