@@ -55,6 +55,13 @@ class Run:
     told: "ToldOfRun | None" = None
     """What few runs tell; None for all others, of which there are many."""
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it told more than that it was created: that it is under way or over, or what it wrote."""
+        if self.times is None:
+            return False
+        return self.times.state[2] != "OTHER" or any(direction == "output" for direction, _ in self.observed)
+
     def hear(self, told: RunTimes) -> None:
         """Note when it was heard of, and its state; as of all that is kept, what is said alike is one object."""
         times = told if self.times is None else self.times.merge(told)
@@ -62,7 +69,8 @@ class Run:
         if self.of_job is not None and self.of_job.stamp == stamp:
             stamp = self.of_job.stamp
         first_us, last_us = (stamp.time_us if each == stamp.time_us else each for each in times.seen)
-        self.times = RunTimes(times.run_id, Seen(first_us, last_us), (rank, stamp, intern(event_type)))
+        started_us = first_us if times.started_us == first_us else times.started_us
+        self.times = RunTimes(times.run_id, Seen(first_us, last_us), (rank, stamp, intern(event_type)), started_us)
 
     def same_times(self, seen: Seen) -> Seen:
         """These times as the object that the run has for them, where it has one: mostly its own, or its end."""

@@ -27,6 +27,7 @@ from headwater.model.facts import (
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
+    UNDER_WAY,
     ChainLink,
     ColumnEvidence,
     Content,
@@ -117,7 +118,8 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
     seen = Seen(stamp.time_us, stamp.time_us)
     is_inferred = _is_inferred(event)
     rank = INFERRED_RANK if is_inferred else STATE_RANK[event.event_type]
-    yield RunTimes(run_id, seen, (rank, stamp, event.event_type))
+    started_us = stamp.time_us if event.event_type in UNDER_WAY else None
+    yield RunTimes(run_id, seen, (rank, stamp, event.event_type), started_us)
     if event.event_type in TERMINAL_STATES and not is_inferred:
         yield Ending(run_id, event.event_type, seen)
     yield RunOfJob(run_id, event.job, *_part_of(event), stamp)

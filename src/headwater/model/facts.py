@@ -60,6 +60,9 @@ Target = tuple[str, ...]
 STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE": 3, "FAIL": 3, "ABORT": 3}
 """A terminal state beats RUNNING beats START, whatever their times."""
 
+UNDER_WAY: frozenset[str] = frozenset({"START", "RUNNING"})
+"""The event types by which a run has started: it was only created before."""
+
 INFERRED_RANK: int = STATE_RANK["RUNNING"]
 """Of an end that was concluded from silence: whatever the run tells later takes it back, and an end that it told."""
 
@@ -97,10 +100,15 @@ class RunTimes(Merging):
     seen: Seen
     state: tuple[int, Stamp, str]
     """Rank of the event type, stamp, event type."""
+    started_us: int | None = None
+    """When it was first told to be under way, by a START or RUNNING; None where nothing told that."""
 
     def merge(self, other: "RunTimes") -> "RunTimes":
-        """Return the union of times, with the stronger state."""
-        return RunTimes(self.run_id, self.seen.union(other.seen), max(self.state, other.state))
+        """Return the union of times, with the stronger state and the earlier start."""
+        started_us = self.started_us
+        if started_us is None or (other.started_us is not None and other.started_us < started_us):
+            started_us = other.started_us
+        return RunTimes(self.run_id, self.seen.union(other.seen), max(self.state, other.state), started_us)
 
 
 @value

@@ -189,13 +189,6 @@ class LogReader(Bounded):
         sql = "SELECT event_type, count(*) FROM log WHERE event_us >= ? AND event_us < ? GROUP BY event_type"
         return dict(self._rows(sql, (start_us, min(end_us, self._until_us + 1))))
 
-    def started_us(self, run_id: str) -> int | None:
-        """The time of the first event by which the run was under way."""
-        is_under_way = "event_type IN ('START', 'RUNNING')"
-        sql = f"SELECT min(event_us) FROM log WHERE run = {RUN} AND {is_under_way}{self._if_happened}"
-        time_us: int | None = self._value(sql, (self._key(run_id), *self._bound))
-        return time_us
-
     def runs_of_namespace(self, namespace: str) -> list[str]:
         """The runs of a namespace's jobs, in no order."""
         sql = (

@@ -43,9 +43,11 @@ _LATER_STATE: Final = (
     "(excluded.rank, excluded.stamp_us, excluded.stamp_digest) "
     "> (run_times.rank, run_times.stamp_us, run_times.stamp_digest)"
 )
+_EARLIER_START: Final = "run_times.started_us IS NULL OR excluded.started_us < run_times.started_us"
 RUN_TIMES: Final = (
     f"ON CONFLICT (run) DO UPDATE SET {_wider('run_times')}, "
-    f"{_new_if(_LATER_STATE, 'run_times', 'rank', 'stamp_us', 'stamp_digest', 'state')}"
+    f"{_new_if(_LATER_STATE, 'run_times', 'rank', 'stamp_us', 'stamp_digest', 'state')}, "
+    f"{_new_if(_EARLIER_START, 'run_times', 'started_us')}"
 )
 RUN_OF_JOB: Final = (
     "ON CONFLICT (run) DO UPDATE SET job = excluded.job, parent_run = excluded.parent_run, "

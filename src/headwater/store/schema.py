@@ -350,4 +350,12 @@ CREATE TABLE job_flow (                -- an end is a job or a dataset; 'own', 0
 DELETE FROM declaration;
 UPDATE folded SET events = 0;
 """,
+    # 16
+    """
+-- When a run was first told to be under way, which may be long after it was created; NULL where nothing told that.
+ALTER TABLE run_times ADD COLUMN started_us INTEGER;
+UPDATE run_times SET started_us = (
+  SELECT min(event_us) FROM log WHERE log.run = run_times.run AND event_type IN ('START', 'RUNNING')
+);
+""",
 )

@@ -167,9 +167,16 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         RunTimes,
-        Insert("run_times", 7, RUN_TIMES),
-        lambda fact, numbers: (numbers.run(fact.run_id), *fact.seen, fact.state[0], *fact.state[1], fact.state[2]),
-        lambda row, names: RunTimes(names.run(row[0]), Seen(*row[1:3]), (row[3], Stamp(*row[4:6]), row[6])),
+        Insert("run_times", 8, RUN_TIMES),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            *fact.seen,
+            fact.state[0],
+            *fact.state[1],
+            fact.state[2],
+            fact.started_us,
+        ),
+        lambda row, names: RunTimes(names.run(row[0]), Seen(*row[1:3]), (row[3], Stamp(*row[4:6]), row[6]), row[7]),
         runs=(0,),
     ),
     Table(

@@ -16,7 +16,7 @@ from headwater.graph.fold import fold
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import ChainLink, JobFlow
+from headwater.model.facts import ChainLink, JobFlow, RunTimes
 from headwater.model.names import DatasetId
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
@@ -26,10 +26,13 @@ from headwater.store.sqlite import SqliteStore
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
 from tests.support.chains import KEY, erased, record
+from tests.support.logs import RUN_IDS
 from tests.support.postgres import Cluster
 
 RELEASED = Path(__file__).parent / "released"
 EVENTS = [event(second, run) for second in range(2) for run in range(2)]
+WITHOUT_STARTS = "ALTER TABLE run_times DROP COLUMN started_us"
+"""Of run times as the shapes before 16 have them."""
 STEP = "CREATE TABLE note (name TEXT NOT NULL, text TEXT, PRIMARY KEY (name)) STRICT; UPDATE log SET received_us = 7;"
 
 
@@ -130,6 +133,7 @@ def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_re
         )
         db.execute("INSERT INTO job_flow SELECT min(run), 'job', 1, 'dataset', 1, 1, 1 FROM run_of_job")
         db.execute("UPDATE declaration SET content = x'ff'")
+        db.execute(WITHOUT_STARTS)
         db.execute("PRAGMA user_version = 14")
 
     with closing(SqliteStore(path)) as store:
@@ -151,6 +155,7 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
         assert db.execute("DELETE FROM chain_link").rowcount == 1
         db.execute("INSERT INTO run_facet SELECT run, 'headwater_chain', x'00', 1, x'00' FROM run_times")
         db.execute("DROP TABLE run_telling")
+        db.execute(WITHOUT_STARTS)
         db.execute("PRAGMA user_version = 10")
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
@@ -186,6 +191,18 @@ def test_a_new_shape_is_reached_step_by_step_and_nothing_is_lost(database: str |
         assert list(store._rows("SELECT name, text, number FROM note")) == []
     with closing(opened(database, STEP, "ALTER TABLE note ADD COLUMN number INTEGER;")) as store:
         assert stored(store) == EVERYTHING
+
+
+def test_when_a_run_started_is_read_from_the_log_where_an_earlier_shape_did_not_keep_it(database: str | Path) -> None:
+    told = [("OTHER", 3, 0), ("START", 7, 0), ("RUNNING", 5, 0), ("OTHER", 4, 1), ("FAIL", 6, 1)]
+    with closing(open_store(database)) as store:
+        store.add([entry(event(second, run).replace(b"START", kind.encode())) for kind, second, run in told])
+        everything = stored(store)
+
+    with closing(opened(database, f"{WITHOUT_STARTS};", STEPS[-1])) as store:
+        assert stored(store) == everything
+        starts = {fact.run_id: fact.started_us for fact in store.facts() if isinstance(fact, RunTimes)}
+        assert starts == {RUN_IDS[0]: 1_779_459_785_000_000, RUN_IDS[1]: None}
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(database: str | Path) -> None:
@@ -242,7 +259,9 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
             "run_telling",
         )
         drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
-        db.executescript(f"{drops} CREATE INDEX observed_shape ON observed_facet (run); PRAGMA user_version = 1;")
+        db.executescript(
+            f"{drops} {WITHOUT_STARTS}; CREATE INDEX observed_shape ON observed_facet (run); PRAGMA user_version = 1;"
+        )
 
     with closing(SqliteStore(path)) as store:
         assert store.declared_shapes(name) == declared != []

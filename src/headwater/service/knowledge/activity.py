@@ -35,6 +35,7 @@ class KnownRun(NamedTuple):
     seen: Seen
     state: RunState
     started_us: int | None
+    """When it was under way first, at its end at the latest; None where nobody told that it ever was."""
     ended_us: int | None
     has_events: bool
     """False for a run that other runs name as their parent or root, and that has not spoken itself."""
@@ -102,6 +103,8 @@ def named_by(run_id: str, children: list[Run]) -> KnownRun | None:
 
 def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
     state = STATE_OF_EVENT[end.event_type]
+    ended_us = end.time_us if state in _ENDED else None
+    started = (us for us in (times.started_us, ended_us) if us is not None)
     return KnownRun(
         times.run_id,
         of_job.job,
@@ -109,8 +112,8 @@ def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
         of_job.root,
         times.seen,
         state,
-        None if state == "NEW" else times.seen.first_us,
-        end.time_us if state in _ENDED else None,
+        None if times.started_us is None else min(started),
+        ended_us,
         has_events=True,
     )
 

@@ -105,7 +105,7 @@ class KnownHistory:
 
     def _newest_first(self, run_ids: Iterable[str]) -> Sequence[Outline]:
         found = filter(None, map(self.outline, run_ids))
-        return sorted(found, key=lambda run: (-run.started_us, run.run_id))
+        return sorted(found, key=_newest)
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job."""
@@ -125,9 +125,10 @@ class KnownHistory:
             if job is None or self._graph.hides(job) or (job not in of_job and len(of_job) == _MOST_RUNS):
                 continue
             runs = of_job.setdefault(job, [])
-            if len(runs) < _MOST_RUNS and (run := self.outline(part)) is not None:
+            if len(runs) < _MOST_RUNS and (run := self._begun(part)) is not None:
                 runs.append(run)
-        found = {each for runs in of_job.values() for each in (*runs[:1], *_failed(runs, run_id))}
+        newest_first = (sorted(runs, key=_newest) for runs in of_job.values())
+        found = {each for runs in newest_first for each in (*runs[:1], *_failed(runs, run_id))}
         return sorted(found, key=lambda run: (run.started_us, run.run_id))
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
@@ -241,8 +242,13 @@ class KnownHistory:
         return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
 
     def _runs_of(self, job: JobId) -> Sequence[Outline]:
-        ids = self._knowledge.activity(job).runs
-        return tuple(islice((run for run_id in ids if (run := self.outline(run_id)) is not None), _MOST_RUNS))
+        begun = filter(None, map(self._begun, self._knowledge.activity(job).runs))
+        return tuple(sorted(islice(begun, _MOST_RUNS), key=_newest))
+
+    def _begun(self, run_id: str) -> Outline | None:
+        """The run, or None where it never spoke itself, or told no more than that it was created."""
+        run = self._graph.runs.get(run_id)
+        return self.outline(run_id) if run is not None and run.has_begun else None
 
     def _outline(self, run_id: str) -> Outline | None:
         """The run, or None where it never spoke itself."""
@@ -250,15 +256,16 @@ class KnownHistory:
         if run is None or not run.has_events:
             return None
         ends = ends_of(self._graph, run_id, self._said_of(run.job))
+        has_begun = self._graph.runs[run_id].has_begun
         return Outline(
             run_id,
             run.job,
             run.state,
-            run.seen.first_us,
+            next(us for us in (run.started_us, run.ended_us, run.seen.first_us) if us is not None),
             run.ended_us,
             run.seen.last_us,
             self._names(ends, "input"),
-            self._names(ends, "output"),
+            self._names(ends, "output") if has_begun else frozenset(),
             None if run.parent is None else run.parent.run_id,
         )
 
@@ -313,6 +320,11 @@ class KnownHistory:
             yield view.dataset_version
         elif view is not None and isinstance(view.snapshot_id, int):  # a float was rounded
             yield str(view.snapshot_id)
+
+
+def _newest(run: Outline) -> tuple[int, str]:
+    """Orders runs newest first."""
+    return -run.started_us, run.run_id
 
 
 def _failed(runs: Iterable[Outline], in_run: str) -> Iterator[Outline]:

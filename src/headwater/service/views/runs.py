@@ -88,7 +88,6 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
     bodies = {facet.name: facet.body for facet in told.facets}
     read = {name: json.loads(bodies[name]) for name in _READ_FACETS if name in bodies}
     nominal = NominalTimeFacet.readable(read)
-    run = run._replace(started_us=_started_us(knowledge, run, was_created=DeclaredFacet.key in read))
     return shapes.Run(
         id=run.run_id,
         createdAt=iso(run.seen.first_us),
@@ -114,20 +113,6 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         tags=_tags(read),
         mended=[mended_shape(each) for each in _mended(knowledge, run, told.observed)],
     )
-
-
-def _started_us(knowledge: Knowledge, run: KnownRun, *, was_created: bool) -> int | None:
-    """When it was under way first, at its end at the latest; None where nobody told that it ever was.
-
-    A run that was created over the API was heard of before it started; of another the first event tells, unless that is
-    its end.
-    """
-    if run.started_us is None or not (was_created or run.started_us == run.ended_us):
-        return run.started_us
-    told_us = knowledge.store.started_us(run.run_id)
-    if told_us is None or run.ended_us is None:
-        return told_us
-    return min(told_us, run.ended_us)
 
 
 def _part_of(whole: ParentRun | None) -> shapes.RunOfParent | None:

@@ -144,11 +144,14 @@ class _Upstream:
         return (run_id for run_id, run, _ in self._begun(job, until_us) if wrote(run))
 
     def _begun(self, job: JobId, until_us: int) -> Iterator[tuple[str, Run, Seen]]:
-        """The runs of the job that spoke themselves and had begun by then, newest first, and when they spoke."""
+        """The runs of the job that spoke themselves and may have begun by then, newest first, and when they spoke.
+
+        They were heard of by then, and have begun since: one may be created long before.
+        """
         done = self._knowledge.activity(job)
         for run_id in done.begun_by(until_us, lambda run_id: self._knowledge.run(run_id).seen.first_us):
             run = self._graph.runs.get(run_id)
-            if run is not None and run.times is not None:
+            if run is not None and run.times is not None and run.has_begun:
                 yield run_id, run, run.times.seen
 
 
