@@ -7,6 +7,10 @@ from typing import Final
 from headwater.errors import InvalidEventError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_US, LAST_US = (
+    (each.replace(tzinfo=UTC) - EPOCH) // timedelta.resolution for each in (datetime.min, datetime.max)
+)
+"""The first and the last moment of the calendar in UTC; an offset may move a time beyond them."""
 BEFORE_ALL_US: Final = -(2**62)
 AFTER_ALL_US: Final = 2**62
 """In the place of a time: one before all that there are, and one after them, which 64 bits hold all the same."""
@@ -98,5 +102,11 @@ def microseconds(time: datetime) -> int:
 
 
 def time_at(time_us: int) -> datetime:
-    """The time so many microseconds after the beginning of 1970, in UTC."""
-    return EPOCH + timedelta(microseconds=time_us)
+    """The time so many microseconds after the beginning of 1970, in UTC.
+
+    The first and last moments of the calendar stand for what an offset from UTC moved beyond them.
+
+    >>> time_at(microseconds(datetime.fromisoformat("9999-12-31T23:59:59-14:00"))).isoformat()
+    '9999-12-31T23:59:59.999999+00:00'
+    """
+    return EPOCH + timedelta(microseconds=min(max(time_us, FIRST_US), LAST_US))

@@ -1,16 +1,14 @@
 """Answers: JSON responses, and times and numbers as they are written in them."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 import orjson
 from starlette.responses import Response
 
-from headwater.model.times import EPOCH, microseconds
+from headwater.model.times import EPOCH, FIRST_US, LAST_US
 
-_FIRST_US: Final = microseconds(datetime.min)
-_LAST_US: Final = microseconds(datetime.max)
 _LARGEST: Final = 2**63
 
 NumberT = TypeVar("NumberT", int, int | float)
@@ -40,7 +38,7 @@ def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "millisecond
     >>> iso(1_740_823_200_000_999)
     '2025-03-01T10:00:00.000Z'
     """
-    minutes, rest_us = divmod(min(max(time_us, _FIRST_US), _LAST_US), 60_000_000)
+    minutes, rest_us = divmod(min(max(time_us, FIRST_US), LAST_US), 60_000_000)
     seconds, us = divmod(rest_us, 1_000_000)
     fraction = f"{us:06d}" if to == "microseconds" else f"{us // 1_000:03d}"
     return f"{_minute(minutes)}{seconds:02d}.{fraction}Z"

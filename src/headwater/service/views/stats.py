@@ -4,16 +4,19 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Literal
+from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
-from headwater.model.times import microseconds, time_at
+from headwater.model.times import FIRST_US, LAST_US, microseconds, time_at
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.sources import all_sources
 
 Period = Literal["DAY", "WEEK"]
+_HOUR_US: Final = 3_600_000_000
+_SAME_DAYS_US: Final = 146_097 * 24 * _HOUR_US
+"""400 years: after so many days the calendar is the same again, by the month and by the day of the week."""
 
 
 def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
@@ -22,13 +25,20 @@ def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
     The last 24 hours, this one included; or the last 7 days of the time zone, today included: a day may have 23 or 25
     hours.
     """
-    now = time_at(now_us)
     if period == "DAY":
-        hour = now.replace(minute=0, second=0, microsecond=0)
-        return [microseconds(hour + timedelta(hours=n)) for n in range(-23, 2)]
-    today = now.astimezone(zone).date()
+        hour_us = now_us - now_us % _HOUR_US
+        return [hour_us + n * _HOUR_US for n in range(-23, 2)]
+    inward_us = _inward_us(now_us)
+    today = time_at(now_us + inward_us).astimezone(zone).date()
     days = (today + timedelta(days=n) for n in range(-6, 2))
-    return [microseconds(datetime(day.year, day.month, day.day, tzinfo=zone)) for day in days]
+    return [microseconds(datetime(day.year, day.month, day.day, tzinfo=zone)) - inward_us for day in days]
+
+
+def _inward_us(now_us: int) -> int:
+    """How far to go from either end of the calendar to the same day of years that have others around them."""
+    if now_us < FIRST_US + _SAME_DAYS_US:
+        return _SAME_DAYS_US
+    return -_SAME_DAYS_US if now_us > LAST_US - _SAME_DAYS_US else 0
 
 
 def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.EventStats]:
