@@ -54,6 +54,16 @@ def test_every_failure_of_every_route_has_one_shape(client: TestClient) -> None:
             answer = client.request(other, path)
             assert_is_failure(answer, 405)
             assert own <= {*answer.headers["allow"].split(", ")}
+            assert ("HEAD" in answer.headers["allow"]) == ("GET" in own)
+
+
+def test_every_path_tells_its_methods(client: TestClient) -> None:
+    operations = [*documented_operations(client)]
+    for path in {path for _, path in operations}:
+        answer = client.options(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+        own = {method for method, of in operations if of == path}
+        assert {*answer.headers["allow"].split(", ")} == own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set())
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ STATUS_OF_ERROR: Final = (
 """The first that fits counts, so the narrower stand first."""
 
 _RETRY_AFTER_S: Final = "1"
+_OPTIONS: Final = "OPTIONS"
 _NUMBERS: Final = {("query", name) for name in ("limit", "offset", "depth")}
 """Those that Marquez has, too."""
 _SMALL: Final = {("query", "kind")}
@@ -100,14 +101,22 @@ async def _of_http(request: Request, error: Exception) -> Response:
     response = _failure(error.status_code, message)
     response.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        if request.method == _OPTIONS:
+            response = Response()
         response.headers["allow"] = ", ".join(sorted(_methods(request)))
     return response
 
 
 def _methods(request: Request) -> set[str]:
-    """The methods of the request's path; each is of a route of its own, and Starlette names those of the first."""
+    """The methods of the request's path; each is of a route of its own, and Starlette names those of the first.
+
+    Whatever answers GET answers HEAD, and every path tells its methods by OPTIONS.
+
+    Source: RFC 9110, 9.3.7
+    """
     routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
-    return {method for route in routes for method in getattr(route, "methods", None) or ()}
+    methods = {method for route in routes for method in getattr(route, "methods", None) or ()}
+    return methods | ({"HEAD", _OPTIONS} if "GET" in methods else {_OPTIONS})
 
 
 async def _of_parameters(_: Request, error: Exception) -> Response:
