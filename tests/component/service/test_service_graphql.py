@@ -248,3 +248,12 @@ def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: p
     assert answer["data"]["jobs"] is None
     assert len(answer["data"]["datasets"]) == 2
     assert [record.name for record in caplog.records] == ["headwater.service.graphql.answer"]
+
+
+def test_an_empty_name_of_an_operation_is_none(client: TestClient) -> None:
+    query = '{job(namespace:"etl",name:"mart"){name}}'
+
+    posted = client.post(PATH, json={"query": query, "operationName": ""})
+    got = client.get(PATH, params={"query": query, "operationName": ""})
+
+    assert posted.json() == got.json() == {"data": {"job": {"name": "mart"}}}

@@ -93,7 +93,7 @@ def _answer(
         document,
         context_value=Ask(knowledge),
         variable_values=dict(variables or {}),
-        operation_name=operation,
+        operation_name=operation or None,  # GraphiQL sends an empty one where there is none
         field_resolver=resolve,
         type_resolver=_type_of,
     )
