@@ -108,3 +108,16 @@ def test_graphql_finds_datasets_and_columns_by_told_tags(client: TestClient) -> 
 
     assert found["tags"] == [{"name": "gold", "datasets": [{"name": "orders"}]}]
     assert found["fields"][1] == {"name": "email", "tags": [{"name": "pii", "fields": [{"name": "email"}]}]}
+
+
+def test_tags_that_only_deleted_ones_have_are_not_listed(client: TestClient) -> None:
+    post(client, loaded(11, "told"))
+    for path in (f"{ORDERS}/tags/OF_DATASET", f"{ORDERS}/fields/id/tags/OF_COLUMN", f"{LOAD}/tags/OF_JOB"):
+        client.post(path).raise_for_status()
+    client.put("/api/v1/tags/PUT", json={}).raise_for_status()
+    before = words(client)
+
+    client.delete(ORDERS).raise_for_status()
+    client.delete(LOAD).raise_for_status()
+
+    assert before - words(client) == {"told", "OF_DATASET", "OF_COLUMN", "OF_JOB"}

@@ -7,6 +7,7 @@ from typing import Final
 
 from headwater.graph.tags import as_said, said_of
 from headwater.model.edits import DESCRIBED, described
+from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import marquez as shapes
@@ -19,7 +20,7 @@ KNOWN_TAGS: Final = {
 
 
 def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None) -> shapes.Tags:
-    """A page of the tags that somebody described or put on something, or that producers told, by name.
+    """A page of the tags that somebody described, or that something which is not deleted has, by name.
 
     `sees` tells in which namespaces what is tagged may be known; None: in all.
     """
@@ -27,11 +28,21 @@ def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bo
     edits = knowledge.graph.edits
     names = {target[1] for target in edits.targets("tag")} | KNOWN_TAGS.keys()
     for kind in ("dataset", "field", "job"):
-        names.update(tag for target in edits.targets(kind) if sees(target[1]) for tag in edits.tags(target))
+        tagged = ((target, words) for target in edits.targets(kind) if (words := edits.tags(target)))
+        standing = (words for target, words in tagged if sees(target[1]) and _stands(knowledge, target))
+        names.update(word for words in standing for word in words)
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
         names.update(tag for tag, nodes in tallies.tagged().items() if any(sees(node.namespace) for node in nodes))
     page = islice(sorted(names), offset, offset + limit)
     return shapes.Tags(tags=[tag_shape(knowledge, name) for name in page])
+
+
+def _stands(knowledge: Knowledge, target: Target) -> bool:
+    """Whether a job or dataset, or the dataset of a column, is known and not deleted."""
+    kind, namespace, name = target[:3]
+    if kind == "job":
+        return knowledge.is_job(JobId(namespace, name))
+    return knowledge.is_dataset(DatasetId(namespace, name))
 
 
 def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
