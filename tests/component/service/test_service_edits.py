@@ -224,6 +224,44 @@ def test_a_deleted_namespace_is_hidden_with_all_that_is_in_it(client: TestClient
     assert client.get(ORDERS).status_code == 200
 
 
+@pytest.fixture
+def two_names(client: TestClient) -> TestClient:
+    """One dataset of two names, each in a namespace of its own; it is listed in `glue`."""
+    symlinks = facet(identifiers=[{"namespace": "glue", "name": "table/t", "type": "TABLE"}])
+    written, read = dataset("t", "wh", symlinks=symlinks), dataset("table/t", "glue")
+    jobs = ({"run": {"runId": name}, "job": {"namespace": "jobs", "name": name}} for name in "wr")
+    for job, ends in zip(jobs, ({"outputs": [written]}, {"inputs": [read]}), strict=True):
+        post(client, event(eventTime="2026-05-22T14:20:00Z", **job, **ends))
+    assert _listed(client, "glue", "wh") == [["table/t"], []]
+    return client
+
+
+def _listed(client: TestClient, *namespaces: str) -> list[list[str]]:
+    listed = (get(client, f"/api/v1/namespaces/{name}/datasets")["datasets"] for name in namespaces)
+    return [[each["name"] for each in datasets] for datasets in listed]
+
+
+def test_a_deleted_namespace_hides_a_dataset_that_is_listed_in_it_under_all_its_names(two_names: TestClient) -> None:
+    ok(two_names.delete("/api/v1/namespaces/glue"))
+
+    assert _listed(two_names, "glue", "wh") == [[], []]
+    paths = ("glue/datasets/table%2Ft", "wh/datasets/t")
+    assert [two_names.get(f"/api/v1/namespaces/{path}").status_code for path in paths] == [404, 404]
+    graph = get(two_names, "/api/v1/lineage?nodeId=job:jobs:w")["graph"]
+    assert {node["type"] for node in graph} == {"JOB"}
+
+
+def test_a_deleted_namespace_leaves_a_dataset_alone_that_is_listed_in_another(two_names: TestClient) -> None:
+    ok(two_names.delete("/api/v1/namespaces/glue/datasets/table%2Ft"))
+    again = {"run": {"runId": "r"}, "job": {"namespace": "jobs", "name": "r"}, "inputs": [dataset("t", "wh")]}
+    post(two_names, event(eventTime="2026-05-22T14:22:00Z", **again))
+
+    ok(two_names.delete("/api/v1/namespaces/wh"))
+
+    assert _listed(two_names, "glue", "wh") == [["table/t"], []]
+    assert get(two_names, "/api/v1/namespaces/wh")["isHidden"] is True
+
+
 # Namespaces and sources
 
 

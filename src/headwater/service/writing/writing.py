@@ -114,9 +114,11 @@ async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str
 
 
 def _declared_inputs(knowledge: Knowledge, job: JobId) -> list[DatasetId]:
+    """But for deleted ones: that a run is created is no news of them."""
     declaration = knowledge.graph.jobs[job].declaration
     inputs = () if declaration is None else knowledge.store.content(declaration.content)["inputs"]
-    return [DatasetId(each["namespace"], each["name"]) for each in inputs]
+    names = (DatasetId(each["namespace"], each["name"]) for each in inputs)
+    return [name for name in names if not knowledge.graph.hides(name)]
 
 
 def _text(time: datetime | None) -> str | None:
@@ -146,12 +148,16 @@ async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody,
 
 
 async def delete_namespace(service: Service, name: str, by: str | None) -> None:
-    """Hide a namespace with all that is in it, until events name it again."""
+    """Hide a namespace with its jobs, and the datasets that are listed in it, until events name them again.
+
+    A dataset that has a name in it, and is listed in another, stays as it is.
+    """
     namespace(service.knowledge, name)
     graph = service.knowledge.graph
     targets: list[Target] = [("namespace", name)]
     targets += sorted(target_of(job) for job in graph.jobs if job.namespace == name and service.knowledge.is_job(job))
-    targets += sorted(target_of(each) for each in graph.datasets if each.namespace == name)
+    listed = (each for each in graph.shown_datasets() if each.namespace == name)
+    targets += sorted(target_of(each) for dataset in listed for each in _names(service, dataset))
     await _edit(service, by, [Saying(target, DELETED, True) for target in targets])
 
 
@@ -198,13 +204,14 @@ async def part(service: Service, name: DatasetId, other: DatasetId, by: str | No
 
 async def delete(service: Service, node: DatasetId | JobId, by: str | None) -> None:
     """Hide a job, or a dataset under all its names, until an event names it again."""
-    known = service.knowledge.graph.datasets
-    names = [node] if isinstance(node, JobId) else [name for name in _members(service, node) if name in known]
+    names = [node] if isinstance(node, JobId) else _names(service, node)
     await _edit(service, by, [Saying(target_of(name), DELETED, True) for name in names])
 
 
-def _members(service: Service, name: DatasetId) -> Sequence[DatasetId]:
-    return service.knowledge.graph.members(name)
+def _names(service: Service, dataset: DatasetId) -> Sequence[DatasetId]:
+    """All names that anything is known under of a dataset."""
+    graph = service.knowledge.graph
+    return [name for name in graph.members(dataset) if name in graph.datasets]
 
 
 async def _edit(service: Service, by: str | None, edits: Iterable[Saying]) -> None:
