@@ -1,9 +1,11 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
+from asyncio import Lock
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastapi import Depends, Request
@@ -56,6 +58,8 @@ class Service:
     key_store: KeyStore
     new_id: Callable[[], str]
     """An id that nothing else has."""
+    creating: WeakValueDictionary[str, Lock] = field(default_factory=WeakValueDictionary)
+    """By the ids of runs that are about to be created: held until it is known whether one was."""
     told: list[Callable[[Sequence[Fact], Touched], None]] = field(default_factory=list)
     """Who else is told of what was learned, once the graph has it."""
 

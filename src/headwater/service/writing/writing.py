@@ -4,7 +4,8 @@ Each function returns once what it wrote is on disk and in every answer. It rais
 source, dataset, job or run that it is told of is not known, and whatever `Intake.take` and `Intake.edit` raise.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from asyncio import Lock
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from headwater.errors import InvalidInputError, NotFoundError
@@ -93,6 +94,15 @@ async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str
     namespace(service.knowledge, job.namespace)
     service.knowledge.job(job)
     run_id = run_id_of(body.id or service.new_id())
+    # Of requests at the same time, whoever is first. Two services on one database do not see each other's until these
+    # are stored: both may take one id, and then the run is of the job whose event is the later one.
+    async with service.creating.setdefault(run_id, Lock()):
+        await _create(service, run_id, job, body)
+    await note_put(service, ("run", run_id), by)
+    return run_id
+
+
+async def _create(service: Service, run_id: str, job: JobId, body: bodies.RunBody) -> None:
     if run_id in service.knowledge.graph.runs:
         owner = service.knowledge.graph.runs[run_id].of_job
         is_its_own = owner is not None and owner.job == job
@@ -109,8 +119,6 @@ async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str
         body.args,
     )
     await service.intake.take(declared.created_run_event(service.now_us(), put))
-    await note_put(service, ("run", run_id), by)
-    return run_id
 
 
 def _declared_inputs(knowledge: Knowledge, job: JobId) -> list[DatasetId]:
