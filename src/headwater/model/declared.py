@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from headwater.model.names import DatasetId, JobId
-from headwater.model.producer import API_PRODUCER, HEADWATER_FACETS, OPENLINEAGE_SCHEMA
+from headwater.model.producer import API_PRODUCER, API_PRODUCERS, HEADWATER_FACETS, OPENLINEAGE_SCHEMA
 from headwater.model.slim import schema_url
 from headwater.model.times import time_at, timestamp
 from headwater.model.wire import EventType
@@ -22,6 +22,8 @@ DECLARED: Final = "headwater_declared"
 
 Facets = Mapping[str, Mapping[str, Any]]
 JobKind = Literal["BATCH", "STREAM", "SERVICE"]
+_JOB_TYPE: Final = "2-0-4/JobTypeJobFacet"
+_PROCESSING: Final[Mapping[JobKind, str]] = {"BATCH": "BATCH", "STREAM": "STREAMING", "SERVICE": "SERVICE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class DatasetPut:
 
 @dataclass(frozen=True, slots=True)
 class JobPut:
-    """A job as it is put."""
+    """A job as it is put; an empty `location` takes away what it had."""
 
     name: JobId
     kind: JobKind
@@ -57,6 +59,8 @@ class JobPut:
     outputs: Sequence[DatasetId]
     location: str | None = None
     description: str | None = None
+    told_type: Mapping[str, Any] | None = None
+    """The `jobType` facet that was told of it: but for the type that is put, it holds on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +82,7 @@ def dataset_event(time_us: int, put: DatasetPut) -> bytes:
 
 def job_event(time_us: int, put: JobPut) -> bytes:
     """The job event that says it."""
-    facets: dict[str, Mapping[str, Any]] = {
-        **_documentation(put.description, "Job"),
-        DECLARED: _own(type=put.kind),
-    }
-    if put.location is not None:
-        location = _facet("1-1-0/SourceCodeLocationJobFacet", type="git", url=put.location)
-        facets["sourceCodeLocation"] = location
-    job = {"namespace": put.name.namespace, "name": put.name.name, "facets": facets}
+    job = {"namespace": put.name.namespace, "name": put.name.name, "facets": job_facets(put)}
     return _written(time_us, "JobEvent", {"job": job, **ends(put.inputs, put.outputs)})
 
 
@@ -147,6 +144,32 @@ def dataset_facets(put: DatasetPut) -> Facets:
         **_documentation(put.description, "Dataset"),
         DECLARED: _own(**own),
     }
+
+
+def job_facets(put: JobPut) -> Facets:
+    """The facets that hold what was put, but for its inputs and outputs."""
+    return {
+        **_documentation(put.description, "Job"),
+        **_job_type(put),
+        **({} if put.location is None else {"sourceCodeLocation": _location(put.location)}),
+        DECLARED: _own(type=put.kind),
+    }
+
+
+def _job_type(put: JobPut) -> Facets:
+    """Nothing where a producer told the same: what it told is shown on."""
+    told, processing = put.told_type or {}, _PROCESSING[put.kind]
+    is_put = str(told.get("_producer")).startswith(API_PRODUCERS)
+    if told.get("processingType") == processing and not is_put:
+        return {}
+    others = {key: value for key, value in told.items() if not key.startswith("_")}
+    return {"jobType": {**_facet(_JOB_TYPE), "integration": "", **others, "processingType": processing}}
+
+
+def _location(url: str) -> dict[str, Any]:
+    if url:
+        return _facet("1-1-0/SourceCodeLocationJobFacet", type="git", url=url)
+    return {"_producer": API_PRODUCER, "_schemaURL": f"{OPENLINEAGE_SCHEMA}#/$defs/JobFacet", "_deleted": True}
 
 
 def _documentation(text: str | None, of: Literal["Job", "Dataset"]) -> Facets:

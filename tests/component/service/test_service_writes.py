@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, event, get, post, served
+from tests.support.app import Body, dataset, event, facet, get, post, served
 from tests.support.reads import read_everything
 from tests.support.spec import Specification
 
@@ -171,6 +172,74 @@ def test_tags_of_a_job_that_is_put_are_put_on_it(client: TestClient) -> None:
 
     assert (sorted(known["tags"]), known["location"]) == (["EU", "NIGHTLY", "gold"], None)
     assert {"EU", "NIGHTLY", "gold"} <= {each["name"] for each in get(client, "/api/v1/tags")["tags"]}
+
+
+def test_an_empty_location_takes_away_the_one_that_a_job_had(client: TestClient) -> None:
+    puts: list[Body] = [{"location": "https://git/x", "description": "d"}, {}, {"location": "", "description": ""}]
+
+    known = [put(client, f"{TEAM}/jobs/j", type="BATCH", **each) for each in puts]
+
+    told = [(each["location"], each["description"]) for each in known]
+    assert told == [("https://git/x", "d"), ("https://git/x", "d"), (None, "")]
+    assert put(client, f"{TEAM}/jobs/j", type="BATCH", location="https://git/y")["location"] == "https://git/y"
+
+
+def test_the_type_of_a_job_is_that_which_was_told_last_by_whoever(client: TestClient) -> None:
+    def tell(second: int, kind: str) -> str:
+        told = facet(processingType=kind, integration="FLINK", jobType="JOB", jobtype="odd", schema="odd")
+        job = {"namespace": "team", "name": "j", "facets": {"jobType": told}}
+        post(client, event(eventTime=f"2026-05-22T14:{second:02d}:00Z", job=job))
+        return str(get(client, f"{TEAM}/jobs/j")["type"])
+
+    types = [
+        tell(10, "STREAMING"),
+        put(client, f"{TEAM}/jobs/j", type="BATCH")["type"],
+        put(client, f"{TEAM}/jobs/j", type="SERVICE")["type"],
+        tell(11, "STREAMING"),
+        tell(59, "STREAMING"),
+    ]
+
+    assert types == ["STREAM", "BATCH", "SERVICE", "SERVICE", "STREAM"]
+
+
+def test_a_put_leaves_of_what_a_producer_told_of_a_jobs_type_all_but_the_type(client: TestClient) -> None:
+    told = facet(processingType="STREAMING", integration="FLINK", jobType="JOB")
+    job = {"namespace": "team", "name": "j", "facets": {"jobType": told}}
+    post(client, event(eventTime="2026-05-22T14:10:00Z", job=job))
+
+    same, other = (put(client, f"{TEAM}/jobs/j", type=kind) for kind in ("STREAM", "BATCH"))
+
+    assert [each["labels"] for each in (same, other)] == [["JOB", "FLINK"]] * 2
+    assert (same["facets"], other["facets"]) == ({"jobType": told}, {})
+    assert put(client, f"{TEAM}/jobs/k", type="BATCH")["labels"] == []
+
+
+def test_creating_a_run_brings_no_deleted_dataset_back(client: TestClient) -> None:
+    put(client, f"{TEAM}/datasets/t", **TABLE)
+    put(client, f"{TEAM}/datasets/u", **TABLE)
+    ends = [{"namespace": "team", "name": name} for name in "tu"]
+    put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=ends)
+    client.delete(f"{TEAM}/datasets/t").raise_for_status()
+
+    run = create_run(client, "j", id=RUN)
+
+    assert client.get(f"{TEAM}/datasets/t").status_code == 404
+    assert [each["datasetVersionId"]["name"] for each in run["inputDatasetVersions"]] == ["u"]
+
+
+def test_of_requests_at_the_same_time_for_one_run_one_creates_it(client: TestClient) -> None:
+    for job in "jk":
+        put(client, f"{TEAM}/jobs/{job}", type="BATCH")
+    before = len(events(client))
+
+    with ThreadPoolExecutor(10) as threads:
+        paths = [f"{TEAM}/jobs/{'jk'[number % 2]}/runs" for number in range(10)]
+        answers = [*threads.map(lambda path: client.post(path, json={"id": RUN}), paths)]
+
+    assert sorted(each.status_code for each in answers) == [201, *[400] * 9]
+    assert len(events(client)) == before + 1
+    (first,) = (each.json()["job"] for each in answers if each.status_code == 201)
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["job"] == first
 
 
 def test_a_run_goes_from_new_to_its_end(client: TestClient) -> None:

@@ -16,7 +16,7 @@ _TYPES: Final[Mapping[str, str]] = {"STREAMING": STREAM, "SERVICE": _SERVICE}
 
 
 def job_type(knowledge: Knowledge, job: JobId) -> str:
-    """In Marquez's words, by what events say, else by what the job was put with."""
+    """In Marquez's words, by what was told last; where nobody told it so, by what the job was put with."""
     kind = knowledge.facets.read(JobTypeFacet, knowledge.graph.job_digest(job, JobTypeFacet.key))
     if kind is not None and kind.processing_type is not None:
         return _TYPES.get(kind.processing_type, _BATCH)

@@ -26,11 +26,11 @@ _SHOWN: Final = 80
 Described = Annotated[str | None, Field(description="In people's words.")]
 
 
-def _url(text: str) -> str | None:
-    """Nothing for an empty one; what is no address would be missing from every answer."""
+def _url(text: str) -> str:
+    """As it is, be it empty; what is no address would be missing from every answer."""
     if text and not is_url(text):
         raise PydanticCustomError("url", "expected an address such as https://example.org/code")
-    return text or None
+    return text
 
 
 Url = Annotated[str, AfterValidator(_url)]

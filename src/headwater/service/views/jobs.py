@@ -84,7 +84,7 @@ def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: s
         **job_core(knowledge, job, runs[0] if runs else None),
         currentVersion=_current_version(knowledge, job),
         facets=facets,
-        labels=[label for label in labels if label is not None],
+        labels=[label for label in labels if label],
         latestRuns=runs or None,
         tags=tags_of(knowledge, job),
     )

@@ -7,11 +7,13 @@ source, dataset, job or run that it is told of is not known, and whatever `Intak
 from asyncio import Lock
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model import declared
 from headwater.model.credentials import without_credentials
 from headwater.model.edits import APART, DELETED, DESCRIBED, Saying, edit_entry, tag, target_of, target_of_names
+from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.times import microseconds
@@ -27,6 +29,7 @@ from headwater.service.views.namespaces import namespace, namespace_description
 from headwater.service.views.sources import source
 from headwater.service.views.tags import tag_shape
 from headwater.service.writing.actions import note_put
+from headwater.service.writing.put_times import dataset_put_us, job_put_us
 
 
 async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None) -> None:
@@ -34,11 +37,12 @@ async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBod
     namespace(service.knowledge, name.namespace)
     run = None if body.runId is None else service.knowledge.run(body.runId)
     put = _dataset_put(service.knowledge, name, body)
+    time_us = dataset_put_us(service.knowledge.graph, put, service.now_us())
     if run is None:
-        await service.intake.take(declared.dataset_event(service.now_us(), put))
+        await service.intake.take(declared.dataset_event(time_us, put))
     else:
         wrote = declared.written(put)
-        await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, run.job, touched=wrote))
+        await service.intake.take(declared.run_event(time_us, "OTHER", run.run_id, run.job, touched=wrote))
     await note_put(service, target_of(name), by)
     await _edit(service, by, _tags_of_body(name, body))
 
@@ -53,7 +57,7 @@ def _dataset_put(knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody
         source_uri=None if is_default else source(knowledge, body.sourceName)["connectionUrl"],
         columns=[declared.Column(each.name, each.type, each.description) for each in body.fields or ()],
         description=description_of(knowledge, name) if body.description is None else body.description,
-        schema_location=body.schemaLocation,
+        schema_location=body.schemaLocation or None,
     )
 
 
@@ -72,13 +76,20 @@ async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str |
     if run is not None and run.job != name:
         raise NotFoundError(f"Run '{run.run_id}' not found.")
     inputs, outputs = (_known(knowledge, side) for side in (body.inputs, body.outputs))
-    put = declared.JobPut(name, body.type, inputs, outputs, body.location, body.description)
-    await service.intake.take(declared.job_event(service.now_us(), put))
+    put = declared.JobPut(
+        name, body.type, inputs, outputs, body.location, body.description, _told_type(knowledge, name)
+    )
+    await service.intake.take(declared.job_event(job_put_us(knowledge.graph, put, service.now_us()), put))
     if run is not None:
         touched = declared.ends(inputs, outputs)
         await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, name, touched=touched))
     await note_put(service, target_of(name), by)
     await _edit(service, by, (Saying(target_of(name), tag(word), True) for word in body.tags or ()))
+
+
+def _told_type(knowledge: Knowledge, name: JobId) -> Mapping[str, Any] | None:
+    digest = knowledge.graph.job_digest(name, JobTypeFacet.key)
+    return None if digest is None or knowledge.graph.is_deleted(digest) else knowledge.store.content(digest)
 
 
 def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None) -> list[DatasetId]:

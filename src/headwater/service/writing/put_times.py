@@ -1,0 +1,36 @@
+"""When something is put: now, or just after what it replaces, where a producer's clock is ahead.
+
+Who puts a dataset or job means what was told of it until now, whatever time that was told with.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from headwater.graph.lineage import Graph
+from headwater.model.declared import DatasetPut, JobPut, dataset_facets, job_facets
+from headwater.model.events import Stamp
+from headwater.model.facts import Stamped
+
+
+def dataset_put_us(graph: Graph, put: DatasetPut, now_us: int) -> int:
+    """When a dataset is put; microseconds since 1970."""
+    known = graph.datasets.get(put.name)
+    declared = None if known is None else known.declared.get(put.name)
+    told = _stamps(graph.facets_of(put.name), dataset_facets(put))
+    return _after(told if declared is None else [*told, declared.stamp], now_us)
+
+
+def job_put_us(graph: Graph, put: JobPut, now_us: int) -> int:
+    """When a job is put; microseconds since 1970."""
+    known = graph.jobs.get(put.name)
+    if known is None:
+        return now_us
+    told = _stamps(known.facets, job_facets(put))
+    return _after(told if known.declaration is None else [*told, known.declaration.stamp], now_us)
+
+
+def _stamps(told: Mapping[str, Stamped], facets: Iterable[str]) -> list[Stamp]:
+    return [told[facet].stamp for facet in facets if facet in told]
+
+
+def _after(stamps: Iterable[Stamp], now_us: int) -> int:
+    return max((now_us, *(stamp.time_us + 1 for stamp in stamps)))
