@@ -123,10 +123,11 @@ def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, n
 
 
 def took_us(run: Run) -> int:
-    """How long a run that completed took; 0 for all others."""
+    """How long a run that completed took, from its first event where no start is told; 0 for all others."""
     if run.times is None or run.times.state[2] != "COMPLETE":
         return 0
-    return run.times.state[1].time_us - run.times.seen.first_us
+    first_us, started_us = run.times.seen.first_us, run.times.started_us
+    return max(0, run.times.state[1].time_us - (first_us if started_us is None else started_us))
 
 
 def _lost_tasks(facet: Mapping[str, Any]) -> str | None:

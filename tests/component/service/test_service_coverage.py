@@ -120,6 +120,14 @@ def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(cli
     assert listed(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
 
 
+def test_how_long_a_run_took_is_counted_from_its_start_and_not_from_when_it_was_created(client: TestClient) -> None:
+    times = ("OTHER", "00:00"), ("START", "04:50"), ("COMPLETE", "05:00")
+    post(client, *(told(kind, "r1", time=f"2026-05-22T{time}:00Z") for kind, time in times))
+    post(client, told("START", "r2", time="2026-05-22T06:00:00Z"))
+
+    assert listed(ask(client, at="2026-05-22T07:01:00Z")) == [("run-without-end", "run:r2", "etl")]
+
+
 def test_where_every_producer_died_all_is_silent_by_the_clock_and_nothing_was_as_of_then(client: TestClient) -> None:
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 300}
     kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
