@@ -108,10 +108,13 @@ def _label(walked: Walk, reached: Answer) -> str:
 
 
 def _told_before(reached: Answer) -> str | None:
-    """When the step to a place was told last, where that was before its last run began."""
+    """When the step to a place was told last, where that was before its last run began (if it says so, else ended).
+
+    None where it was told since.
+    """
     last_run, path = reached["lastRun"], reached["path"]
     last_told: str | None = path[-1].get("lastSeen") if path else None
-    began = last_run["startedAt"] if last_run else None
+    began = (last_run["startedAt"] or last_run["endedAt"]) if last_run else None
     return last_told if last_told and began and last_told < began else None
 
 
