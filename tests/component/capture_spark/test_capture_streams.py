@@ -1,5 +1,6 @@
 """Streaming programs: each start of a query is a run, with all that its micro-batches did."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,23 @@ def test_what_a_micro_batch_merges_comes_from_what_the_query_follows(program: Pr
         "price": [f"{program.folder.name}/in.price"],
         "supplier": [],
     }
+
+
+def test_what_a_function_of_micro_batches_raised_is_told_by_its_class_and_place(
+    program: Program, arriving: Path
+) -> None:
+    def refuse(_batch: DataFrame, _number: int) -> None:
+        raise LookupError("4929-1234-5678-9012")
+
+    query = at_once(followed(program, arriving), program, "refuse").queryName("live").foreachBatch(refuse).start()
+    with pytest.raises(StreamingQueryException):
+        query.awaitTermination()
+
+    live = program.ended()["shop.live"]
+
+    message = live.facet("errorMessage")["message"]
+    assert message.startswith("LookupError in a Python function, at refuse(")
+    assert "4929" not in json.dumps(live.last)
 
 
 def test_queries_at_once_are_told_apart_by_how_they_end(program: Program, arriving: Path) -> None:

@@ -129,6 +129,49 @@ def test_a_missing_password_is_told_by_the_name_of_its_variable(bench: Bench) ->
     assert "NO_SUCH_VARIABLE" in error_of(ran)["message"]
 
 
+def test_options_that_a_function_does_not_take_are_told_by_their_names(bench: Bench) -> None:
+    bench.write("steps.py", "def trim(frame, columns):\n    return frame\n")
+
+    ran = bench.run("""
+        input: {generate: {rows: 1}}
+        pipeline: {processors: [python: {function: "steps:trim", options: {cols: [id]}}]}
+        output: {iceberg: {table: lake.a.t}}
+    """)
+
+    assert "steps:trim: options do not fit the function: " in error_of(ran)["message"]
+    assert "columns" in error_of(ran)["message"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ("as_of: 2001-01-01T00:00:00Z", "as_of: lake.a.t has no snapshot as old as 2001-01-01 00:00:00+00:00"),
+        ("snapshot_id: 7", "snapshot_id: lake.a.t has no snapshot 7"),
+    ],
+)
+def test_a_snapshot_that_a_table_does_not_have_is_told_as_such(bench: Bench, chosen: str, told: str) -> None:
+    bench.run("input: {generate: {rows: 1}}\noutput: {iceberg: {table: lake.a.t}}")
+
+    ran = bench.run(f"""
+        input: {{iceberg: {{table: lake.a.t, {chosen}}}}}
+        output: {{iceberg: {{table: lake.a.u}}}}
+    """)
+
+    assert error_of(ran)["message"] == f"input (line 5): {told}"
+
+
+def test_what_a_database_refuses_is_told_by_its_number(bench: Bench) -> None:
+    with sqlite3.connect(bench.folder / "shop.db") as db:
+        db.execute("CREATE TABLE there (id INT)")
+
+    ran = bench.run("""
+        input: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: not_there}}
+        output: {iceberg: {table: lake.a.t}}
+    """)
+
+    assert error_of(ran)["message"].endswith("SQLiteException [error code 1]")
+
+
 def test_what_was_done_before_the_failure_is_counted(bench: Bench) -> None:
     ran = bench.run("""
         inputs: {good: {generate: {rows: 3}}, bad: {generate: {rows: 3, columns: {n: "1 / (id - 1)"}}}}

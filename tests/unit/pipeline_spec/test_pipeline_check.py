@@ -234,6 +234,16 @@ def test_options_are_taken_as_they_are_written(tmp_path: Path) -> None:
     assert reads.options == {"header": "true", "sep": ";", "maxColumns": "007", "ratio": "1.50", "quote": ""}
 
 
+def test_a_transform_that_iceberg_does_not_have_is_told_before_spark_starts(tmp_path: Path) -> None:
+    entry = "iceberg: {table: lake.a.b, partition_by: [daz(ts), 'bucket(8, id)', day, Days(ts)]}"
+
+    found = problems(tmp_path, NEEDED.replace("stdout: {rows: 5}", entry))
+
+    (told,) = found
+    assert told.startswith("orders.yaml:4:52: output.iceberg.partition_by.0: expected a column, or bucket, truncate, ")
+    assert told.endswith(" of one, found daz, did you mean 'day'?")
+
+
 def test_a_time_keeps_its_zone(tmp_path: Path) -> None:
     entry = "input: {iceberg: {table: lake.a.b, as_of: 2026-01-31T12:00:00Z}}"
 

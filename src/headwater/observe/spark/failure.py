@@ -46,6 +46,9 @@ _WRAPPERS: Final = frozenset(
     {"STREAM_FAILED", "TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "FOREACH_BATCH_USER_FUNCTION_ERROR", "INTERNAL_ERROR"}
 )
 
+# They carry a traceback: from a worker's process, and from a function that the JVM called in this one.
+_OF_PYTHON: Final = frozenset({"PythonException", "Py4JException"})
+
 _SPEAKS_OF_PLACES: Final = frozenset(
     {
         *("java.net.ConnectException", "java.net.UnknownHostException", "java.net.SocketTimeoutException"),
@@ -67,7 +70,9 @@ _SPEAKS_OF_PLACES: Final = frozenset(
 
 _PYTHON_FRAME = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+), in (?P<function>\S+)$', re.MULTILINE)
 _PYTHON_TRACEBACK = re.compile(
-    r"^Traceback \(most recent call last\):\n(?P<frames>(?:[ \t].*\n|\n)*)(?P<error>[A-Za-z_][\w.]*)", re.MULTILINE
+    r"(?:^|Return Message: )Traceback \(most recent call last\):\n"
+    r"(?P<frames>(?:[ \t].*\n|\n)*)(?P<error>[A-Za-z_][\w.]*)",
+    re.MULTILINE,
 )
 
 
@@ -166,10 +171,12 @@ def _java_message(chain: list[_Throwable]) -> str:
             return f"{throwable.short_name} [{throwable.condition}] {_filled_template(throwable)}".rstrip()
         if throwable.class_name in _SPEAKS_OF_PLACES:
             return f"{throwable.short_name}: {_first_line(throwable.java.getMessage())}"
-        if throwable.short_name == "PythonException":
-            return _python_worker_message(*read_traceback(throwable.java.getMessage() or ""))
-        if state := _sql_state(throwable):
-            return f"{throwable.short_name} [SQLSTATE {state}]"
+        if throwable.short_name in _OF_PYTHON:
+            raised, frames = read_traceback(_text(throwable))
+            if frames or throwable.short_name == "PythonException":
+                return _python_worker_message(raised, frames)
+        if code := _sql_code(throwable):
+            return f"{throwable.short_name} [{code}]"
     return " caused by ".join(dict.fromkeys(throwable.short_name for throwable in chain))
 
 
@@ -188,20 +195,21 @@ def _template(condition: str) -> str:
     return str(helper.errorReader().getMessageTemplate(condition))
 
 
-def _sql_state(throwable: _Throwable) -> str | None:
+def _sql_code(throwable: _Throwable) -> str | None:
+    """By which number a database knows what went wrong: the standard's, or else its own."""
     try:
-        state = throwable.java.getSQLState()
+        state, code = throwable.java.getSQLState(), throwable.java.getErrorCode()
     except Py4JError:  # no `java.sql.SQLException`
         return None
-    return str(state) if state else None
+    return f"SQLSTATE {state}" if state else f"error code {code}" if code else None
 
 
 def _java_trace(chain: list[_Throwable]) -> Iterator[str]:
     for depth, throwable in enumerate(chain):
         condition = f" [{throwable.condition}]" if throwable.condition else ""
         yield f"{'Caused by: ' if depth else ''}{throwable.class_name}{condition}"
-        if throwable.short_name == "PythonException":
-            yield from _at(read_traceback(throwable.java.getMessage() or "")[1])
+        if throwable.short_name in _OF_PYTHON:
+            yield from _at(read_traceback(_text(throwable))[1])
         frames = throwable.java.getStackTrace()
         yield from (f"\tat {frames[number].toString()}" for number in range(min(len(frames), MOST_FRAMES)))
 

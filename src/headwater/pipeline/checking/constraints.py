@@ -3,6 +3,7 @@
 A rule is a generator of complaints: the path of the key below what the rule is about, and what is wrong with it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -45,6 +46,12 @@ SCHEMA_VERSIONS: Final = (1,)
 EMBEDDED_CATALOG: Final = "lake"
 
 _CREDENTIAL_OPTIONS = frozenset({"user", "password"})
+_CALLED: Final = re.compile(r"\s*(\w+)\s*\(")
+_TRANSFORMS: Final = (
+    *("bucket", "truncate", "years", "months", "days", "hours"),
+    *("year", "month", "day", "date", "hour", "date_hour", "identity"),
+)
+"""Of Iceberg's, as its Spark extension calls them."""
 
 
 def complaints(draft: Draft) -> Complaints:
@@ -140,6 +147,11 @@ def _iceberg_output(writes: IcebergOutput, streams: bool) -> Complaints:
         yield ("on",), f"on is for mode: merge, found mode: {writes.mode}"
     if streams and writes.mode == "overwrite":
         yield ("mode",), "expected append or merge: each micro-batch of a stream would wipe out the one before"
+    for number, partition in enumerate(writes.partition_by):
+        transform = _CALLED.match(partition)
+        if transform is not None and transform[1].lower() not in _TRANSFORMS:
+            known = f"expected a column, or {', '.join(_TRANSFORMS)} of one, found {transform[1]}"
+            yield ("partition_by", str(number)), known + nearest(transform[1].lower(), _TRANSFORMS)
 
 
 def _sql_output(writes: SqlOutput, streams: bool) -> Complaints:

@@ -1,6 +1,7 @@
 """`python`: a function of the user's, from data frame to data frame."""
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,9 +19,15 @@ def applied(frame: DataFrame, does: PythonProcessor, directory: Path) -> DataFra
     """What the function gives for the frame; its module is looked for in `directory` first.
 
     Raises:
-        InvalidPipelineError: there is no such module or function, or it gives no data frame.
+        InvalidPipelineError: there is no such module or function, it does not take these options, or it gives no data
+            frame.
     """
-    result = _function(does.function, directory)(frame, **does.options)
+    function = _function(does.function, directory)
+    try:
+        inspect.signature(function).bind(frame, **does.options)
+    except TypeError as misfit:
+        raise InvalidPipelineError(f"{does.function}: options do not fit the function: {misfit}") from misfit
+    result = function(frame, **does.options)
     if not isinstance(result, DataFrame):
         raise InvalidPipelineError(f"{does.function}: expected a DataFrame back, got {type(result).__name__}")
     return result
