@@ -4,7 +4,9 @@ record    what one run told, folded from its events; readings: facets as it is r
 history   what the walk asks of whoever keeps the past
 wholes    runs that never began, since what they were to be a part of failed before
 attempts  runs that failed, and that no later run made good
-trail     from a run upwards: which run wrote what it read, and by which evidence
+visit     a run on the way up, what fed it, and what it is compared with
+writers   which runs wrote what was read, and by which evidence
+trail     from a run upwards, through those that wrote what it read
 finding   something that changed or went wrong, and where
 rules     one file a kind of finding
 words     spans of time, short lists

@@ -6,7 +6,7 @@ from typing import Literal
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef
-from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.visit import Visit
 from headwater.model.names import DatasetId, JobId
 
 Kind = Literal[

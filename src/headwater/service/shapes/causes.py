@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from headwater.graph.causes.finding import Kind
-from headwater.graph.causes.trail import By
+from headwater.graph.causes.visit import By
 from headwater.model.facts import RunState
 from headwater.service.shapes.marquez import Name
 

@@ -9,7 +9,8 @@ from headwater.graph.causes.attempts import failed_beside
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.trail import By, Feed, Handed, Link, Start, Trail, Visit, Writer, read_through
+from headwater.graph.causes.trail import Start, Trail, read_through
+from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of, without_column
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso

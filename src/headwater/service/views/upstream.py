@@ -1,7 +1,7 @@
 """Which runs made what a run read, and which handed data to it without a dataset between.
 
-By the rules of the walk to a root cause (`headwater.graph.causes.trail`). That also follows runs that failed: what they
-should have written; these wrote what was read.
+By the rules of the walk to a root cause (`headwater.graph.causes.writers`). That also follows runs that failed: what
+they should have written; these wrote what was read.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,8 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.record import SILENT, Outline
-from headwater.graph.causes.trail import Writer, by_time, by_version, read_at_us
+from headwater.graph.causes.visit import Writer
+from headwater.graph.causes.writers import by_time, by_version, read_at_us
 from headwater.graph.ends import has_written, said_of
 from headwater.graph.records import Run, RunEnd
 from headwater.graph.walk import walked

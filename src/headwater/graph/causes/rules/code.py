@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.finding import Finding, Kind
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Record
-from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.visit import Visit
 from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
 from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngineFacet
 

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.trail import Feed, Visit
+from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import span
 from headwater.model.names import DatasetId
 

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import SILENT, Check, FailedCheck, Outline, Record
-from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId

@@ -8,7 +8,7 @@ from typing import Final
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Outline, Record
-from headwater.graph.causes.trail import Feed, Visit
+from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import clipped, span
 from headwater.model.facets.run import ErrorMessageFacet, SparkExceptionFacet
 from headwater.model.names import JobId

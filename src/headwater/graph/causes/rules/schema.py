@@ -9,7 +9,7 @@ from typing import Final
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Record, SchemaNews
-from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
 from headwater.graph.drift import ColumnChange, Columns, column_changes
 from headwater.model.events import Direction

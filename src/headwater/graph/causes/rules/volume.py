@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.visit import Visit
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId
 

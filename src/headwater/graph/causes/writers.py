@@ -1,0 +1,104 @@
+"""Which runs wrote what was read, as far as the events prove it.
+
+Where reader and writer both tell the version, the version decides. Else it is the latest run of each writing job that
+had completed before the reader began, and for a stream the one that was running then. Attempts that failed in between
+are there too: what they should have written is what the reader lacks.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.attempts import not_made_good
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.visit import Window, Writer
+from headwater.model.names import DatasetId, JobId
+
+_MOST_BESIDE: Final = 20
+"""Runs that went well beside the one that wrote last: what lies further up is to be looked at, too."""
+
+
+def read_at_us(history: History, run: Outline) -> int:
+    """When a run read what it did: at its beginning; a stream reads as it goes."""
+    return run.last_us if history.is_stream(run.job) else run.started_us
+
+
+class Read(NamedTuple):
+    """A run that read, or took what was handed to it, when it did, and what would be news to it."""
+
+    reader: Outline
+    at_us: int
+    news: Window | None
+
+
+def who_wrote(
+    history: History, name: DatasetId, versions: frozenset[str], jobs: Sequence[JobId], read: Read
+) -> Iterator[Writer]:
+    """The runs of these jobs that wrote the dataset as it was read, in these versions if any, or should have."""
+    reader = read.reader
+    runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
+    before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
+    told = by_version(history, name, versions, before)
+    if told is not None:
+        yield Writer(told, "version")
+    for job in jobs:
+        own = [run for run in runs if run.job == job]
+        if told is not None:
+            yield from _attempts(own, told, read)
+        else:
+            yield from by_clock(history, job, own, [run for run in own if name in run.writes], read)
+
+
+def by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
+    """The run that made the version: the first to tell of it; a later one that failed may tell what it found."""
+    if not versions:
+        return None
+    written = history.versions_written([run.run_id for run in runs], name)
+    wrote = [run for run in runs if written.get(run.run_id, frozenset()) & versions]
+    return min(wrote, key=lambda run: (run.state != "COMPLETED", run.last_us, run.run_id), default=None)
+
+
+def by_clock(
+    history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], read: Read
+) -> Iterator[Writer]:
+    """The run of the job that fed a reader at that time, those that did beside it, and attempts that failed."""
+    found = by_time(history, job, wrote, read.at_us)
+    if found is not None:
+        yield found
+        if found.by == "time":
+            yield from (Writer(run, "time") for run in islice(_beside(found.run, wrote, read.at_us), _MOST_BESIDE))
+    yield from _attempts(own, None if found is None else found.run, read)
+
+
+def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outline]:
+    """The runs that went well beside one, as parts of the same run: those of a mapped task each write a part."""
+    for each in wrote if run.parent_run is not None else ():
+        is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us
+        if is_done and each.parent_run == run.parent_run and each != run:
+            yield each
+
+
+def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
+    """The latest run that had ended by then; a stream writes as it goes, whether it ends well or not."""
+    is_stream = history.is_stream(job)
+    if is_stream:
+        meanwhile = [run for run in wrote if run.started_us <= at_us and (run.ended_us is None or run.ended_us > at_us)]
+        if meanwhile:
+            return Writer(max(meanwhile, key=lambda run: (run.started_us, run.run_id)), "stream")
+    ended = [run for run in wrote if run.ended_us is not None and run.ended_us <= at_us]
+    done = [run for run in ended if is_stream or run.state == "COMPLETED"]
+    return Writer(max(done, key=lambda run: (run.ended_us or 0, run.run_id)), "time") if done else None
+
+
+def _attempts(runs: Sequence[Outline], fed: Outline | None, read: Read) -> Iterator[Writer]:
+    """The attempts of the job that failed before the read, were not made good by then, and are not what fed it.
+
+    A stream that runs again since is made good, unless it had not failed yet when its reader had read before.
+    """
+    tried = [run for run in runs if run.ended_us is not None and run.ended_us <= read.at_us]
+    is_running = fed is not None and (fed.ended_us is None or fed.ended_us > read.at_us)
+    for failed in not_made_good(tried, read.reader.parent_run):
+        is_news = read.news is not None and read.news.has(failed.ended_us or failed.last_us)
+        if failed != fed and (not is_running or is_news):
+            yield Writer(failed, "attempt")
