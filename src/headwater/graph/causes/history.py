@@ -1,6 +1,6 @@
 """What the walk to a root cause asks of whoever keeps the past."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -17,6 +17,15 @@ class History(Protocol):
 
     def runs_of(self, job: JobId) -> Sequence[Outline]:
         """The runs of a job that spoke themselves, newest first; of many the newest only."""
+
+    def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[Outline]:
+        """The runs of a job that spoke themselves and ended after one time and by another, latest begun first.
+
+        Either those that failed or those that went well; where very many ran then, the newest of these only.
+        """
+
+    def begun_next(self, job: JobId, at_us: int) -> Outline | None:
+        """The first run of a job to begin then or later, of those that spoke themselves."""
 
     def record(self, run_id: str) -> Record:
         """A run that `runs_of` told of, with its facets."""

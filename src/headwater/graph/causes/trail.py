@@ -1,16 +1,17 @@
 """From a run upwards: for each dataset it read, the run that wrote just that (`headwater.graph.causes.writers`)."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from heapq import heappop, heappush
+from itertools import count
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.record import SILENT, Outline, Record
 from headwater.graph.causes.visit import BASELINE, Feed, Handed, Link, Parts, Visit, Window, Writer
 from headwater.graph.causes.wholes import failed_whole
-from headwater.graph.causes.writers import Read, by_clock, read_at_us, who_wrote
-from headwater.graph.walk import reachable
+from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_through, who_wrote
 from headwater.model.names import DatasetId, JobId
 
 MAX_RUNS: Final = 200
@@ -42,21 +43,22 @@ class _Next(NamedTuple):
     """Whether somebody on the way had run before, so that something can be no news."""
     awaited_us: int | None = None
     """By when a newer run should have been."""
+    turn: int = 0
+    """Which of the runs that wrote a dataset between two reads it is, or lies above; 0: none."""
 
     @property
     def is_of_missing(self) -> bool:
         """Whether it was to have a part that is missing."""
         return bool(self.path) and self.path[-1].by == "whole"
 
-    def also_for(self, source: DatasetId | JobId, columns: ColumnsOf | None) -> "_Next":
-        """This run to be looked at also for that output, or these columns of it; for all of it where that is a job."""
-        if isinstance(source, JobId):
-            return self._replace(outputs=None, wanted=None)
-        outputs = None if self.outputs is None else self.outputs | {source}
-        if self.wanted is None or columns is None:
+    def also_for(self, other: "_Next") -> "_Next":
+        """This run to be looked at also for those outputs, or columns of them, for which another way leads here."""
+        outputs = None if self.outputs is None or other.outputs is None else self.outputs | other.outputs
+        if outputs is None or self.wanted is None or other.wanted is None:
             return self._replace(outputs=outputs, wanted=None)
-        known = self.wanted.get(source, frozenset())
-        return self._replace(outputs=outputs, wanted={**self.wanted, source: known | columns[source]})
+        known = self.wanted
+        also = {name: known.get(name, frozenset()) | columns for name, columns in other.wanted.items()}
+        return self._replace(outputs=outputs, wanted={**known, **also})
 
 
 class Trail(NamedTuple):
@@ -71,38 +73,83 @@ def trail(history: History, start: Start, max_hops: int) -> Generator[None, None
 
     Each run stands there once. A step is a run that was looked at, be it anew as more of what it wrote matters.
     """
-    nexts = {run.run_id: _first(history, start, run) for run in start.runs}
-    queue = deque(nexts)
-    visits: dict[str, Visit] = {}
-    is_cut = False
-    while queue:
-        here = nexts[queue.popleft()]
-        run, path = here.run, here.path
-        if len(visits) == MAX_RUNS and run.run_id not in visits:
-            return Trail(tuple(visits.values()), is_cut=True)
-        visit = visits[run.run_id] = _visit(history, here)
+    walk = _Walk(history, start, max_hops)
+    while (here := walk.next()) is not None:
+        if len(walk.visits) == MAX_RUNS and here.run.run_id not in walk.visits:
+            walk.is_cut = True
+            break
+        walk.look_at(here)
         yield
-        was_read = here.was_read or bool(visit.earlier)
-        jobs = {run.job, *(visits[link.reader].run.job for link in path)}
+    return Trail(tuple(sorted(walk.visits.values(), key=lambda visit: visit.hops)), walk.is_cut)
+
+
+class _Walk:
+    """What was looked at by now, and what is to be looked at.
+
+    First what was there when it was read; what was written meanwhile comes after that, of each dataset the first run
+    with what lies above it, then of each the second: so none of them keeps others from their turn.
+    """
+
+    def __init__(self, history: History, start: Start, max_hops: int) -> None:
+        self._history = history
+        self._max_hops = max_hops
+        self._nexts = {run.run_id: _first(history, start, run) for run in start.runs}
+        self._queue = deque(self._nexts)
+        self._later: list[tuple[int, int, _Next]] = []
+        self._places = count()
+        self.visits: dict[str, Visit] = {}
+        self.is_cut = False
+
+    def next(self) -> "_Next | None":
+        """The run whose turn it is; None: all were looked at."""
+        while not self._queue and self._later:
+            *_, later = heappop(self._later)
+            self._await(later)
+        return self._nexts[self._queue.popleft()] if self._queue else None
+
+    def look_at(self, here: "_Next") -> None:
+        """Visit the run, and note what fed it."""
+        visit = self.visits[here.run.run_id] = _visit(self._history, here)
+        jobs = {here.run.job, *(self.visits[link.reader].run.job for link in here.path)}
+        turns: Counter[DatasetId | JobId] = Counter()
         for source, writer, at_us in visit.fed_by:
             if writer.run.job in jobs:
                 continue  # a job's own earlier runs are what it is compared with, not what lies above it
-            wrote, wanted = writer.run.run_id, _narrowed(visit.columns, source)
-            if (known := nexts.get(wrote)) is not None:
-                nexts[wrote] = known.also_for(source, wanted)
-                if nexts[wrote] != known and wrote in visits:
-                    queue.append(wrote)
-                continue
-            if len(path) == max_hops:
-                is_cut = True
-                continue
-            link = Link(run.run_id, source, wrote, writer.by)
-            is_awaited = writer.by == "whole"  # it ran since, perhaps
-            news = visit.news._replace(until_us=at_us if is_awaited else min(visit.news.until_us, at_us))
-            only = None if isinstance(source, JobId) else frozenset({source})
-            nexts[wrote] = _Next(writer.run, (*path, link), only, wanted, news, was_read)
-            queue.append(wrote)
-    return Trail(tuple(visits.values()), is_cut)
+            turns[source] += writer.by == "meanwhile"
+            turn = here.turn + (turns[source] if writer.by == "meanwhile" else 0)
+            above = _above(visit, here, source, writer, at_us)._replace(turn=turn)
+            if turn == 0 or writer.run.run_id in self._nexts:
+                self._await(above)
+            else:
+                heappush(self._later, (turn, next(self._places), above))
+
+    def _await(self, above: "_Next") -> None:
+        """Have a run looked at in its turn, or anew if it was to be looked at for less."""
+        run_id = above.run.run_id
+        known = self._nexts.get(run_id)
+        if known is None:
+            if len(above.path) > self._max_hops:
+                self.is_cut = True
+                return
+            self._nexts[run_id] = above
+            self._queue.append(run_id)
+            return
+        self._nexts[run_id] = known.also_for(above)
+        if self._nexts[run_id] != known and run_id in self.visits:
+            self._queue.append(run_id)
+
+
+def _above(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
+    """The run that wrote what was read, to be looked at for that."""
+    is_awaited = writer.by == "whole"  # it ran since, perhaps
+    return _Next(
+        writer.run,
+        (*here.path, Link(here.run.run_id, source, writer.run.run_id, writer.by)),
+        None if isinstance(source, JobId) else frozenset({source}),
+        _narrowed(visit.columns, source),
+        visit.news._replace(until_us=at_us if is_awaited else min(visit.news.until_us, at_us)),
+        here.was_read or bool(visit.earlier),
+    )
 
 
 def _first(history: History, start: Start, run: Outline) -> _Next:
@@ -118,7 +165,7 @@ def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf
 
 
 def _visit(history: History, here: _Next) -> Visit:
-    run, path, outputs, wanted, news, was_read, awaited_us = here
+    run, path, outputs, wanted, news, was_read, awaited_us, _ = here
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
@@ -127,11 +174,12 @@ def _visit(history: History, here: _Next) -> Visit:
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
     if earlier and not history.is_stream(run.job):
         news = known = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
-    read, parts = read_through(history, run.reads), None if outputs is None else _parts(history, run, outputs)
+    names, parts = read_through(history, run.reads), None if outputs is None else _parts(history, run, outputs)
     if parts is not None:
-        read &= parts.read
-    feeds = tuple(_feeds(history, record, read, None if wanted is None else columns, known))
-    handed = () if parts is not None else tuple(_handed(history, record, known))
+        names &= parts.read
+    read = Read(run, read_at_us(history, run), known, earlier)
+    feeds = tuple(_feeds(history, record, names, None if wanted is None else columns, read))
+    handed = () if parts is not None else tuple(_handed(history, read))
     beside = (*handed, *_made_of(history, here), *_unbegun(history, here, feeds))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
@@ -154,11 +202,6 @@ def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Ou
 
 def _is_over(stream: Outline, run: Outline) -> bool:
     return stream.ended_us is not None or stream.last_us < run.started_us
-
-
-def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
-    """The datasets, and all that they are made from without a job."""
-    return {*reachable(names, history.made_from, MAX_RUNS)}
 
 
 def _with_sources(history: History, wanted: ColumnsOf | None) -> ColumnsOf | None:
@@ -189,30 +232,29 @@ def _parts(history: History, run: Outline, outputs: AbstractSet[DatasetId]) -> P
 
 
 def _feeds(
-    history: History, record: Record, read: Iterable[DatasetId], columns: ColumnsOf | None, news: Window | None
+    history: History, record: Record, names: Iterable[DatasetId], columns: ColumnsOf | None, read: Read
 ) -> Iterator[Feed]:
-    run = record.outline
-    at_us = read_at_us(history, run)
-    for name in sorted(read):
+    is_stream = history.is_stream(record.outline.job)
+    for name in sorted(names):
         if columns is not None and name not in columns:
             continue  # no column of it feeds what is wrong
         end = record.ends.get(("input", name), SILENT)
-        versions = end.versions if history.is_stream(run.job) else end.versions_at_first
+        versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
-        writers = tuple(who_wrote(history, name, versions, jobs, Read(run, at_us, news)))
-        yield Feed(name, versions, jobs, writers, at_us, bool(history.made_from(name)))
+        writers, is_cut = who_wrote(history, name, versions, jobs, read)
+        yield Feed(name, versions, jobs, writers, read.at_us, bool(history.made_from(name)), is_cut)
 
 
-def _handed(history: History, record: Record, news: Window | None) -> Iterator[Handed]:
+def _handed(history: History, read: Read) -> Iterator[Handed]:
     """The jobs that handed data to a run: a run that gave it tells no version, so by the clock where none is named."""
-    run = record.outline
-    at_us, named = read_at_us(history, run), history.named_givers(run.run_id)
+    run = read.reader
+    named = history.named_givers(run.run_id)
     for job in history.givers(run.job):
         if job in named:
-            yield Handed(job, tuple(Writer(each, "named") for each in named[job]), at_us)
+            yield Handed(job, tuple(Writer(each, "named") for each in named[job]), read.at_us)
             continue
         own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
-        yield Handed(job, tuple(by_clock(history, job, own, own, Read(run, at_us, news))), at_us)
+        yield Handed(job, tuple(by_clock(history, job, own, own, read)), read.at_us)
 
 
 def _made_of(history: History, here: _Next) -> Iterator[Handed]:

@@ -11,10 +11,10 @@ from headwater.graph.structs import Nesting
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
-By = Literal["version", "named", "time", "stream", "attempt", "part", "whole"]
-"""The version on both sides; named by who tells that data was handed over; the latest that had ended; running
-meanwhile; failed, and not made good; a part of the run; what the missing run of a job was to be a part of, which failed
-before."""
+By = Literal["version", "named", "time", "meanwhile", "stream", "attempt", "part", "whole"]
+"""The version on both sides; named by who tells that data was handed over; the latest that had ended; one that ended
+since the reader's run before had read; running then; failed, and not made good; a part of the run; what the missing run
+of a job was to be a part of, which failed before."""
 
 BASELINE: Final = 10
 """Earlier runs of a job that a run is compared with."""
@@ -38,6 +38,8 @@ class Feed(NamedTuple):
     """When it was read."""
     is_made: bool = False
     """Whether it is made from others without a job."""
+    is_cut: bool = False
+    """Whether more runs wrote it since the reader's run before had read than are looked at."""
 
 
 class Handed(NamedTuple):
@@ -110,6 +112,11 @@ class Visit:
     def hops(self) -> int:
         """How many datasets lie between it and the output."""
         return len(self.path)
+
+    @property
+    def is_of_meanwhile(self) -> bool:
+        """Whether it is looked at for what somebody on the way read anew, though others wrote after it."""
+        return any(link.by == "meanwhile" for link in self.path)
 
     @property
     def fed_by(self) -> Iterator[tuple[DatasetId | JobId, Writer, int]]:

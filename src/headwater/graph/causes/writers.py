@@ -2,19 +2,24 @@
 
 Where reader and writer both tell the version, the version decides. Else it is the latest run of each writing job that
 had completed before the reader began, and for a stream the one that was running then. Attempts that failed in between
-are there too: what they should have written is what the reader lacks.
+are there too: what they should have written is what the reader lacks. So are the runs that wrote since the reader's run
+before had read (`headwater.graph.causes.meanwhile`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import not_made_good
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.meanwhile import wrote_meanwhile
+from headwater.graph.causes.record import SILENT, Outline, Record
 from headwater.graph.causes.visit import Window, Writer
+from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
+_MOST_MADE: Final = 200
+"""Steps from a dataset to what it is made from."""
 _MOST_BESIDE: Final = 20
 """Runs that went well beside the one that wrote last: what lies further up is to be looked at, too."""
 
@@ -30,24 +35,68 @@ class Read(NamedTuple):
     reader: Outline
     at_us: int
     news: Window | None
+    earlier: Sequence[Record] = ()
+    """The runs of its job that it is compared with, newest first."""
+
+
+class WhoWrote(NamedTuple):
+    """The runs that wrote a dataset as it was read; `is_cut`: more wrote it since the run before had read."""
+
+    writers: tuple[Writer, ...]
+    is_cut: bool = False
 
 
 def who_wrote(
     history: History, name: DatasetId, versions: frozenset[str], jobs: Sequence[JobId], read: Read
-) -> Iterator[Writer]:
+) -> WhoWrote:
     """The runs of these jobs that wrote the dataset as it was read, in these versions if any, or should have."""
     reader = read.reader
     runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
     before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
     told = by_version(history, name, versions, before)
-    if told is not None:
-        yield Writer(told, "version")
+    found = [] if told is None else [Writer(told, "version")]
     for job in jobs:
         own = [run for run in runs if run.job == job]
         if told is not None:
-            yield from _attempts(own, told, read)
+            found += _attempts(own, told, read)
         else:
-            yield from by_clock(history, job, own, [run for run in own if name in run.writes], read)
+            found += by_clock(history, job, own, [run for run in own if name in run.writes], read)
+    since = _new_to(history, name, told, before, read)
+    if since is None:
+        return WhoWrote(tuple(found))
+    known = {reader.run_id, *(writer.run.run_id for writer in found)}
+    meanwhile = [wrote_meanwhile(history, job, name, since, known) for job in jobs]
+    found += (Writer(run, "meanwhile") for each in meanwhile for run in each.runs)
+    return WhoWrote(tuple(found), is_cut=any(each.is_cut for each in meanwhile))
+
+
+def _new_to(
+    history: History, name: DatasetId, told: Outline | None, wrote: Sequence[Outline], read: Read
+) -> Window | None:
+    """When what is new to the reader was written: since its last run that read the dataset, too.
+
+    None: there was no such run. Where both tell versions that are known, it was written after the one and by the other.
+    """
+    if read.news is not None and history.is_stream(read.reader.job) and not read.earlier:
+        return Window(read.news.after_us, read.at_us)
+    last = next((each for each in read.earlier if name in read_through(history, each.outline.reads)), None)
+    if last is None:
+        return None
+    since_us = read_at_us(history, last.outline)
+    if told is None:
+        return Window(since_us, read.at_us)
+    versions = last.ends.get(("input", name), SILENT).versions_at_first
+    former = by_version(history, name, versions, wrote)
+    return Window(since_us if former is None else _done_us(former), _done_us(told))
+
+
+def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
+    """The datasets, and all that they are made from without a job."""
+    return {*reachable(names, history.made_from, _MOST_MADE)}
+
+
+def _done_us(run: Outline) -> int:
+    return run.last_us if run.ended_us is None else run.ended_us
 
 
 def by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:

@@ -47,6 +47,9 @@ from headwater.store.facet_reader import ToldFacet
 
 _MOST_RUNS: Final = 200
 """Of a job, its newest."""
+_MOST_BETWEEN: Final = 5_000
+"""Of a job, its newest between two times."""
+_FAILED_ENDS: Final = frozenset({"FAIL", "ABORT"})
 _MOST_WHOLES: Final = 20
 """Around a run, one within the other."""
 _MOST_EVENTS: Final = 200
@@ -249,6 +252,31 @@ class KnownHistory:
         """The run, or None where it never spoke itself, or told no more than that it was created."""
         run = self._graph.runs.get(run_id)
         return self.outline(run_id) if run is not None and run.has_begun else None
+
+    def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[Outline]:
+        """As in `History`: read lazily, and found out without a look at what runs told of datasets."""
+        done = self._knowledge.activity(job)
+        for run_id in islice(done.begun_by(until_us, self._began_us), _MOST_BETWEEN):
+            if self._began_us(run_id) + done.longest_us <= after_us:
+                return  # it and all that began before it had ended by then
+            if self._has_ended_in(run_id, after_us, until_us, has_failed) and (run := self.outline(run_id)) is not None:
+                yield run
+
+    def _has_ended_in(self, run_id: str, after_us: int, until_us: int, has_failed: bool) -> bool:
+        run = self._graph.runs.get(run_id)
+        end = None if run is None else self._graph.end_of(run)
+        if end is None or not after_us < end.time_us <= until_us:
+            return False
+        return end.event_type in _FAILED_ENDS if has_failed else end.event_type == "COMPLETE"
+
+    def begun_next(self, job: JobId, at_us: int) -> Outline | None:
+        """As in `History`."""
+        done = self._knowledge.activity(job)
+        later = len(done.runs) - len(done.begun_by(at_us - 1, self._began_us))
+        return next(filter(None, map(self.outline, reversed(done.runs[:later]))), None)
+
+    def _began_us(self, run_id: str) -> int:
+        return self._knowledge.run(run_id).seen.first_us
 
     def _outline(self, run_id: str) -> Outline | None:
         """The run, or None where it never spoke itself."""

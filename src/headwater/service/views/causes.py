@@ -9,8 +9,9 @@ from headwater.graph.causes.attempts import failed_beside
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.trail import Start, Trail, read_through
+from headwater.graph.causes.trail import Start, Trail
 from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
+from headwater.graph.causes.writers import read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of, without_column
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso
@@ -23,6 +24,7 @@ _HOW: Final[Mapping[By, str]] = {
     "version": "both tell the same version",
     "named": "who tells that the data was handed over names this run",
     "time": "no version on both sides: the latest run that had ended before",
+    "meanwhile": "it ended after the reader's run before had read; the reader may have read of it, too",
     "stream": "it was running then",
     "attempt": "it failed before, and no run of the job that began since had made it good",
     "part": "it is a part of that run",
@@ -227,6 +229,8 @@ def _words(feed: Feed) -> str:
         return "no run is known that had written it before"
     if feed.versions and all(writer.by != "version" for writer in feed.writers):
         return "the version that was read is none that a run tells it wrote"
+    if feed.is_cut:
+        return "written by runs that are known; of those since the reader's run before only the newest are looked at"
     return "written by runs that are known"
 
 

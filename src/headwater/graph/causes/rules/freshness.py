@@ -17,7 +17,7 @@ _UNFINISHED: Final = 0.55
 
 def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
     """A stream that feeds the run had been silent for longer than it may; the output's own, until it is asked."""
-    for feed in visit.feeds:
+    for feed in () if visit.is_of_meanwhile else visit.feeds:
         for writer in feed.writers:
             if writer.by == "stream":
                 yield from _silent(visit, history, writer.run, feed.at_us, is_of_feed=True)
@@ -47,7 +47,7 @@ def _silent(visit: Visit, history: History, run: Outline, at_us: int, *, is_of_f
 
 def freshness_gaps(visit: Visit, history: History) -> Iterator[Finding]:
     """The run read a version although a newer one was there, or while a newer one was being made."""
-    for feed in visit.feeds:
+    for feed in () if visit.is_of_meanwhile else visit.feeds:
         used = [writer.run for writer in feed.writers if writer.by in ("version", "time")]
         if not used:
             continue

@@ -1,13 +1,12 @@
 """Runs that failed, and runs that should have been and were not."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from statistics import median
+from collections.abc import Iterator
 from typing import Final
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Outline, Record
+from headwater.graph.causes.rhythm import usual_us
 from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import clipped, span
 from headwater.model.facets.run import ErrorMessageFacet, SparkExceptionFacet
@@ -15,10 +14,10 @@ from headwater.model.names import JobId
 
 _FAILED: Final = 0.9
 _ABORTED: Final = 0.8
+_FOLLOWED: Final = 0.5
+"""Of the weight, where runs after it went well."""
 _NEVER_RAN: Final = 0.85
 _LATE: Final = 0.75
-_FEWEST_INTERVALS: Final = 3
-"""Between runs, from which a job's rhythm can be told."""
 _LATE_AFTER: Final = 2.0
 """Usual intervals: one run was left out."""
 
@@ -31,11 +30,13 @@ def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
     told = _error(visit.record)
     why = f": {clipped(told[0])}" if told else ""
     what = "failed" if run.state == "FAILED" else "was aborted"
+    is_followed = bool(visit.path) and visit.path[-1].by == "meanwhile"
+    then = ", and later ones went well" if is_followed else ""
     events = [event for event in (visit.record.last, told and told[1]) if event is not None]
     yield Finding(
         "failed-run",
-        _FAILED if run.state == "FAILED" else _ABORTED,
-        f"a run of {run.job.name} {what}{why}",
+        (_FAILED if run.state == "FAILED" else _ABORTED) * (_FOLLOWED if is_followed else 1),
+        f"a run of {run.job.name} {what}{then}{why}",
         run.job,
         visit,
         run.ended_us or run.last_us,
@@ -55,8 +56,11 @@ def _error(record: Record) -> tuple[str, EventRef] | None:
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
     """A job that writes an input had not run by then, or is overdue; so is the output's own, when it is asked.
 
-    Where it was to run as a part of another's run that failed before, this failure shows it.
+    Where it was to run as a part of another's run that failed before, this failure shows it. What was late between two
+    reads, and had come by the second, is not told.
     """
+    if visit.is_of_meanwhile:
+        return
     unbegun = {each.job: writer.run for each in visit.handed for writer in each.writers if writer.by == "whole"}
     for job, whole in unbegun.items():
         yield _unbegun(visit, history, job, whole)
@@ -142,27 +146,20 @@ def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
     ends = [run.ended_us for run in history.runs_of(last.job) if run.state == "COMPLETED" and run.ended_us is not None]
     ended_us = _end_us(last)
-    usual_us = _rhythm_us([end for end in ends if end <= ended_us])
+    usual = usual_us(end for end in ends if end <= ended_us)
     age_us = at_us - ended_us
-    if usual_us is None or age_us <= _LATE_AFTER * usual_us:
+    if usual is None or age_us <= _LATE_AFTER * usual:
         return
     last_event = history.record(last.run_id).last
     old = f"is {span(age_us)} old" if feed is None else f"was {span(age_us)} old when {feed.dataset.name} was read"
     yield Finding(
         "missing-run",
         _LATE,
-        f"{last.job.name} usually ends a run every {span(usual_us)}, and its last one {old}",
+        f"{last.job.name} usually ends a run every {span(usual)}, and its last one {old}",
         last.job,
         visit,
-        ended_us + round(usual_us),
+        ended_us + round(usual),
         (last.run_id, visit.run.run_id),
         () if last_event is None else (last_event,),
         is_of_feed=feed is not None,
     )
-
-
-def _rhythm_us(ends: Sequence[int]) -> float | None:
-    """The median time between the ends of runs, or None where there are too few."""
-    in_order = sorted(ends)
-    intervals = [later - earlier for earlier, later in pairwise(in_order)]
-    return median(intervals) if len(intervals) >= _FEWEST_INTERVALS else None

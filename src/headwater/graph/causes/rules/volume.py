@@ -19,6 +19,9 @@ _MAD_TO_SIGMA: Final = 0.6745
 """The median absolute deviation of a normal distribution, in standard deviations."""
 _RATIO: Final = 1.5
 """A smaller change is no jump, however steady the runs before were."""
+_DAY_US: Final = 86_400_000_000
+_SAME_TIME_US: Final = 3_600_000_000
+"""Within an hour it is the same time of another day."""
 _NOTHING: Final = 0.85
 _LEAST: Final = 0.45
 _MOST: Final = 0.8
@@ -49,7 +52,7 @@ def jump(rows: int, earlier: Sequence[int]) -> Jump | None:
     return Jump(usual, ratio, z) if z is None or abs(z) > _FAR else None
 
 
-def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
+def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
     """The run read or wrote far more or fewer rows than the job's runs before."""
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
@@ -66,6 +69,8 @@ def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
                 continue
             if visit.run.ended_us is None and found.ratio < 1:
                 continue  # it may still come to as many as the runs that had ended
+            if visit.is_of_meanwhile and _is_usual_then(visit, history, direction, name, told[0]):
+                continue
             yield Finding(
                 "volume-jump",
                 _weight(told[0], found),
@@ -76,6 +81,27 @@ def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
                 (visit.run.run_id, *(run_id for _, run_id in earlier)),
                 (told[1],),
             )
+
+
+def _is_usual_then(visit: Visit, history: History, direction: Direction, name: DatasetId, rows: int) -> bool:
+    """Whether the job's run at the same time of the day before, or of the week before, came to about as many rows.
+
+    Of the runs between two reads any may be one of the night, or of the morning after it.
+    """
+    run = visit.run
+    for back_us in (_DAY_US, 7 * _DAY_US):
+        then_us = run.started_us - back_us
+        near = [each for each in history.runs_of(run.job) if abs(each.started_us - then_us) < _SAME_TIME_US]
+        done = [each for each in near if each.state == "COMPLETED" and each != run]
+        for each in sorted(done, key=lambda each: (abs(each.started_us - then_us), each.run_id))[:1]:
+            end = history.record(each.run_id).ends.get((direction, name))
+            if end is not None and end.rows is not None and _are_alike(rows, end.rows[0]):
+                return True
+    return False
+
+
+def _are_alike(rows: int, others: int) -> bool:
+    return rows == others or (others > 0 and 1 / _RATIO < rows / others < _RATIO)
 
 
 def _weight(rows: int, found: Jump) -> float:

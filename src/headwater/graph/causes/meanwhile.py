@@ -1,0 +1,62 @@
+"""What else wrote between two reads: the runs of a job that ended after the reader's run before had read.
+
+What was read is new since then, all of it: a table that is added to has the rows of each of these runs, and what went
+wrong in one of them may be in the data though the runs after it went well.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.rhythm import usual_us
+from headwater.graph.causes.visit import Window
+from headwater.model.names import DatasetId, JobId
+
+MOST: Final = 24
+"""Runs of a job between two reads that are looked at, the newest, of those that failed and of those that went well: so
+many an hourly job has in a day."""
+_TRIED_AGAIN_WITHIN: Final = 0.5
+"""Usual intervals: a run that began so soon after one that failed did what that was to do."""
+
+
+class Meanwhile(NamedTuple):
+    """The runs that are looked at, those that failed first; `is_cut`: there were more."""
+
+    runs: tuple[Outline, ...]
+    is_cut: bool
+
+
+def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window, known: Iterable[str]) -> Meanwhile:
+    """The runs of the job that wrote the dataset then, or were to, beside those that are known already."""
+    if history.is_stream(job):
+        return Meanwhile((), is_cut=False)
+    seen = {*known}
+    failed = [*islice(_failed(history, job, when, seen), MOST + 1)]
+    done = [*islice(_done(history, job, name, when, seen), MOST + 1)]
+    return Meanwhile((*failed[:MOST], *done[:MOST]), is_cut=len(failed) > MOST or len(done) > MOST)
+
+
+def _done(history: History, job: JobId, name: DatasetId, when: Window, known: set[str]) -> Iterator[Outline]:
+    for run in history.ended_in(job, when.after_us, when.until_us, has_failed=False):
+        if name in run.writes and run.run_id not in known:
+            yield run
+
+
+def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iterator[Outline]:
+    """Those that failed, unless another run was begun in their place: one that came when its turn was is no such."""
+    tried = history.ended_in(job, when.after_us, when.until_us, has_failed=True)
+    failed = [run for run in islice(tried, 2 * MOST) if run.run_id not in known]
+    usual = usual_us(run.ended_us for run in history.runs_of(job) if run.state == "COMPLETED") if failed else None
+    for run in failed:
+        if usual is not None and not _was_tried_again(history, run, usual):
+            yield run
+
+
+def _was_tried_again(history: History, failed: Outline, usual: float) -> bool:
+    then = history.begun_next(failed.job, failed.ended_us or failed.last_us)
+    if then is None:
+        return False
+    is_part_too = failed.parent_run is not None and then.parent_run == failed.parent_run
+    return is_part_too or then.started_us - failed.started_us < _TRIED_AGAIN_WITHIN * usual

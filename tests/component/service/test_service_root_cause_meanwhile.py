@@ -1,0 +1,205 @@
+"""What happened to a dataset between two reads of it: its writer runs more often than its reader."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import Body, dataset, facet, get, served
+from tests.support.days import read, written
+from tests.support.hours import DAY, Events, at_hour, ran
+
+DAYS = 4
+ASKED = at_hour((DAYS - 1) * DAY + 6)
+"""After the last of the daily reads, which begin at half past five."""
+BAD = (DAYS - 2) * DAY + 14
+"""Hours after the beginning, at 14:00 on the day before that read."""
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def loaded(
+    hour: int, *, state: str = "COMPLETE", amount: str = "int", code: str = "a", rows: int = 1000, is_well: bool = True
+) -> Events:
+    """A run of the hourly job: it makes raw of source."""
+    checked = facet(assertions=[{"assertion": "not_null", "column": "amount", "success": is_well}])
+    return ran(
+        "load",
+        hour,
+        [read("source", columns={"amount": amount})],
+        [written("raw", rows + hour % 7, dataQualityAssertions=checked)],
+        state=state,
+        job_facets={"sourceCodeLocation": facet(type="git", url="https://example.org/code", version=code)},
+    )
+
+
+def reported(day: int, *, version: str | None = None) -> Events:
+    told = {} if version is None else {"version": facet(datasetVersion=version)}
+    return ran("report", day * DAY + 5.5, [read("raw", **told)], [written("mart", 30)])
+
+
+def all_of(*bad: tuple[int, dict[str, Any]]) -> Events:
+    """Some days of both, where the hourly job did otherwise in some hours."""
+    otherwise = dict(bad)
+    hours = range((DAYS - 1) * DAY + 6)
+    return [
+        *(each for hour in hours for each in loaded(hour, **otherwise.get(hour, {}))),
+        *(each for day in range(DAYS) for each in reported(day)),
+    ]
+
+
+def ask(client: TestClient, node_id: str = "dataset:lake:mart", **query: str) -> Body:
+    return get(client, f"/api/v1/root-cause?{urlencode({'nodeId': node_id, 'asOf': ASKED, **query})}")
+
+
+def batch(client: TestClient, events: Events) -> None:
+    for first in range(0, len(events), 200):
+        answer = client.post("/api/v1/lineage/batch", json=events[first : first + 200])
+        assert answer.json()["summary"]["failed"] == 0, answer.text
+
+
+def first(answer: Body) -> tuple[str, float, str]:
+    """Kind, score and run of what is likeliest to blame."""
+    finding = answer["findings"][0]
+    return finding["kind"], finding["score"], finding["runs"][0]
+
+
+STAYS = range(BAD, (DAYS - 1) * DAY + 6)
+BETWEEN_READS: dict[str, tuple[list[tuple[int, dict[str, Any]]], tuple[str, float]]] = {
+    "a column was retyped and stays so": ([(hour, {"amount": "string"}) for hour in STAYS], ("schema-change", 0.85)),
+    "a column was retyped for an hour": ([(BAD, {"amount": "string"})], ("schema-change", 0.85)),
+    "the code was changed and stays so": ([(hour, {"code": "b"}) for hour in STAYS], ("code-change", 0.6)),
+    "a run wrote no rows": ([(BAD, {"rows": -(BAD % 7)})], ("volume-jump", 0.85)),
+    "a check failed": ([(BAD, {"is_well": False})], ("failed-check", 0.8)),
+    "a run failed, and the next went well": ([(BAD, {"state": "FAIL"})], ("failed-run", 0.45)),
+}
+
+
+@pytest.mark.parametrize("past", BETWEEN_READS)
+def test_what_happened_between_two_reads_is_found_at_the_run_where_it_did(client: TestClient, past: str) -> None:
+    bad, (kind, score) = BETWEEN_READS[past]
+    batch(client, all_of(*bad))
+
+    answer = ask(client)
+
+    assert first(answer) == (kind, score, f"load-{BAD}")
+    (link,) = answer["findings"][0]["path"]
+    assert (link["reader"], link["writer"], link["by"]) == ("report-77.5", f"load-{BAD}", "meanwhile")
+
+
+def test_where_all_went_well_between_two_reads_nothing_is_found(client: TestClient) -> None:
+    batch(client, all_of())
+
+    answer = ask(client)
+
+    assert answer["findings"] == []
+    (read_raw,) = answer["lookedAt"][0]["inputs"]
+    by = [link["by"] for link in read_raw["writers"]]
+    assert (by[0], {*by[1:]}, len(by), read_raw["words"]) == (
+        "time",
+        {"meanwhile"},
+        24,
+        "written by runs that are known",
+    )
+
+
+def test_what_happened_before_the_read_before_is_not_looked_at(client: TestClient) -> None:
+    batch(client, all_of((BAD - DAY, {"rows": 0, "is_well": False})))
+
+    assert ask(client)["findings"] == []
+
+
+def test_a_run_that_failed_and_was_tried_again_soon_is_made_good(client: TestClient) -> None:
+    again = ran("load", BAD + 0.2, [read("source")], [written("raw", 1000)])
+    batch(client, [*all_of((BAD, {"state": "FAIL"})), *again])
+
+    assert "failed-run" not in [each["kind"] for each in ask(client)["findings"]]
+
+
+def test_as_few_rows_as_at_that_hour_of_the_day_before_are_usual(client: TestClient) -> None:
+    nights = [day * DAY + hour for day in range(DAYS) for hour in range(5)]
+    batch(client, all_of(*((hour, {"rows": 100 - hour % 7}) for hour in nights)))
+
+    assert ask(client)["findings"] == []
+
+
+def test_of_a_reader_without_a_run_before_only_the_last_run_that_wrote_is_looked_at(client: TestClient) -> None:
+    batch(client, [*(each for hour in range(6) for each in loaded(hour)), *reported(0)])
+
+    assert [each["run"]["id"] for each in ask(client)["lookedAt"]] == ["report-5.5", "load-5"]
+
+
+def test_between_two_versions_that_were_read_all_runs_that_wrote_are_looked_at(client: TestClient) -> None:
+    def told(hour: int, rows: int = 1000) -> Events:
+        version = facet(datasetVersion=str(hour))
+        return ran("load", hour, [], [written("raw", rows, version=version)])
+
+    hours = [told(hour, rows=0 if hour == 20 else 1000 + hour % 7) for hour in range(31)]
+    batch(client, [each for events in hours for each in events])
+    batch(client, [*reported(0, version="3"), *reported(1, version="27")])
+
+    answer = ask(client)
+
+    assert [link["writer"] for link in answer["lookedAt"][0]["inputs"][0]["writers"]] == [
+        f"load-{hour}" for hour in range(27, 3, -1)
+    ]
+    assert first(answer) == ("volume-jump", 0.85, "load-20")
+
+
+def test_of_very_many_runs_between_two_reads_the_newest_are_looked_at_and_it_says_so(client: TestClient) -> None:
+    ends = [read("source")], [written("raw")]
+    hours = [1 + minute / 60 for minute in range(2 * 60)]
+    states = {hours[9]: "FAIL"}
+    loads = [ran("load", hour, *ends, state=states.get(hour, "COMPLETE"), minutes=0.5) for hour in hours]
+    other = ran("other", 2, [], [written("names")], state="FAIL")
+    inputs = [read("raw"), read("names")]
+    reads = [ran("report", hour, inputs, [written("mart")]) for hour in (1.01, 3.0)]
+    batch(client, [each for events in (*loads, other, *reads) for each in events])
+
+    answer = ask(client)
+
+    raw = answer["lookedAt"][0]["inputs"][1]
+    assert raw["words"] == (
+        "written by runs that are known; of those since the reader's run before only the newest are looked at"
+    )
+    assert [link["by"] for link in raw["writers"]] == ["time", *["meanwhile"] * 25]
+    assert [(each["nodeId"], each["score"]) for each in answer["findings"]] == [
+        ("job:etl:other", 0.9),
+        ("job:etl:load", 0.45),
+    ]
+
+
+def test_what_lies_above_what_was_written_between_two_reads_is_looked_at_too(client: TestClient) -> None:
+    fetched = [
+        ran("fetch", hour - 0.5, [], [written("source", 0 if hour == BAD else 500 + hour % 5)])
+        for hour in range(1, (DAYS - 1) * DAY + 6)
+    ]
+    batch(client, [*(each for events in fetched for each in events), *all_of((BAD, {"rows": -(BAD % 7)}))])
+
+    answer = ask(client)
+
+    assert [(each["nodeId"], each["runs"][0], each["consequence"]) for each in answer["findings"]] == [
+        ("dataset:lake:source", f"fetch-{BAD - 0.5:g}", False),
+        ("dataset:lake:raw", f"load-{BAD}", True),
+    ]
+    assert not answer["isCut"]
+
+
+def test_a_stream_that_read_between_two_reads_of_what_it_wrote_read_from_each_run(client: TestClient) -> None:
+    kind = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+    flow = ran("flow", 0, [dataset("raw")], [dataset("stage")], state="RUNNING", minutes=30 * 60, job_facets=kind)
+    reports = [ran("report", day * DAY + 5.5, [dataset("stage")], [dataset("mart")]) for day in (0, 1)]
+    hours = [loaded(hour, is_well=hour != 14) for hour in range(30)]
+    batch(client, [*flow, *(each for events in (*hours, *reports) for each in events)])
+
+    answer = ask(client)
+
+    checks = [each for each in answer["findings"] if each["kind"] == "failed-check"]
+    assert [(each["runs"][0], each["distance"]) for each in checks] == [("load-14", 2)]

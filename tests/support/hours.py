@@ -1,0 +1,38 @@
+"""Runs at any hour, for jobs that run more or less often than those who read what they wrote."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.support.app import event
+
+BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
+"""A Friday, at midnight."""
+DAY = 24
+Events = list[dict[str, Any]]
+
+
+def at_hour(hour: float) -> str:
+    """So many hours after the beginning."""
+    return (BEGIN + timedelta(hours=hour)).isoformat().replace("+00:00", "Z")
+
+
+def ran(
+    job: str,
+    hour: float,
+    inputs: Events,
+    outputs: Events,
+    *,
+    state: str = "COMPLETE",
+    minutes: float = 5,
+    run_facets: dict[str, Any] | None = None,
+    job_facets: dict[str, Any] | None = None,
+) -> Events:
+    """START and the end of one run, with id `job-hour`, which begins so many hours after the beginning."""
+    about = {
+        "run": {"runId": f"{job}-{hour:g}", "facets": run_facets or {}},
+        "job": {"namespace": "etl", "name": job, "facets": job_facets or {}},
+        "inputs": inputs,
+        "outputs": outputs,
+    }
+    start = event(eventType="START", eventTime=at_hour(hour), **about)
+    return [start, event(eventType=state, eventTime=at_hour(hour + minutes / 60), **about)]
