@@ -6,7 +6,10 @@ wholes    runs that never began, since what they were to be a part of failed bef
 attempts  runs that failed, and that no later run made good
 visit     a run on the way up, what fed it, and what it is compared with
 writers   which runs wrote what was read, and by which evidence
+meanwhile what else wrote between two reads
 trail     from a run upwards, through those that wrote what it read
+rhythm    how often a job's runs end
+since     since which run something is as it is now
 finding   something that changed or went wrong, and where
 rules     one file a kind of finding
 words     spans of time, short lists

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef
@@ -23,6 +23,10 @@ Kind = Literal[
 ]
 
 
+WAS_BEFORE: Final = 0.5
+"""Of the weight, where it was so already when the reader read before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a rule found. `weight` is how often such a thing is to blame, from 0 to 1, by itself."""
@@ -40,6 +44,8 @@ class Finding:
     """It lies between the visited run and the runs that feed it, rather than in the run itself."""
     columns: frozenset[tuple[str, str]] = frozenset()
     """Of a change of a schema: each column, and whether it was added, removed or retyped."""
+    was_before: bool = False
+    """It was so already when the reader read before, so it explains nothing that came since."""
 
     @property
     def node_id(self) -> str:

@@ -86,7 +86,7 @@ def _order(cause: Cause) -> tuple[object, ...]:
 def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> bool:
     if cause is finding or finding.kind in _OWN_DOING:
         return False
-    if cause.weight < _EXPLAINS or cause.at_us > finding.at_us:
+    if cause.weight < _EXPLAINS or cause.at_us > finding.at_us or (cause.was_before and not finding.was_before):
         return False
     here, there = finding.visit.run.run_id, cause.visit.run.run_id
     is_above = there in above[here]
@@ -117,6 +117,11 @@ def _told_once(found: Iterable[Finding]) -> list[Finding]:
     for finding in found:
         key = (finding.kind, finding.node_id, finding.words)
         known = kept.get(key)
-        if known is None or (known.at_us, -known.hops) > (finding.at_us, -finding.hops):
+        if known is None or _place(known) > _place(finding):
             kept[key] = finding
     return list(kept.values())
+
+
+def _place(finding: Finding) -> tuple[bool, int, bool, int]:
+    is_of_later_run = finding.runs[0] != finding.visit.run.run_id
+    return finding.was_before, finding.at_us, is_of_later_run, -finding.hops

@@ -113,6 +113,10 @@ class Visit:
         """How many datasets lie between it and the output."""
         return len(self.path)
 
+    def is_news(self, since: Record) -> bool:
+        """Whether what is so since that run of the job was not yet so when whoever reads from it had read before."""
+        return since is self.record or self.news.has(since.outline.started_us)
+
     @property
     def is_of_meanwhile(self) -> bool:
         """Whether it is looked at for what somebody on the way read anew, though others wrote after it."""

@@ -3,52 +3,64 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from headwater.graph.causes.finding import Finding, Kind
+from headwater.graph.causes.finding import WAS_BEFORE, Finding, Kind
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Record
+from headwater.graph.causes.since import last_turn
 from headwater.graph.causes.visit import Visit
 from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
 from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngineFacet
 
 _COMPARED: Final = 5
-"""Earlier runs that tell whether a trait stays the same from run to run."""
+"""Runs before a change that tell whether a trait stays the same from run to run."""
 _ONE_BEFORE: Final = 0.8
 _SOMETIMES: Final = 0.5
 
 
 class Trait(NamedTuple):
-    """Something about how a run worked. `shown`: its value may stand in words; others may hold what is private."""
+    """Something about how a run worked.
+
+    `shown`: its value may stand in words; others may hold what is private. `lasts`: it is to blame also some runs after
+    it changed.
+    """
 
     kind: Kind
     weight: float
     value: str
     event: EventRef | None
     shown: bool = False
+    lasts: bool = True
 
 
 def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
     """What is not as it was in the runs before; what changes with every run anyhow tells nothing."""
-    if visit.earlier and _are_alike(visit.record, visit.earlier[0]):
+    if all(_are_alike(visit.record, each) for each in visit.earlier):
         return
-    before = [(record, traits_of(record)) for record in visit.earlier[:_COMPARED]]
+    before = [(record, traits_of(record)) for record in visit.earlier]
     for name, trait in traits_of(visit.record).items():
         told = [(record, traits[name]) for record, traits in before if name in traits]
-        if not told or told[0][1].value == trait.value:
+        turn = last_turn((visit.record, trait), told, _have_one_value, _have_one_value)
+        if turn is None or (turn.run is not visit.record and not trait.lasts):
             continue
-        steadiness = _steadiness([each.value for _, each in told])
+        steadiness = _steadiness([each.value for each in turn.former[:_COMPARED]])
         if steadiness == 0:
             continue
-        record, former = told[0]
+        was_before = not visit.is_news(turn.run)
         yield Finding(
             trait.kind,
-            trait.weight * steadiness,
-            f"{visit.run.job.name}: {_words(name, former, trait)}",
+            trait.weight * steadiness * (WAS_BEFORE if was_before else 1),
+            f"{visit.run.job.name}: {_words(name, turn.told_before, turn.told)}",
             visit.run.job,
             visit,
-            visit.run.started_us,
-            (visit.run.run_id, record.outline.run_id),
-            tuple(event for event in (trait.event, former.event) if event is not None),
+            turn.run.outline.started_us,
+            tuple(dict.fromkeys((turn.run.outline.run_id, turn.before.outline.run_id, visit.run.run_id))),
+            tuple(event for event in (turn.told.event, turn.told_before.event) if event is not None),
+            was_before=was_before,
         )
+
+
+def _have_one_value(one: Trait, other: Trait) -> bool:
+    return one.value == other.value
 
 
 def _are_alike(one: Record, other: Record) -> bool:
@@ -116,4 +128,4 @@ def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
     if run.state == "COMPLETED":
         for what, names in (("reads", run.reads), ("writes", run.writes)):
             value = ", ".join(name.name for name in sorted(names)) or "nothing"
-            yield f"what it {what}", Trait("code-change", 0.6, value, record.last, shown=True)
+            yield f"what it {what}", Trait("code-change", 0.6, value, record.last, shown=True, lasts=False)

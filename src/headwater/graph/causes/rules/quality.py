@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import SILENT, Check, FailedCheck, Outline, Record
 from headwater.graph.causes.visit import Visit
@@ -15,8 +15,6 @@ _ERROR: Final = 0.8
 _WARNING: Final = 0.4
 _ELSEWHERE: Final = 0.3
 """Of the weight, where no checked column matters."""
-_BEFORE: Final = 0.5
-"""Of the weight, where the same check had failed in the run before."""
 _MOST_CHECKERS: Final = 20
 
 
@@ -80,7 +78,7 @@ def _weight(visit: Visit, name: DatasetId, check: Check, before: Sequence[Check]
     if assertion.of_column is not None and not visit.matters(name, assertion.of_column):
         weight *= _ELSEWHERE
     same = ((each.assertion.assertion, each.assertion.of_column, each.assertion.success) for each in before)
-    return weight * (_BEFORE if (assertion.assertion, assertion.of_column, False) in same else 1)
+    return weight * (WAS_BEFORE if (assertion.assertion, assertion.of_column, False) in same else 1)
 
 
 def _named(check: Check) -> str:

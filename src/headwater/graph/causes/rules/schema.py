@@ -1,4 +1,4 @@
-"""Columns that came, went or changed their type: since the job's run before, while a stream ran, or as declared.
+"""Columns that came, went or changed their type: in the job's last runs, while a stream ran, or as declared.
 
 Which types are one, and which a reader can take for another, is what `headwater.graph.impact.change` says.
 """
@@ -6,9 +6,10 @@ Which types are one, and which a reader can take for another, is what `headwater
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Record, SchemaNews
+from headwater.graph.causes.since import last_turn
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
 from headwater.graph.drift import ColumnChange, Columns, column_changes
@@ -32,7 +33,7 @@ _Told = tuple[Columns, EventRef]
 
 
 def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
-    """What the run read or wrote has other columns than when the job last ran: a reader compares with its own past.
+    """What the run read or wrote has other columns than when the job ran before: a reader compares with its own past.
 
     Engines spell types differently, so what another job told of the dataset is no measure.
     """
@@ -40,18 +41,36 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
     for direction in sides:
         for name, end in visit.sides(direction):
             now = end.columns_at_first if history.is_stream(visit.run.job) else end.columns
-            before = _before(visit.earlier, direction, name)
-            if now is not None and before is not None:
-                record, then = before
-                yield from _changed(visit, name, then, now, visit.run.started_us, record.outline.run_id)
+            if now is None:
+                continue
+            turn = last_turn((visit.record, now), [*_told_before(visit, direction, name)], _are_same, _are_alike)
+            if turn is not None:
+                runs = dict.fromkeys((turn.run.outline.run_id, turn.before.outline.run_id, visit.run.run_id))
+                yield from _changed(
+                    visit,
+                    name,
+                    turn.told_before,
+                    turn.told,
+                    turn.run.outline.started_us,
+                    *runs,
+                    was_before=not visit.is_news(turn.run),
+                )
 
 
-def _before(earlier: tuple[Record, ...], direction: Direction, name: DatasetId) -> tuple[Record, _Told] | None:
-    for record in earlier:
+def _told_before(visit: Visit, direction: Direction, name: DatasetId) -> Iterator[tuple[Record, _Told]]:
+    for record in visit.earlier:
         end = record.ends.get((direction, name))
         if end is not None and end.columns is not None:
-            return record, end.columns
-    return None
+            yield record, end.columns
+
+
+def _are_alike(one: _Told, other: _Told) -> bool:
+    """Also where one spells the types otherwise."""
+    return _are_same(one, other) or not column_changes(other[0], one[0])
+
+
+def _are_same(one: _Told, other: _Told) -> bool:
+    return one[0] is other[0] or one[0] == other[0]
 
 
 def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
@@ -61,11 +80,19 @@ def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
     for told in history.retold(visit.run.run_id):
         if visit.news.has(told.at_us) and visit.concerns(told.direction, told.dataset):
             is_of_feed = told.direction == "input"
-            yield from _changed(visit, told.dataset, told.before, told.after, told.at_us, is_of_feed=is_of_feed)
+            run_id = visit.run.run_id
+            yield from _changed(visit, told.dataset, told.before, told.after, told.at_us, run_id, is_of_feed=is_of_feed)
 
 
 def _changed(
-    visit: Visit, name: DatasetId, before: _Told, after: _Told, at_us: int, *runs: str, is_of_feed: bool = False
+    visit: Visit,
+    name: DatasetId,
+    before: _Told,
+    after: _Told,
+    at_us: int,
+    *runs: str,
+    is_of_feed: bool = False,
+    was_before: bool = False,
 ) -> Iterator[Finding]:
     (then, event_then), (now, event) = before, after
     changes = [] if then == now else sorted(column_changes(then, now))
@@ -73,14 +100,15 @@ def _changed(
         return
     yield Finding(
         "schema-change",
-        _weight(visit, name, changes),
+        _weight(visit, name, changes) * (WAS_BEFORE if was_before else 1),
         f"{name.name}: {_words(changes)}",
         name,
         visit,
         at_us,
-        (visit.run.run_id, *runs),
+        runs,
         (event, event_then),
         is_of_feed=is_of_feed,
+        was_before=was_before,
         columns=frozenset((change.column, change.change) for change in changes),
     )
 
