@@ -9,6 +9,7 @@ writers   which runs wrote what was read, and by which evidence
 meanwhile what else wrote between two reads
 trail     from a run upwards, through those that wrote what it read
 rhythm    how often a job's runs end
+lateness  whether a job's last run is older than it should be
 since     since which run something is as it is now
 finding   something that changed or went wrong, and where
 rules     one file a kind of finding

@@ -1,9 +1,11 @@
-"""Runs of a job that failed, and that no later run of it made good."""
+"""Runs of a job that failed, and that no later run of it made good; and whether another job writes in its place."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from headwater.graph.causes.history import History
 from headwater.graph.causes.record import Outline
+from headwater.model.names import DatasetId, JobId
 
 
 def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outline]:
@@ -16,6 +18,14 @@ def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outl
     for run in ended:
         if run.has_failed and not _is_made_good(run, ended, in_run):
             yield run
+
+
+def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, until_us: int) -> int | None:
+    """When another job first completed a write of the dataset after one time and by another; None: none did."""
+    others = [other for other in history.writers(name) if other != job]
+    runs = (run for other in others for run in history.runs_of(other) if name in run.writes)
+    done = (run.ended_us for run in runs if run.state == "COMPLETED" and run.ended_us is not None)
+    return min((end for end in done if since_us < end <= until_us), default=None)
 
 
 def failed_beside(run: Outline, runs: Sequence[Outline]) -> Iterator[Outline]:

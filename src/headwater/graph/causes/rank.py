@@ -13,8 +13,9 @@ from headwater.graph.causes.finding import Finding, Rule
 from headwater.graph.causes.history import History
 from headwater.graph.causes.rules.code import code_changes
 from headwater.graph.causes.rules.freshness import freshness_gaps, silent_streams
+from headwater.graph.causes.rules.missing import missing_runs
 from headwater.graph.causes.rules.quality import failed_checks
-from headwater.graph.causes.rules.runs import failed_runs, missing_runs
+from headwater.graph.causes.rules.runs import failed_runs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.volume import volume_jumps
 from headwater.graph.causes.trail import Start, Trail, trail

@@ -45,6 +45,8 @@ class _Next(NamedTuple):
     """By when a newer run should have been."""
     turn: int = 0
     """Which of the runs that wrote a dataset between two reads it is, or lies above; 0: none."""
+    was_before: bool = False
+    """It failed, and the run that reads from it had got on without it before already."""
 
     @property
     def is_of_missing(self) -> bool:
@@ -53,12 +55,12 @@ class _Next(NamedTuple):
 
     def also_for(self, other: "_Next") -> "_Next":
         """This run to be looked at also for those outputs, or columns of them, for which another way leads here."""
+        known, was_before = self.wanted, self.was_before and other.was_before
         outputs = None if self.outputs is None or other.outputs is None else self.outputs | other.outputs
-        if outputs is None or self.wanted is None or other.wanted is None:
-            return self._replace(outputs=outputs, wanted=None)
-        known = self.wanted
+        if outputs is None or known is None or other.wanted is None:
+            return self._replace(outputs=outputs, wanted=None, was_before=was_before)
         also = {name: known.get(name, frozenset()) | columns for name, columns in other.wanted.items()}
-        return self._replace(outputs=outputs, wanted={**known, **also})
+        return self._replace(outputs=outputs, wanted={**known, **also}, was_before=was_before)
 
 
 class Trail(NamedTuple):
@@ -149,6 +151,7 @@ def _above(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Write
         _narrowed(visit.columns, source),
         visit.news._replace(until_us=at_us if is_awaited else min(visit.news.until_us, at_us)),
         here.was_read or bool(visit.earlier),
+        was_before=writer.was_before,
     )
 
 
@@ -165,7 +168,7 @@ def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf
 
 
 def _visit(history: History, here: _Next) -> Visit:
-    run, path, outputs, wanted, news, was_read, awaited_us, _ = here
+    run, path, outputs, wanted, news, was_read, awaited_us, _, was_before = here
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
@@ -183,7 +186,7 @@ def _visit(history: History, here: _Next) -> Visit:
     beside = (*handed, *_made_of(history, here), *_unbegun(history, here, feeds))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
-    return Visit(record, path, feeds, earlier, mattering, news, parts, beside, awaited_us)
+    return Visit(record, path, feeds, earlier, mattering, news, parts, beside, awaited_us, was_before)
 
 
 def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:

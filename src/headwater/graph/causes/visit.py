@@ -25,6 +25,8 @@ class Writer(NamedTuple):
 
     run: Outline
     by: By
+    was_before: bool = False
+    """Of one that failed: another job has written since, and the reader's run before had read of that."""
 
 
 class Feed(NamedTuple):
@@ -102,6 +104,8 @@ class Visit:
     handed: tuple[Handed, ...] = ()
     awaited_us: int | None = None
     """By when a newer run of its job should have been; None: it is no matter whether there was one."""
+    was_before: bool = False
+    """It failed, and those who read from it had got on without it before already."""
 
     @property
     def run(self) -> Outline:

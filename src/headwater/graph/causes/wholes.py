@@ -1,4 +1,4 @@
-"""Runs that never began, since the run that they were to be a part of failed before."""
+"""Runs that never began: the run that they were to be a part of failed before, or did without them."""
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import Outline
@@ -20,6 +20,13 @@ def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
         if latest.has_failed:
             return latest
     return None
+
+
+def did_without(history: History, last: Outline, until_us: int) -> bool:
+    """Whether a job whose runs this one is a part of ran again by then, and completed with no newer run of its job."""
+    latest = (_latest(history, whole.job, until_us) for whole in history.wholes(last.run_id))
+    done = (run for run in latest if run is not None and run.state == "COMPLETED")
+    return any(run.started_us > last.started_us for run in done)
 
 
 def _latest(history: History, job: JobId, until_us: int) -> Outline | None:

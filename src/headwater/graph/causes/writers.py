@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from headwater.graph.causes.attempts import not_made_good
+from headwater.graph.causes.attempts import not_made_good, replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import wrote_meanwhile
 from headwater.graph.causes.record import SILENT, Outline, Record
-from headwater.graph.causes.visit import Window, Writer
+from headwater.graph.causes.visit import BASELINE, Window, Writer
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
@@ -61,6 +61,7 @@ def who_wrote(
             found += _attempts(own, told, read)
         else:
             found += by_clock(history, job, own, [run for run in own if name in run.writes], read)
+    found = [*_not_replaced(history, name, found, read)]
     since = _new_to(history, name, told, before, read)
     if since is None:
         return WhoWrote(tuple(found))
@@ -68,6 +69,18 @@ def who_wrote(
     meanwhile = [wrote_meanwhile(history, job, name, since, known) for job in jobs]
     found += (Writer(run, "meanwhile") for each in meanwhile for run in each.runs)
     return WhoWrote(tuple(found), is_cut=any(each.is_cut for each in meanwhile))
+
+
+def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], read: Read) -> Iterator[Writer]:
+    """Without attempts in whose place another job wrote before all the reader's runs that it is compared with."""
+    reads = [read_at_us(history, each.outline) for each in read.earlier]
+    for writer in found:
+        run = writer.run
+        since_us = replaced_us(history, name, run.job, _done_us(run), read.at_us) if writer.by == "attempt" else None
+        if since_us is None:
+            yield writer
+        elif len(reads) < BASELINE or reads[-1] < since_us:
+            yield writer._replace(was_before=any(at_us >= since_us for at_us in reads[:1]))
 
 
 def _new_to(

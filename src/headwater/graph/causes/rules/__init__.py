@@ -1,6 +1,7 @@
 """What may have changed, one file a kind.
 
-runs        failed or missing
+runs        failed
+missing     should have been, and were not
 schema      columns that came, went or changed their type
 quality     checks that failed
 volume      more or fewer rows than usual

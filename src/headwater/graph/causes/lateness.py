@@ -1,0 +1,98 @@
+"""Whether a job's last run is older than it should be, by the job's own rhythm and by its reader's earlier reads."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.attempts import replaced_us
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.rhythm import intervals_us, usual_us
+from headwater.graph.causes.visit import BASELINE, Feed, Visit
+from headwater.graph.causes.wholes import did_without
+from headwater.graph.causes.writers import read_at_us, read_through
+
+_LATE_AFTER: Final = 2.0
+"""Usual intervals: one run was left out."""
+_FEWEST_TURNS: Final = 4
+"""From one read to the next, from which it can be told that there is something new each time."""
+_RARELY: Final = 8
+"""One such turn in so many may have brought nothing new."""
+_PAUSES: Final = 2
+"""So many pauses as long as this one are a habit, if there is one in `_HABIT` intervals."""
+_HABIT: Final = 50
+_PAUSED_ONCE: Final = 0.3
+"""Of the weight, where the job had paused as long before."""
+
+
+class Lateness(NamedTuple):
+    """How old the last run is, and how often one usually ends; `share`: of the weight, by what came before."""
+
+    age_us: int
+    usual_us: float
+    is_read_again: bool
+    """The reader had read what that run wrote before already, and mostly reads something new."""
+    share: float
+    was_before: bool
+    """Another job has written since, and the reader's run before had read of that."""
+
+
+def lateness(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Lateness | None:
+    """Of a job's last run, when the feed was read, or without one, when a newer run of it was awaited.
+
+    None: it is not too old, the job often pauses so long, or another job writes in its place for a long time.
+    """
+    at_us = feed.at_us if feed is not None else visit.awaited_us or 0
+    done = [run for run in history.runs_of(last.job) if run.state == "COMPLETED"]
+    ended_us = last.last_us if last.ended_us is None else last.ended_us
+    ends = [run.ended_us for run in done if run.ended_us is not None and run.ended_us <= ended_us]
+    usual, age_us = usual_us(ends), at_us - ended_us
+    if usual is None or age_us <= usual:
+        return None
+    since_us = None if feed is None else replaced_us(history, feed.dataset, last.job, ended_us, at_us)
+    is_read_again = feed is not None and since_us is None and _is_read_again(visit, history, last, feed)
+    if age_us <= _LATE_AFTER * usual and not is_read_again:
+        return None
+    share = _share(intervals_us(ends), age_us, is_read_again=is_read_again)
+    before = [] if since_us is None else _were_so(visit, history, since_us, ended_us + _LATE_AFTER * usual)
+    if share == 0 or (len(before) == BASELINE and all(before)):
+        return None
+    return Lateness(age_us, usual, is_read_again, share, any(before[:1]))
+
+
+def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> float:
+    """Nothing where the job pauses so long now and then, as at night or at weekends."""
+    as_long = sum(interval >= age_us for interval in intervals)
+    if as_long >= _PAUSES and as_long * _HABIT >= len(intervals):
+        return 0
+    return _PAUSED_ONCE if as_long and not is_read_again else 1
+
+
+def _were_so(visit: Visit, history: History, replaced: int, late_us: float) -> list[bool]:
+    """For each earlier run whether another job had written in its place by then, and it was late, too; newest first."""
+    reads = (read_at_us(history, each.outline) for each in visit.earlier)
+    return [at_us >= max(replaced, late_us) for at_us in reads]
+
+
+def _is_read_again(visit: Visit, history: History, last: Outline, feed: Feed) -> bool:
+    """Whether the run before had read the same, and those before it nearly always something new.
+
+    A run that is under way is late, not missing; and what it was to be a part of may have done without it.
+    """
+    if history.is_stream(visit.run.job) or did_without(history, last, feed.at_us):
+        return False
+    runs = [run for run in history.runs_of(last.job) if feed.dataset in run.writes]
+    if any(run.started_us <= feed.at_us and (run.ended_us is None or run.ended_us > feed.at_us) for run in runs):
+        return False
+    readers = (each.outline for each in visit.earlier)
+    reads = [run.started_us for run in readers if feed.dataset in read_through(history, run.reads)]
+    fed = [_newest(runs, at_us) for at_us in reads]
+    turns = [then == before for then, before in pairwise(fed) if then is not None and before is not None]
+    is_same = bool(fed) and fed[0] == _newest(runs, feed.at_us) == last
+    return is_same and len(turns) >= _FEWEST_TURNS and sum(turns) * _RARELY <= len(turns)
+
+
+def _newest(runs: Sequence[Outline], at_us: int) -> Outline | None:
+    """The run that had completed last by then."""
+    done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= at_us]
+    return max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)

@@ -1,0 +1,130 @@
+"""Runs that should have been and were not."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from headwater.graph.causes.finding import WAS_BEFORE, Finding
+from headwater.graph.causes.history import History
+from headwater.graph.causes.lateness import Lateness, lateness
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.visit import Feed, Visit
+from headwater.graph.causes.words import span
+from headwater.model.names import JobId
+
+_NEVER_RAN: Final = 0.85
+_LATE: Final = 0.75
+
+
+def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
+    """A job that writes an input had not run by then, or is overdue; so is the output's own, when it is asked.
+
+    Where it was to run as a part of another's run that failed before, this failure shows it. What was late between two
+    reads, and had come by the second, is not told.
+    """
+    if visit.is_of_meanwhile:
+        return
+    unbegun = {each.job: writer.run for each in visit.handed for writer in each.writers if writer.by == "whole"}
+    for job, whole in unbegun.items():
+        yield _unbegun(visit, history, job, whole)
+    if visit.run.job not in unbegun:
+        yield from _of_output(visit, history)
+    for feed in visit.feeds:
+        tried = {writer.run.job for writer in feed.writers if writer.by == "attempt"}
+        for job in feed.jobs:
+            if history.is_stream(job) or job == visit.run.job or job in tried or job in unbegun:
+                continue
+            last = _last(history, feed, job)
+            if last is not None:
+                yield from _overdue(visit, history, last, feed)
+            elif not feed.writers:
+                yield from _never(visit, history, feed, job)
+
+
+def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Finding:
+    last_event = history.record(whole.run_id).last
+    return Finding(
+        "missing-run",
+        _LATE,
+        f"{job.name} was to run as a part of {whole.job.name}, a run of which failed before",
+        job,
+        visit,
+        _end_us(whole),
+        (whole.run_id, visit.run.run_id),
+        () if last_event is None else (last_event,),
+        is_of_feed=job != visit.run.job,
+    )
+
+
+def _last(history: History, feed: Feed, job: JobId) -> Outline | None:
+    """The job's last run that had written an input by the time it was read; the one whose version it is had."""
+    read = {writer.run.run_id for writer in feed.writers if writer.by == "version"}
+    runs = [run for run in history.runs_of(job) if run.run_id in read or _had_written(run, feed)]
+    return max(runs, key=lambda run: (_end_us(run), run.run_id), default=None)
+
+
+def _had_written(run: Outline, feed: Feed) -> bool:
+    return _was_done(run, feed) and feed.dataset in run.writes
+
+
+def _was_done(run: Outline, feed: Feed) -> bool:
+    return run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
+
+
+def _end_us(run: Outline) -> int:
+    """When it ended; of one that told no end, when it was heard of last."""
+    return run.last_us if run.ended_us is None else run.ended_us
+
+
+def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
+    runs = history.runs_of(job)
+    if not runs or any(_was_done(run, feed) for run in runs):
+        return  # it was only declared, or ran and nobody says what it wrote: so nobody knows
+    later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
+    if later is None:
+        return
+    yield Finding(
+        "missing-run",
+        _NEVER_RAN,
+        f"{job.name} writes {feed.dataset.name} and had completed no run when it was read",
+        job,
+        visit,
+        feed.at_us,
+        (visit.run.run_id, later.run_id),
+        (),
+        is_of_feed=True,
+    )
+
+
+def _of_output(visit: Visit, history: History) -> Iterator[Finding]:
+    """The job that writes the output itself, unless it began another run, or tried to."""
+    run = visit.run
+    is_newest = visit.awaited_us is not None and history.runs_of(run.job)[0].run_id == run.run_id
+    if is_newest and run.state == "COMPLETED" and not history.is_stream(run.job):
+        yield from _overdue(visit, history, run, None)
+
+
+def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Iterator[Finding]:
+    """By its rhythm when the feed was read, or without one, when a newer run of the output's own job was awaited."""
+    late = lateness(visit, history, last, feed)
+    if late is None:
+        return
+    last_event = history.record(last.run_id).last
+    yield Finding(
+        "missing-run",
+        _LATE * late.share * (WAS_BEFORE if late.was_before else 1),
+        f"{last.job.name} usually ends a run every {span(late.usual_us)}, and its last one {_age(late, feed)}",
+        last.job,
+        visit,
+        _end_us(last) + round(late.usual_us),
+        (last.run_id, visit.run.run_id),
+        () if last_event is None else (last_event,),
+        is_of_feed=feed is not None,
+        was_before=late.was_before,
+    )
+
+
+def _age(late: Lateness, feed: Feed | None) -> str:
+    if feed is None:
+        return f"is {span(late.age_us)} old"
+    again = ", and had been read before" if late.is_read_again else ""
+    return f"was {span(late.age_us)} old when {feed.dataset.name} was read{again}"
