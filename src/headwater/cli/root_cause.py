@@ -11,7 +11,6 @@ from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find, labels_around
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
-from headwater.cli.trace import TargetArgument
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/root-cause`, or a part of it."""
@@ -19,6 +18,11 @@ Answer = Mapping[str, Any]
 _DIGEST: Final = 19
 """Letters of an event's digest that people need to tell it from others: `sha256:` and twelve."""
 
+_RUN: Final = "run:"
+_Target = Annotated[
+    str,
+    typer.Argument(metavar="DATASET[:COLUMN]|run:ID", help="By its name, an alias, or the end of either; or a run."),
+]
 _RunOption = Annotated[
     str | None, typer.Option("--run", metavar="ID", help="The run that wrote the bad data; else the last one.")
 ]
@@ -26,7 +30,7 @@ _DepthOption = Annotated[int, typer.Option("--depth", min=0, max=100, help="How 
 
 
 def root_cause(
-    target: TargetArgument,
+    target: _Target,
     run: _RunOption = None,
     depth: _DepthOption = 20,
     as_of: AsOfOption = None,
@@ -39,14 +43,15 @@ def root_cause(
     Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay --log-size 1200
     """
     with service_at(url, then=Then(as_of, log_size)) as client:
-        found = find(client, target)
-        asked: dict[str, str | int] = {"nodeId": found.node_id, "depth": depth}
+        found = None if target.startswith(_RUN) else find(client, target)
+        node_id = target if found is None else found.node_id
+        asked: dict[str, str | int] = {"nodeId": node_id, "depth": depth}
         answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
-        labels = {} if json_output else labels_around(client, found)
+        labels = {node_id: target} if json_output or found is None else labels_around(client, found)
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return
-    _print(unbroken_console(), labels[found.node_id], answer, labels)
+    _print(unbroken_console(), labels[node_id], answer, labels)
 
 
 def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, str]) -> None:

@@ -363,6 +363,13 @@ def test_root_cause_tells_people_what_is_to_blame_and_how_it_got_there(url: str)
     assert lines[-1] == "a run of clean failed (of 1 found in 4 runs of 3 jobs, up to 2 steps up)"
 
 
+def test_root_cause_takes_the_node_id_of_a_run(url: str) -> None:
+    lines = told("root-cause", "run:report-2", "--url", url).splitlines()
+
+    assert lines[0] == "run:report-2  written by run report-2 of report, COMPLETED"
+    assert told_json("root-cause", "run:report-2", "--url", url)["run"]["id"] == "report-2"
+
+
 def test_root_cause_tells_apart_what_has_one_name_in_two_namespaces(url: str) -> None:
     lines = told("root-cause", "both", "--url", url).splitlines()
 

@@ -1116,6 +1116,31 @@ def test_a_run_that_is_not_of_the_output_is_refused(client: TestClient, query: s
     assert (answer.status_code, answer.json()["message"]) == (404, message)
 
 
+def test_the_node_id_of_a_run_stands_for_that_very_run(client: TestClient) -> None:
+    post(client, *run("clean", 5, state="FAIL"), *run("clean", 6))
+
+    answer = ask(client, "run:clean-5")
+
+    assert answer == ask(client, "job:etl:clean", run="clean-5") == ask(client, "run:clean-5", run="clean-5")
+    assert (answer["nodeId"], answer["run"]["id"], found(answer)[0][0]) == ("job:etl:clean", "clean-5", "failed-run")
+
+
+def test_the_node_id_of_a_run_that_told_nothing_itself_stands_for_its_parts(client: TestClient) -> None:
+    for day in (5, 6):
+        post(client, *run("load", day, run_facets=part_of("dag", day), state="FAIL" if day == 5 else "COMPLETE"))
+
+    assert [each["run"]["id"] for each in ask(client, "run:dag-5")["lookedAt"]] == ["load-5"]
+
+
+def test_a_run_and_the_node_id_of_another_are_refused(client: TestClient) -> None:
+    answer = client.get("/api/v1/root-cause?nodeId=run:clean-4&run=clean-3")
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == (
+        "query param run names another run than nodeId, 'run:clean-4'; leave one of them out"
+    )
+
+
 # Runs of one job side by side, as of a mapped task
 
 DAG = {"parent": facet(run={"runId": "dag-1"}, job={"namespace": "etl", "name": "dag"})}

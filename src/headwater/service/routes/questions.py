@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query, Response
 from headwater.errors import InvalidInputError
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
+from headwater.model.names import run_id_of
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Counted, Now, ReadThrough, ServiceHere
-from headwater.service.request.node_ids import node_of
+from headwater.service.request.node_ids import node_of, run_of
 from headwater.service.routes.parameters import (
     A_TIME,
     AS_NAMED,
@@ -70,7 +71,15 @@ async def get_root_cause(
 ) -> Response:
     """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
     node = column_of(knowledge, node_of(knowledge, node_id), column)
-    return answer(await root_cause(knowledge, Question(node, run, depth, now_us)))
+    return answer(await root_cause(knowledge, Question(node, _run_meant(node_id, run), depth, now_us)))
+
+
+def _run_meant(node_id: str, run: str | None) -> str | None:
+    """The run that a node id such as `run:ID` means, or the one that is named beside it."""
+    own = run_of(node_id)
+    if own is not None and run is not None and run_id_of(own) != run_id_of(run):
+        raise InvalidInputError(f"query param run names another run than nodeId, {node_id!r}; leave one of them out")
+    return run if own is None else own
 
 
 @router.get("/coverage", response_model=shapes_coverage.Coverage, responses=NOT_FOUND | WRONG)

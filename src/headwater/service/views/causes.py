@@ -12,7 +12,7 @@ from headwater.graph.causes.record import Outline
 from headwater.graph.causes.trail import Start, Trail
 from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
 from headwater.graph.causes.writers import read_through
-from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of, without_column
+from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.history import KnownHistory
@@ -88,7 +88,7 @@ def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Seq
     silent run.
     """
     if asked.run_id is not None:
-        return [_meant(knowledge, history, asked, asked.run_id)]
+        return _meant(knowledge, history, asked, asked.run_id)
     if isinstance(asked.node, JobId):
         return history.runs_of(asked.node)[:1] or _parts_of_newest(knowledge, history, asked.node)
     latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
@@ -108,21 +108,24 @@ def _written_for(history: KnownHistory, node: DatasetId | ColumnId) -> Iterable[
     return [name] if history.writers(name) else read_through(history, [name])
 
 
-def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Outline:
+def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Sequence[Outline]:
+    """The run that is asked for; of a job, where that told nothing itself, its parts."""
     known = knowledge.run(run_id)
-    run = history.outline(run_id_of(run_id))
+    if isinstance(asked.node, JobId) and known.job != asked.node:
+        raise NotFoundError(f"Run '{run_id}' is no run of job '{asked.node.name}'.")
+    run = history.outline(known.run_id)
     if run is None:
+        if isinstance(asked.node, JobId) and (parts := history.parts(known.run_id)):
+            return parts[::-1]
         raise NotFoundError(f"Run '{run_id}' told nothing itself; ask for one of its children's.")
     if isinstance(asked.node, JobId):
-        if known.job != asked.node:
-            raise NotFoundError(f"Run '{run_id}' is no run of job '{asked.node.name}'.")
-        return run
+        return [run]
     names = _written_for(history, asked.node)
     if not any(name in run.writes or _may_have_written(history, run, name) for name in names):
         raise NotFoundError(
             f"Run '{run_id}' did not write dataset '{without_column(asked.node).name}'{_who(history, names)}."
         )
-    return run
+    return [run]
 
 
 def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
