@@ -284,3 +284,73 @@ def test_what_a_declaration_no_longer_says_of_a_run_is_not_so(client: TestClient
 
     assert before == FEEDS[0]
     assert walked(ask(client, "report"))[0] == ("report-1", [("dataset:lake:clean", [])])
+
+
+# Jobs that are declared, and never ran
+
+DASHBOARD = declared("board", ["report"], ["shown"])
+COPY = declared("copy", ["clean"], ["copied"])
+OF_COPY = run("last-1", "last", 50, inputs=[dataset("copied")], outputs=[dataset("last")])
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_what_only_a_declared_job_makes_is_as_wrong_as_what_it_is_made_from(client: TestClient, step: int) -> None:
+    post(client, *[DECLARED, *FAILED, *run("etl-1", "etl", 10), *REPORT, DASHBOARD][::step])
+
+    of_shown = ask(client, "shown")
+
+    assert of_shown["run"]["id"] == "report-1"
+    assert walked(of_shown) == FEEDS
+    assert findings(of_shown) == [("failed-run", "job:etl:stage")]
+    assert walked(get(client, "/api/v1/root-cause?nodeId=job:etl:board")) == FEEDS
+
+
+def test_a_walk_goes_on_through_a_job_that_never_ran(client: TestClient) -> None:
+    post(client, DECLARED, *FAILED, *run("etl-1", "etl", 10), COPY, *OF_COPY)
+
+    answer = ask(client, "last")
+
+    assert walked(answer) == [
+        ("last-1", [("dataset:lake:clean", [("etl-1", "time")]), ("dataset:lake:copied", [])]),
+        *FEEDS[1:],
+    ]
+    assert findings(answer) == [("failed-run", "job:etl:stage")]
+    (_, copied) = answer["lookedAt"][0]["inputs"]
+    assert copied["words"] == "no run wrote it: it is made from others, which are looked at as if they had been read"
+
+
+def test_a_job_that_ran_since_is_no_longer_looked_through(client: TestClient) -> None:
+    ran = run("copy-1", "copy", 30, inputs=[dataset("clean")], outputs=[dataset("copied")])
+    post(client, DECLARED, *FAILED, *run("etl-1", "etl", 10), COPY, *ran, *OF_COPY)
+
+    then = get(client, "/api/v1/root-cause?nodeId=dataset:lake:copied&asOf=2026-05-22T10:29:00Z")
+
+    assert [run for run, _ in walked(ask(client, "last"))] == ["last-1", "copy-1", "etl-1", "stage-1"]
+    assert walked(then) == FEEDS[1:]
+
+
+@pytest.mark.parametrize("asked", ["shown", "last"])
+def test_of_a_column_what_does_not_feed_it_through_a_declared_job_is_left_out(client: TestClient, asked: str) -> None:
+    def made(**sources: tuple[str, str]) -> Body:
+        return facet(
+            fields={
+                column: {"inputFields": [{"namespace": "lake", "name": name, "field": field}]}
+                for column, (name, field) in sources.items()
+            }
+        )
+
+    names = {"n": ("names", "n"), "v": ("values", "v")}
+    joined = {"n": ("joined", "n"), "v": ("joined", "v")}
+    shown = {"n": ("shown", "n"), "v": ("shown", "v")}
+    board = declared("board", ["joined"], [])
+    board["outputs"] = [dataset("shown", columnLineage=made(**joined))]
+    post(client, board, *run("names-1", "names", 0, outputs=[dataset("names")]))
+    post(client, *run("values-1", "values", 0, outputs=[dataset("values")]))
+    inputs, of_joined = [dataset("names"), dataset("values")], dataset("joined", columnLineage=made(**names))
+    post(client, *run("join-1", "join", 10, inputs=inputs, outputs=[of_joined]))
+    last = dataset("last", columnLineage=made(**shown))
+    post(client, *run("last-1", "last", 20, inputs=[dataset("shown")], outputs=[last]))
+
+    answer = get(client, f"/api/v1/root-cause?nodeId=dataset:lake:{asked}&column=n")
+
+    assert [run for run, _ in walked(answer)] == [*(["last-1"] if asked == "last" else []), "join-1", "names-1"]

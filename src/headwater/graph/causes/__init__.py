@@ -7,6 +7,7 @@ attempts  runs that failed, and that no later run made good
 visit     a run on the way up, what fed it, and what it is compared with
 writers   which runs wrote what was read, and by which evidence
 meanwhile what else wrote between two reads
+columns   which columns matter, of what a run wrote and of what it read
 trail     from a run upwards, through those that wrote what it read
 rhythm    how often a job's runs end
 lateness  whether a job's last run is older than it should be

@@ -46,7 +46,10 @@ class History(Protocol):
         """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
-        """What a dataset is made from without a job, such as a view: who reads it reads these."""
+        """What a dataset is made from without a run, such as a view: who reads it reads these.
+
+        Also what jobs read that are declared to write it and that never ran, as a dashboard's query.
+        """
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """What a run says it made a dataset from; None where it says nothing: from all that it read."""

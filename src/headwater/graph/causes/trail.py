@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final, NamedTuple
 
+from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.record import SILENT, Outline, Record
 from headwater.graph.causes.visit import BASELINE, Feed, Handed, Link, Parts, Visit, Window, Writer
@@ -172,7 +173,7 @@ def _visit(history: History, here: _Next) -> Visit:
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
-    columns = _with_sources(history, wanted)
+    columns = None if wanted is None else columns_above(history, wanted)
     known = news if was_read else None
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
     if earlier and not history.is_stream(run.job):
@@ -205,24 +206,6 @@ def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Ou
 
 def _is_over(stream: Outline, run: Outline) -> bool:
     return stream.ended_us is not None or stream.last_us < run.started_us
-
-
-def _with_sources(history: History, wanted: ColumnsOf | None) -> ColumnsOf | None:
-    """The columns that matter of what the run wrote, and those of what it read that feed them, also through views."""
-    if wanted is None:
-        return None
-    columns = dict(wanted)
-    waiting = [*wanted.items()]
-    while waiting:
-        sources = history.sources(*waiting.pop())
-        if sources is None:
-            return None
-        for source, fed in sources.items():
-            new = fed - columns.get(source, frozenset())
-            columns[source] = columns.get(source, frozenset()) | fed
-            if new and history.made_from(source):
-                waiting.append((source, new))
-    return columns
 
 
 def _parts(history: History, run: Outline, outputs: AbstractSet[DatasetId]) -> Parts | None:

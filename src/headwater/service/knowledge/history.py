@@ -25,7 +25,7 @@ from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.ends import ends_of, runs_handing_to, said_of
-from headwater.graph.flow import sources_told_by
+from headwater.graph.flow import sources_through, sources_told_by
 from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
@@ -79,6 +79,7 @@ class KnownHistory:
         self.record = cache(self._record)
         self.record_then = cache(self._record_then)
         self.outline = cache(self._outline)
+        self.made_from = cache(self._made_from)
         self.declared_anew = cache(self._declared_anew)
         self.retold = cache(self._retold)
         self.failed_meanwhile = cache(self._failed_meanwhile)
@@ -110,9 +111,24 @@ class KnownHistory:
         found = filter(None, map(self.outline, run_ids))
         return sorted(found, key=_newest)
 
-    def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
-        """What a dataset is made from without a job."""
-        return [*self._knowledge.derivations.sources(name)]
+    def _made_from(self, name: DatasetId) -> Sequence[DatasetId]:
+        """As in `History`."""
+        told = self._knowledge.derivations.sources(name)
+        never_ran = (job for job in self.writers(name) if not self.has_run(job))
+        return [*dict.fromkeys((*told, *(source for job in never_ran for source in self._declared(job, name))))]
+
+    def _declared(self, job: JobId, name: DatasetId) -> Sequence[DatasetId]:
+        """What a job that never ran makes the dataset from; all that it reads where that is not told."""
+        sources = sources_through(self._graph, job, name)
+        return sorted(filter(self._graph.shows, sources)) or self.read_by(job)
+
+    def has_run(self, job: JobId) -> bool:
+        """Whether a job ever ran, be it that only others say so; else it is only declared."""
+        return bool(self._knowledge.activity(job).runs)
+
+    def read_by(self, job: JobId) -> Sequence[DatasetId]:
+        """What a job reads, by name."""
+        return sorted(filter(self._graph.shows, self._graph.reads(job)))
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """What a run says it made a dataset from, by the strongest of its facets; None where it says nothing."""

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.causes.attempts import failed_beside
+from headwater.graph.causes.columns import columns_behind
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
@@ -62,8 +63,9 @@ async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Questi
     starts = _starts(knowledge, history, asked)
     if not starts:
         return _unwritten(asked)
-    outputs = None if isinstance(asked.node, JobId) else frozenset(_written_for(history, asked.node))
-    start = Start(starts, outputs, _columns(asked), is_awaited=asked.run_id is None)
+    is_of_job = isinstance(asked.node, JobId) and history.has_run(asked.node)
+    outputs = None if is_of_job else frozenset(_written_for(history, asked.node))
+    start = Start(starts, outputs, _columns(history, asked), is_awaited=asked.run_id is None)
     found = await outcome_in_turns(causes(history, start, asked.max_hops))
     return shapes.RootCause(
         nodeId=asked.node.node_id,
@@ -76,20 +78,23 @@ async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Questi
     )
 
 
-def _columns(asked: Question) -> ColumnsOf | None:
+def _columns(history: KnownHistory, asked: Question) -> ColumnsOf | None:
     node = asked.node
-    return {node.dataset: frozenset({node.column})} if isinstance(node, ColumnId) else None
+    if not isinstance(node, ColumnId):
+        return None
+    wanted = {node.dataset: frozenset({node.column})}
+    return wanted if _is_written(history, node.dataset) else columns_behind(history, wanted)
 
 
 def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[Outline]:
     """The runs to begin with, newest first.
 
-    The one that is meant and those that failed beside it, those that wrote what a view is made from, or the parts of a
-    silent run.
+    The one that is meant and those that failed beside it, those that wrote what a view is made from or a job that never
+    ran reads, or the parts of a silent run.
     """
     if asked.run_id is not None:
         return _meant(knowledge, history, asked, asked.run_id)
-    if isinstance(asked.node, JobId):
+    if isinstance(asked.node, JobId) and history.has_run(asked.node):
         return history.runs_of(asked.node)[:1] or _parts_of_newest(knowledge, history, asked.node)
     latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
     beside = (failed for run in latest for failed in failed_beside(run, history.runs_of(run.job)))
@@ -102,10 +107,20 @@ def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) ->
     return [] if newest is None else history.parts(newest)[::-1]
 
 
-def _written_for(history: KnownHistory, node: DatasetId | ColumnId) -> Iterable[DatasetId]:
-    """The dataset, or where no job writes it, what it is made from, through any number of views."""
+def _written_for(history: KnownHistory, node: DatasetId | JobId | ColumnId) -> Iterable[DatasetId]:
+    """The dataset, or where no run wrote it, what it is made from, through any number of views and declared jobs.
+
+    Of a job that never ran, what it reads.
+    """
+    if isinstance(node, JobId):
+        return read_through(history, history.read_by(node))
     name = without_column(node)
-    return [name] if history.writers(name) else read_through(history, [name])
+    return [name] if _is_written(history, name) else read_through(history, [name])
+
+
+def _is_written(history: KnownHistory, name: DatasetId) -> bool:
+    """Whether a job that writes it ever ran."""
+    return any(map(history.has_run, history.writers(name)))
 
 
 def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Sequence[Outline]:
@@ -224,8 +239,9 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
 
 
 def _words(feed: Feed) -> str:
-    if not feed.jobs and feed.is_made:
-        return "no job writes it: it is made from others, which are looked at as if they had been read"
+    if feed.is_made and not feed.writers:
+        who = "no run wrote it" if feed.jobs else "no job writes it"
+        return f"{who}: it is made from others, which are looked at as if they had been read"
     if not feed.jobs:
         return "no job is known to write it: what lies above is not in the graph"
     if not feed.writers:
