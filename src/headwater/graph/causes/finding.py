@@ -13,6 +13,7 @@ Kind = Literal[
     "failed-run",
     "missing-run",
     "schema-change",
+    "lifecycle-change",
     "failed-check",
     "volume-jump",
     "code-change",

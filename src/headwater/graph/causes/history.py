@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from headwater.graph.causes.record import FailedCheck, Outline, Record, Retold, SchemaNews
+from headwater.graph.causes.record import DoneToAll, FailedCheck, Outline, Record, Retold, SchemaNews
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 
@@ -71,6 +71,9 @@ class History(Protocol):
 
     def declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
         """How a dataset's declared schema changed, as a registry tells it, oldest first."""
+
+    def declared_done(self, name: DatasetId) -> Sequence[DoneToAll]:
+        """What was done to a dataset as a whole, as it was declared last without a run, in no order."""
 
     def retold(self, run_id: str) -> Sequence[Retold]:
         """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""

@@ -13,6 +13,7 @@ from headwater.graph.causes.finding import Finding, Rule
 from headwater.graph.causes.history import History
 from headwater.graph.causes.rules.code import code_changes
 from headwater.graph.causes.rules.freshness import freshness_gaps, silent_streams
+from headwater.graph.causes.rules.lifecycle import lifecycle_changes
 from headwater.graph.causes.rules.missing import missing_runs
 from headwater.graph.causes.rules.quality import failed_checks
 from headwater.graph.causes.rules.runs import failed_runs
@@ -24,6 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
     schema_changes,
     declared_changes,
     changes_meanwhile,
+    lifecycle_changes,
     failed_runs,
     missing_runs,
     failed_checks,
@@ -36,7 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
 _EXPLAINS: Final = 0.35
 """From this weight on a finding explains what comes after it."""
 _CONSEQUENCE: Final = 0.5
-_OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change"})
+_OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change", "lifecycle-change"})
 """What people do, and no data brings about."""
 
 

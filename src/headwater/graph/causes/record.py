@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 from headwater.graph.causes.readings import Columns, Readings
 from headwater.graph.drift import ColumnChange
 from headwater.model.events import NO_FACETS, DatasetRef, Direction, Facets, RunEvent, standing
-from headwater.model.facets.dataset import SchemaFacet, VersionFacet
+from headwater.model.facets.dataset import LifecycleState, LifecycleStateChangeFacet, SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import (
     IcebergCommitReportFacet,
     IcebergScanReportFacet,
@@ -47,7 +47,7 @@ _OF_RUN: Final = (
 )
 """What rules ask of a run or its job."""
 _COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
-_OF_DATASET: Final = (SchemaFacet, VersionFacet, *_COUNTS)
+_OF_DATASET: Final = (SchemaFacet, VersionFacet, LifecycleStateChangeFacet, *_COUNTS)
 _OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, *_COUNTS)
 
 
@@ -87,6 +87,15 @@ class SchemaNews(NamedTuple):
     changes: tuple[ColumnChange, ...]
     version: str | None
     """What to call it, such as `version 2 of orders-value`."""
+    event: EventRef
+
+
+class DoneToAll(NamedTuple):
+    """What was done to a dataset as a whole, as it was declared."""
+
+    state: LifecycleState
+    at_us: int
+    """Microseconds since 1970, UTC."""
     event: EventRef
 
 
@@ -154,6 +163,8 @@ class End(NamedTuple):
     """The type of each column as it was told first, and which event told."""
     checks: tuple[Check, ...]
     """What was asserted of the dataset, on itself or on this read of it: of each expectation what was told last."""
+    done_to_all: tuple[LifecycleState, EventRef] | None = None
+    """What was done to the dataset as a whole, and which event told."""
 
 
 SILENT: Final = End(frozenset(), frozenset(), None, None, None, ())
@@ -170,6 +181,8 @@ class Record:
     ends: Mapping[tuple[Direction, DatasetId], End]
     last: EventRef | None
     """The event that told how it ended, or the last one."""
+    first: EventRef | None = None
+    """The event that told of it first."""
     tests: tuple[Tested, ...] = ()
     """Its tests, of each what it told last, by name."""
 
@@ -211,6 +224,7 @@ def record_of(
         {**of_job.read_all(_OF_RUN, readings), **of_run.read_all(_OF_RUN, readings)},
         {key: heard.end(readings) for key, heard in ends.items()},
         next(reversed(terminal or [ref for _, ref in in_order]), None),
+        next((ref for _, ref in in_order), None),
         tuple(_tests(in_order, readings)),
     )
 
@@ -295,6 +309,7 @@ class _HeardOfEnd:
         """All of it, read."""
         scan = self._own.read(IcebergScanReportFacet, readings)
         commit = self._own.read(IcebergCommitReportFacet, readings)
+        done = self._facets.read(LifecycleStateChangeFacet, readings)
         snapshots = [said.view.snapshot_id for said in (scan, commit) if said is not None]
         exact = [str(snapshot) for snapshot in snapshots if isinstance(snapshot, int)]  # a float was rounded
         return End(
@@ -304,6 +319,7 @@ class _HeardOfEnd:
             _columns(self._facets, readings),
             _columns(self._first, readings),
             tuple(Check(*each) for heard in (self._checks, self._own_checks) for each in heard.read(readings)),
+            None if done is None else (done.view.lifecycle_state_change, done.event),
         )
 
     def _rows(self, readings: Readings) -> Iterator[tuple[int, EventRef]]:

@@ -92,6 +92,9 @@ class FormerName(Part):
     name: Exact
 
 
+LifecycleState = Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
+
+
 class LifecycleStateChangeFacet(View):
     """What was done to the dataset as a whole.
 
@@ -99,5 +102,5 @@ class LifecycleStateChangeFacet(View):
     """
 
     key: ClassVar = "lifecycleStateChange"
-    lifecycle_state_change: Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
+    lifecycle_state_change: LifecycleState
     previous_identifier: FormerName | None = None

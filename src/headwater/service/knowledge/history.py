@@ -12,6 +12,7 @@ from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
 from headwater.graph.causes.record import (
     Check,
+    DoneToAll,
     EventRef,
     FailedCheck,
     Outline,
@@ -31,7 +32,7 @@ from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
 from headwater.model.events import DatasetEvent, Direction, RunEvent
 from headwater.model.extract import mended
-from headwater.model.facets.dataset import SchemaFacet, VersionFacet
+from headwater.model.facets.dataset import LifecycleStateChangeFacet, SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet, IcebergScanReportFacet
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facets.own import SubjectFacet
@@ -212,6 +213,19 @@ class KnownHistory:
         news = [(stamp, tuple(found)) for (stamp, _, _), found in zip(told, drift(tellings), strict=True) if found]
         events = store.with_digests([stamp.digest for stamp, _ in news])
         return [_schema_news(changes, events[stamp.digest]) for stamp, changes in news]
+
+    def declared_done(self, name: DatasetId) -> Sequence[DoneToAll]:
+        """As in `History`."""
+        key = LifecycleStateChangeFacet.key
+        datasets = filter(None, map(self._graph.datasets.get, self._graph.members(name)))
+        told = [each.facets[key] for known in datasets for each in known.declared.values() if key in each.facets]
+        events = self._knowledge.store.with_digests([said.stamp.digest for said in told]) if told else {}
+        found = ((self._knowledge.facets.read(LifecycleStateChangeFacet, said.content), said.stamp) for said in told)
+        return [
+            DoneToAll(change.lifecycle_state_change, stamp.time_us, _ref(events[stamp.digest]))
+            for change, stamp in found
+            if change is not None
+        ]
 
     def _retold(self, run_id: str) -> Sequence[Retold]:
         """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""

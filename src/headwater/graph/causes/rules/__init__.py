@@ -2,6 +2,7 @@
 
 runs        failed
 missing     should have been, and were not
+lifecycle   emptied or dropped
 schema      columns that came, went or changed their type
 quality     checks that failed
 volume      more or fewer rows than usual

@@ -1,0 +1,70 @@
+"""Datasets that were emptied or dropped after their reader had read before, and not filled again."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import SILENT, EventRef
+from headwater.graph.causes.visit import Visit
+from headwater.model.facets.dataset import LifecycleState
+from headwater.model.names import DatasetId
+
+_WEIGHTS: Final[Mapping[LifecycleState, float]] = {"DROP": 0.85, "TRUNCATE": 0.8}
+_DONE: Final[Mapping[LifecycleState, str]] = {"DROP": "dropped", "TRUNCATE": "truncated"}
+
+
+def lifecycle_changes(visit: Visit, history: History) -> Iterator[Finding]:
+    """The run emptied or dropped what it wrote, other than its run before; or somebody declared that of what was read.
+
+    Where a run has written it since, it is as full as that made it.
+    """
+    yield from _by_run(visit, history)
+    for feed in visit.feeds:
+        for state, at_us, event in history.declared_done(feed.dataset):
+            if at_us <= feed.at_us and _is_news(visit, history, feed.dataset, state, at_us):
+                yield _finding(visit, feed.dataset, state, at_us, event, is_of_feed=True)
+
+
+def _by_run(visit: Visit, history: History) -> Iterator[Finding]:
+    run = visit.run
+    at_us = run.last_us if run.ended_us is None else run.ended_us
+    for name, end in visit.sides("output"):
+        before = [each.ends.get(("output", name), SILENT).done_to_all for each in visit.earlier[:1]]
+        if end.done_to_all is None or run.has_failed:
+            continue
+        state, event = end.done_to_all
+        is_usual = any(then is not None and then[0] == state for then in before)
+        if not is_usual and _is_news(visit, history, name, state, at_us):
+            yield _finding(visit, name, state, at_us, event, is_of_feed=False)
+
+
+def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleState, at_us: int) -> bool:
+    until_us = visit.news.until_us
+    return state in _WEIGHTS and visit.news.has(at_us) and not _was_written(history, name, at_us, until_us)
+
+
+def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:
+    """Whether a run wrote it since; one that emptied it, too, did not."""
+    runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
+    ended = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None]
+    since = [run for run in ended if after_us < (run.ended_us or 0) <= until_us]
+    ends = (history.record(run.run_id).ends.get(("output", name), SILENT) for run in since)
+    return any(end.done_to_all is None or end.done_to_all[0] not in _WEIGHTS for end in ends)
+
+
+def _finding(
+    visit: Visit, name: DatasetId, state: LifecycleState, at_us: int, event: EventRef, *, is_of_feed: bool
+) -> Finding:
+    by = "" if is_of_feed else f" by {visit.run.job.name}"
+    return Finding(
+        "lifecycle-change",
+        _WEIGHTS[state],
+        f"{name.name} was {_DONE[state]}{by}, and not written since",
+        name,
+        visit,
+        at_us,
+        (visit.run.run_id,),
+        (event,),
+        is_of_feed=is_of_feed,
+    )

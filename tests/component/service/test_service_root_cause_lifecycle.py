@@ -1,0 +1,95 @@
+"""Datasets that were dropped or truncated after they had been read before."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.component.service import test_service_root_cause as root_cause
+from tests.component.service.test_service_root_cause import MART, found
+from tests.support.app import Body, dataset, facet, post, served
+from tests.support.days import Events, at, days, run
+
+PRODUCER = "https://example.org/producer"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """Four days on which all went well; on the fifth all but the report has run."""
+    with served(tmp_path) as client:
+        post(client, *days(1, 4), *run("load", 5), *run("clean", 5))
+        yield client
+
+
+def ask(client: TestClient, node_id: str = MART) -> Body:
+    return root_cause.ask(client, node_id, asOf=at(5, 4))
+
+
+def done(state: str, day: int, minute: int = 30) -> Events:
+    outputs = [dataset("stage", lifecycleStateChange=facet(lifecycleStateChange=state))]
+    begin, end = run("cleanup", day, hour=2, inputs=[], outputs=outputs)
+    return [{**begin, "eventTime": at(day, 2, minute)}, {**end, "eventTime": at(day, 2, minute + 5)}]
+
+
+def declared(state: str, day: int) -> Body:
+    told = dataset("stage", lifecycleStateChange=facet(lifecycleStateChange=state))
+    return {"eventTime": at(day, 2, 30), "producer": PRODUCER, "schemaURL": f"{PRODUCER}#/$defs/DatasetEvent",
+            "dataset": told}  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "words", "score"), [("DROP", "dropped", 0.85), ("TRUNCATE", "truncated", 0.8)])
+def test_what_emptied_an_input_before_it_was_read_is_found(
+    client: TestClient, state: str, words: str, score: float
+) -> None:
+    post(client, *done(state, 5), *run("report", 5, state="FAIL"))
+
+    answer = ask(client)
+
+    assert found(answer) == [("lifecycle-change", "stage", 1), ("failed-run", "report", 0)]
+    finding = answer["findings"][0]
+    assert (finding["words"], finding["score"]) == (f"stage was {words} by cleanup, and not written since", score)
+    assert (finding["at"], finding["runs"], len(finding["events"])) == ("2026-05-05T02:35:00.000Z", ["cleanup-5"], 1)
+    assert answer["findings"][1]["consequence"]
+
+
+def test_a_declaration_that_an_input_was_dropped_is_found(client: TestClient) -> None:
+    post(client, declared("DROP", 5), *run("report", 5))
+
+    (finding,) = ask(client)["findings"]
+
+    assert (finding["words"], finding["distance"]) == ("stage was dropped, and not written since", 1)
+    assert len(finding["events"]) == 1
+
+
+def test_what_was_filled_again_is_not_empty(client: TestClient) -> None:
+    begin, end = run("clean", 5)
+    again = [{**each, "run": {"runId": "clean-again"}, "eventTime": at(5, 2, 40)} for each in (begin, end)]
+    post(client, *done("TRUNCATE", 5), *again, *run("report", 5))
+
+    assert found(ask(client)) == []
+
+
+def test_what_was_emptied_before_the_read_before_is_not_to_blame(client: TestClient) -> None:
+    post(client, *done("TRUNCATE", 4), *run("report", 5))
+
+    assert found(ask(client)) == []
+
+
+def test_a_job_that_empties_a_dataset_each_time_is_not_to_blame(client: TestClient) -> None:
+    post(client, *done("TRUNCATE", 4), *done("TRUNCATE", 5), *run("report", 5))
+
+    assert found(ask(client)) == []
+
+
+def test_a_dataset_that_is_asked_about_was_dropped(client: TestClient) -> None:
+    post(client, *done("DROP", 5))
+
+    assert found(ask(client, "dataset:lake:stage")) == [("lifecycle-change", "stage", 0)]
+
+
+@pytest.mark.parametrize("state", ["ALTER", "CREATE", "OVERWRITE", "RENAME"])
+def test_what_leaves_the_data_there_is_no_such_change(client: TestClient, state: str) -> None:
+    post(client, *done(state, 5), *run("report", 5))
+
+    assert found(ask(client)) == []
