@@ -345,6 +345,8 @@ def test_a_job_that_had_never_run_before_its_reader_is_missing(client: TestClien
 
     assert found(answer) == [("missing-run", "slow", 1)]
     assert answer["findings"][0]["words"] == "slow writes late and had completed no run when it was read"
+    began = run("slow", 5, hour=2, outputs=[written("late")])[0]
+    assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(began)]
 
 
 def test_the_outputs_own_job_is_missing_where_it_ran_no_more_when_it_is_asked(client: TestClient) -> None:
@@ -759,6 +761,8 @@ def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_o
     assert found(answer) == [("freshness-gap", "stage", 1)]
     assert answer["findings"][0]["words"] == "stage: the run read a version that clean had written anew before"
     assert answer["findings"][0]["runs"] == ["report-6", "clean-6", "clean-5"]
+    told = run("clean", 6, outputs=[written("stage", version=version(6))])[1]
+    assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(told)]
 
 
 def test_a_version_that_nobody_says_to_have_written_leaves_it_to_the_clock_and_says_so(client: TestClient) -> None:
@@ -782,6 +786,21 @@ def test_a_run_that_read_while_its_input_was_being_written_anew_is_found(client:
     assert answer["findings"][0]["words"] == (
         "stage: read while a newer run of clean was under way, which ended 30 min later"
     )
+    assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(begin), digest_of(late)]
+
+
+def test_a_run_that_always_reads_while_its_input_is_written_anew_misses_nothing_new(client: TestClient) -> None:
+    for day in range(5, 9):
+        begin, end = run("clean", day, hour=2)
+        post(client, *run("load", day), begin, {**end, "eventTime": at(day, 3, 30)}, *run("report", day))
+
+    scores = [[each["score"] for each in ask(client, run=f"report-{day}")["findings"]] for day in (5, 6, 7, 8)]
+
+    assert scores == [[0.55], [0.275], [0.275], [0.275]]
+    for day in range(9, 12):
+        begin, end = run("clean", day, hour=2)
+        post(client, *run("load", day), begin, {**end, "eventTime": at(day, 3, 30)}, *run("report", day))
+    assert ask(client, run="report-11")["findings"] == []
 
 
 def test_a_stream_that_was_stopped_before_it_was_read_has_written_what_was_read(client: TestClient) -> None:

@@ -1,18 +1,22 @@
 """Silent streams, and inputs that were older than they need have been."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
-from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import EventRef, Outline
 from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import span
+from headwater.graph.causes.writers import by_time, read_at_us
 from headwater.model.names import DatasetId
 
 _SILENT: Final = 0.75
 _PASSED_OVER: Final = 0.6
 _UNFINISHED: Final = 0.55
+_FEWEST_READS: Final = 3
+"""From which it can be told that a reader always reads while the next run is under way."""
 
 
 def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
@@ -56,11 +60,13 @@ def freshness_gaps(visit: Visit, history: History) -> Iterator[Finding]:
             if job == visit.run.job or history.is_stream(job):
                 continue
             runs = [run for run in history.runs_of(job) if feed.dataset in run.writes and run not in used]
-            yield from _passed_over(visit, feed, newest_used, runs)
-            yield from _unfinished(visit, feed, newest_used, runs)
+            yield from _passed_over(visit, history, feed, newest_used, runs)
+            yield from _unfinished(visit, history, feed, newest_used, runs)
 
 
-def _passed_over(visit: Visit, feed: Feed, used: Outline, runs: list[Outline]) -> Iterator[Finding]:
+def _passed_over(
+    visit: Visit, history: History, feed: Feed, used: Outline, runs: Sequence[Outline]
+) -> Iterator[Finding]:
     newer = [
         run
         for run in runs
@@ -69,21 +75,55 @@ def _passed_over(visit: Visit, feed: Feed, used: Outline, runs: list[Outline]) -
     if newer and feed.versions and any(writer.by == "version" for writer in feed.writers):
         newest = max(newer, key=lambda run: (run.ended_us or 0, run.run_id))
         words = f"{feed.dataset.name}: the run read a version that {newest.job.name} had written anew before"
-        yield _gap(visit, _PASSED_OVER, words, feed.dataset, newest.ended_us or 0, (newest, used))
+        shown_by = (history.record(newest.run_id).last,)
+        yield _gap(visit, _PASSED_OVER, words, feed.dataset, newest.ended_us or 0, (newest, used), shown_by)
 
 
-def _unfinished(visit: Visit, feed: Feed, used: Outline, runs: list[Outline]) -> Iterator[Finding]:
-    meanwhile = [
-        run for run in runs if run.started_us <= feed.at_us and (run.ended_us is None or run.ended_us > feed.at_us)
-    ]
-    late = [run for run in meanwhile if run.started_us > used.started_us]
-    if late:
-        first = min(late, key=lambda run: (run.started_us, run.run_id))
-        still = "never ended" if first.ended_us is None else f"ended {span(first.ended_us - feed.at_us)} later"
-        words = f"{feed.dataset.name}: read while a newer run of {first.job.name} was under way, which {still}"
-        yield _gap(visit, _UNFINISHED, words, feed.dataset, first.started_us, (first, used))
+def _unfinished(
+    visit: Visit, history: History, feed: Feed, used: Outline, runs: Sequence[Outline]
+) -> Iterator[Finding]:
+    late = _under_way(runs, used, feed.at_us)
+    if not late:
+        return
+    first = min(late, key=lambda run: (run.started_us, run.run_id))
+    before = _were_under_way(visit, history, feed, first)
+    if len(before) >= _FEWEST_READS and 2 * sum(before) > len(before):
+        return
+    still = "never ended" if first.ended_us is None else f"ended {span(first.ended_us - feed.at_us)} later"
+    words = f"{feed.dataset.name}: read while a newer run of {first.job.name} was under way, which {still}"
+    record, was_before = history.record(first.run_id), any(before[:1])
+    shown_by = (record.first, None if first.ended_us is None else record.last)
+    weight = _UNFINISHED * (WAS_BEFORE if was_before else 1)
+    gap = _gap(visit, weight, words, feed.dataset, first.started_us, (first, used), shown_by)
+    yield replace(gap, was_before=was_before)
 
 
-def _gap(visit: Visit, weight: float, words: str, where: DatasetId, at_us: int, runs: tuple[Outline, ...]) -> Finding:
+def _under_way(runs: Iterable[Outline], used: Outline, at_us: int) -> list[Outline]:
+    """The runs begun later than the one that was used that had not ended by then."""
+    begun = (run for run in runs if used.started_us < run.started_us <= at_us)
+    return [run for run in begun if run.ended_us is None or run.ended_us > at_us]
+
+
+def _were_under_way(visit: Visit, history: History, feed: Feed, now: Outline) -> list[bool]:
+    """For each earlier run of the reader whether another run of this one's job was under way then; newest first."""
+    runs = [run for run in history.runs_of(now.job) if feed.dataset in run.writes and run != now]
+    found = []
+    for each in visit.earlier:
+        used = by_time(history, now.job, runs, read_at_us(history, each.outline))
+        if used is not None:
+            found.append(bool(_under_way(runs, used.run, read_at_us(history, each.outline))))
+    return found
+
+
+def _gap(
+    visit: Visit,
+    weight: float,
+    words: str,
+    where: DatasetId,
+    at_us: int,
+    runs: tuple[Outline, ...],
+    shown_by: tuple[EventRef | None, ...],
+) -> Finding:
     ids = (visit.run.run_id, *(run.run_id for run in runs))
-    return Finding("freshness-gap", weight, words, where, visit, at_us, ids, (), is_of_feed=True)
+    events = tuple(event for event in shown_by if event is not None)
+    return Finding("freshness-gap", weight, words, where, visit, at_us, ids, events, is_of_feed=True)

@@ -82,6 +82,7 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
     later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
     if later is None:
         return
+    began = history.record(later.run_id).first
     yield Finding(
         "missing-run",
         _NEVER_RAN,
@@ -90,7 +91,7 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
         visit,
         feed.at_us,
         (visit.run.run_id, later.run_id),
-        (),
+        () if began is None else (began,),
         is_of_feed=True,
     )
 
