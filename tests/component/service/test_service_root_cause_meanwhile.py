@@ -176,6 +176,22 @@ def test_of_very_many_runs_between_two_reads_the_newest_are_looked_at_and_it_say
     ]
 
 
+def test_of_many_datasets_no_one_takes_the_turn_of_another(client: TestClient) -> None:
+    names = [f"raw-{place}" for place in range(10)]
+    hours = range((DAYS - 2) * DAY + 6)
+    for name in names:
+        rows = {hour: 0 if hour == (DAYS - 2) * DAY - 2 else 1000 + hour % 7 for hour in hours}
+        runs = (ran(f"load-{name}", hour, [], [written(name, rows[hour])]) for hour in hours)
+        batch(client, [each for events in runs for each in events])
+    reads = [ran("report", day * DAY + 5.5, [*map(read, names)], [written("mart")]) for day in range(DAYS - 1)]
+    batch(client, [each for events in reads for each in events])
+
+    answer = ask(client, asOf=at_hour((DAYS - 2) * DAY + 6))
+
+    assert (len(answer["lookedAt"]), answer["isCut"]) == (200, True)
+    assert {each["nodeId"] for each in answer["findings"]} == {f"dataset:lake:{name}" for name in names}
+
+
 def test_what_lies_above_what_was_written_between_two_reads_is_looked_at_too(client: TestClient) -> None:
     fetched = [
         ran("fetch", hour - 0.5, [], [written("source", 0 if hour == BAD else 500 + hour % 5)])

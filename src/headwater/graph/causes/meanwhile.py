@@ -4,7 +4,7 @@ What was read is new since then, all of it: a table that is added to has the row
 wrong in one of them may be in the data though the runs after it went well.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -35,7 +35,8 @@ def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window,
     seen = {*known}
     failed = [*islice(_failed(history, job, when, seen), MOST + 1)]
     done = [*islice(_done(history, job, name, when, seen), MOST + 1)]
-    return Meanwhile((*failed[:MOST], *done[:MOST]), is_cut=len(failed) > MOST or len(done) > MOST)
+    runs = (*_not_tried_again(history, failed[:MOST]), *done[:MOST])
+    return Meanwhile(runs, is_cut=len(failed) > MOST or len(done) > MOST)
 
 
 def _done(history: History, job: JobId, name: DatasetId, when: Window, known: set[str]) -> Iterator[Outline]:
@@ -45,10 +46,18 @@ def _done(history: History, job: JobId, name: DatasetId, when: Window, known: se
 
 
 def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iterator[Outline]:
-    """Those that failed, unless another run was begun in their place: one that came when its turn was is no such."""
     tried = history.ended_in(job, when.after_us, when.until_us, has_failed=True)
-    failed = [run for run in islice(tried, 2 * MOST) if run.run_id not in known]
-    usual = usual_us(run.ended_us for run in history.runs_of(job) if run.state == "COMPLETED") if failed else None
+    return (run for run in tried if run.run_id not in known)
+
+
+def _not_tried_again(history: History, failed: Sequence[Outline]) -> Iterator[Outline]:
+    """Those for which no other run of the job was begun; one that came when its turn was is no such.
+
+    Of a job without a rhythm the next run is taken for such a one.
+    """
+    if not failed:
+        return
+    usual = usual_us(run.ended_us for run in history.runs_of(failed[0].job) if run.state == "COMPLETED")
     for run in failed:
         if usual is not None and not _was_tried_again(history, run, usual):
             yield run

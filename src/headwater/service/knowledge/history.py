@@ -302,11 +302,15 @@ class KnownHistory:
     def begun_next(self, job: JobId, at_us: int) -> Outline | None:
         """As in `History`."""
         done = self._knowledge.activity(job)
-        later = len(done.runs) - len(done.begun_by(at_us - 1, self._began_us))
-        return next(filter(None, map(self.outline, reversed(done.runs[:later]))), None)
+        since = len(done.runs) - len(done.begun_by(at_us - 1, self._began_us))
+        newer = (self.outline(done.runs[place]) for place in reversed(range(since)))
+        return next(filter(None, newer), None)
 
     def _began_us(self, run_id: str) -> int:
-        return self._knowledge.run(run_id).seen.first_us
+        run = self._graph.runs.get(run_id)
+        return (
+            self._knowledge.run(run_id).seen.first_us if run is None or run.times is None else run.times.seen.first_us
+        )
 
     def _outline(self, run_id: str) -> Outline | None:
         """The run, or None where it never spoke itself."""
