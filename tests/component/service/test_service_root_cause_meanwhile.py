@@ -94,6 +94,23 @@ def test_what_happened_between_two_reads_is_found_at_the_run_where_it_did(client
     assert (link["reader"], link["writer"], link["by"]) == ("report-77.5", f"load-{BAD}", "meanwhile")
 
 
+@pytest.mark.parametrize(
+    ("bad", "kind", "score"),
+    [({"rows": -(BAD % 7)}, "volume-jump", 0.425), ({"is_well": False}, "failed-check", 0.4),
+     ({"state": "FAIL"}, "failed-run", 0.225), ({"amount": "string"}, "schema-change", 0.85)],
+)  # fmt: skip
+def test_what_one_run_did_to_its_data_says_less_where_the_last_one_wrote_it_anew(
+    client: TestClient, bad: dict[str, Any], kind: str, score: float
+) -> None:
+    events = all_of((BAD, bad))
+    for each in events:
+        for output in each["outputs"] if each["job"]["name"] == "load" else ():
+            output["facets"]["lifecycleStateChange"] = facet(lifecycleStateChange="OVERWRITE")
+    batch(client, events)
+
+    assert first(ask(client)) == (kind, score, f"load-{BAD}")
+
+
 def test_where_all_went_well_between_two_reads_nothing_is_found(client: TestClient) -> None:
     batch(client, all_of())
 

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import SILENT, Outline
 from headwater.graph.causes.rhythm import usual_us
-from headwater.graph.causes.visit import Window
+from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
 
 MOST: Final = 24
@@ -19,6 +19,9 @@ MOST: Final = 24
 many an hourly job has in a day."""
 _TRIED_AGAIN_WITHIN: Final = 0.5
 """Usual intervals: a run that began so soon after one that failed did what that was to do."""
+
+
+_WRITTEN_ANEW: Final = 0.5
 
 
 class Meanwhile(NamedTuple):
@@ -69,3 +72,19 @@ def _was_tried_again(history: History, failed: Outline, usual: float) -> bool:
         return False
     is_part_too = failed.parent_run is not None and then.parent_run == failed.parent_run
     return is_part_too or then.started_us - failed.started_us < _TRIED_AGAIN_WITHIN * usual
+
+
+def share_left(visit: Visit, history: History) -> float:
+    """Of the weight of what the run did to its data, where it was looked at for what it wrote between two reads.
+
+    Half, where the run that wrote last before the read says that it wrote the dataset anew, be it a part of it.
+    """
+    link = visit.path[-1] if visit.path else None
+    if link is None or link.by != "meanwhile" or isinstance(link.source, JobId):
+        return 1
+    name, until_us = link.source, visit.news.until_us
+    runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
+    done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= until_us]
+    last = max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
+    told = None if last is None else history.record(last.run_id).ends.get(("output", name), SILENT).done_to_all
+    return _WRITTEN_ANEW if told is not None and told[0] == "OVERWRITE" else 1

@@ -1,10 +1,12 @@
 """Checks that failed: of what a run read or wrote, by itself or by others who read the same."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
+from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import SILENT, Check, FailedCheck, Outline, Record
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
@@ -25,11 +27,15 @@ def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
         for name, end in visit.sides(direction):
             before = [check for each in visit.earlier[:1] for check in _checks(each, direction, name)]
             meanwhile = _meanwhile(visit, history, direction, name)
-            yield from _failed(visit, name, end.checks, before, visit.record, meanwhile)
-    yield from _failed_tests(visit)
+            yield from _weighed(_failed(visit, name, end.checks, before, visit.record, meanwhile), visit, history)
+    yield from _weighed(_failed_tests(visit), visit, history)
     for name in sorted(name for name in visit.run.writes if visit.concerns("output", name)):
         for record in _checkers(visit, history, name):
-            yield from _failed(visit, name, _checks(record, "input", name), (), record)
+            yield from _weighed(_failed(visit, name, _checks(record, "input", name), (), record), visit, history)
+
+
+def _weighed(found: Iterable[Finding], visit: Visit, history: History) -> Iterator[Finding]:
+    return (replace(each, weight=each.weight * share_left(visit, history)) for each in found)
 
 
 def _meanwhile(visit: Visit, history: History, direction: Direction, name: DatasetId) -> Sequence[FailedCheck]:

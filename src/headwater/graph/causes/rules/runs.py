@@ -5,6 +5,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
+from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.record import EventRef, Record
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import clipped
@@ -16,7 +17,7 @@ _FOLLOWED: Final = 0.5
 """Of the weight, where runs after it went well."""
 
 
-def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
+def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
     """The run itself failed or was aborted."""
     run = visit.run
     if not run.has_failed:
@@ -29,7 +30,7 @@ def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
     events = [event for event in (visit.record.last, told and told[1]) if event is not None]
     yield Finding(
         "failed-run",
-        _weight(visit, is_followed=is_followed),
+        _weight(visit, is_followed=is_followed) * share_left(visit, history),
         f"a run of {run.job.name} {what}{then}{why}",
         run.job,
         visit,

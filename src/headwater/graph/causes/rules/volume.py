@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
+from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.visit import Visit
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId
@@ -73,7 +74,7 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
                 continue
             yield Finding(
                 "volume-jump",
-                _weight(told[0], found),
+                _weight(told[0], found) * share_left(visit, history),
                 _words(direction, name, told[0], found, len(earlier)),
                 name,
                 visit,
