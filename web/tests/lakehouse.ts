@@ -346,6 +346,10 @@ export interface Service {
   readonly times: Set<string | null>
   /** The times since when changes were asked for. */
   readonly since: Set<string>
+  /** If set, lineage is answered only then. */
+  delay: Promise<void> | undefined
+  /** How deep lineage was asked for, in order. */
+  readonly depths: string[]
   /** The paths asked for, in order. */
   readonly asked: string[]
 }
@@ -365,6 +369,8 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     witnessed: undefined,
     times: new Set(),
     since: new Set(),
+    delay: undefined,
+    depths: [],
     asked: [],
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url, 'http://lakehouse')
@@ -372,6 +378,10 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
       if (!pathname.endsWith('/log/checkpoint')) service.times.add(searchParams.get('asOf'))
       const since = searchParams.get('from')
       if (since !== null) service.since.add(since)
+      if (pathname.endsWith('/lineage')) {
+        service.depths.push(searchParams.get('depth') ?? '')
+        await service.delay
+      }
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (service.failing && pathname.endsWith(`/${service.failing}`)) return json({ message: 'No.' }, 500)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))

@@ -46,6 +46,8 @@ export type Fetch = (url: string, init?: { signal?: AbortSignal }) => Promise<Re
 
 /** More hops than any lineage shown here has. */
 const DEPTH = 20
+/** Only what is next to a node: so little that not even the edges of its neighbours are all told. */
+const BESIDE = 0
 
 export class Client {
   readonly #fetch: Fetch
@@ -81,7 +83,12 @@ export class Client {
 
   /** The jobs and datasets around a node, both ways. */
   async lineage(node: NodeId): Promise<readonly WireNode[]> {
-    return (await this.#get<{ graph: WireNode[] }>(`lineage?${query({ nodeId: node, depth: DEPTH })}`)).graph
+    return this.#lineage(node, DEPTH)
+  }
+
+  /** A node with all of its edges, and what is next to it with some. */
+  async beside(node: NodeId): Promise<readonly WireNode[]> {
+    return this.#lineage(node, BESIDE)
   }
 
   /** What a job or dataset is made from and what is made from it. */
@@ -108,8 +115,11 @@ export class Client {
   }
 
   /** The columns around all columns of a dataset, both ways. */
-  async columnLineage(dataset: NodeId): Promise<ColumnLineage> {
-    return this.#get(`column-lineage?${query({ nodeId: dataset, depth: DEPTH, withDownstream: true })}`)
+  async columnLineage(dataset: NodeId, signal: AbortSignal): Promise<ColumnLineage> {
+    return this.#get(
+      `column-lineage?${query({ nodeId: dataset, depth: DEPTH, withDownstream: true })}`,
+      signal,
+    )
   }
 
   async dataset({ namespace, name }: Named): Promise<Dataset> {
@@ -175,25 +185,32 @@ export class Client {
   }
 
   /** Why a dataset, or one of its columns, may be wrong. */
-  async rootCause(dataset: NodeId, column: string | undefined): Promise<RootCause> {
-    return this.#get(`root-cause?${query({ nodeId: dataset, ...(column === undefined ? {} : { column }) })}`)
+  async rootCause(dataset: NodeId, column: string | undefined, signal: AbortSignal): Promise<RootCause> {
+    const asked = { nodeId: dataset, ...(column === undefined ? {} : { column }) }
+    return this.#get(`root-cause?${query(asked)}`, signal)
   }
 
   /** What a change of a dataset, or of one of its columns, reaches; `isDrop`: and what breaks once it is gone. */
-  async impact(dataset: NodeId, column: string | undefined, isDrop: boolean, limit: number): Promise<Impact> {
+  async impact(
+    dataset: NodeId,
+    column: string | undefined,
+    isDrop: boolean,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<Impact> {
     const asked = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
-    return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`)
+    return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`, signal)
   }
 
   /** The first `limit` changes since then of what touches a job or dataset. */
-  async changes(node: NodeId, since: string, limit: number): Promise<Page<Change>> {
+  async changes(node: NodeId, since: string, limit: number, signal: AbortSignal): Promise<Page<Change>> {
     const asked = {
       nodeId: node,
       from: since,
       ...(this.#asOf === undefined ? {} : { to: this.#asOf }),
       limit,
     }
-    const answer = await this.#get<{ changes: Change[]; totalCount: number }>(`diff?${query(asked)}`)
+    const answer = await this.#get<{ changes: Change[]; totalCount: number }>(`diff?${query(asked)}`, signal)
     return { items: answer.changes, totalCount: answer.totalCount }
   }
 
@@ -218,6 +235,10 @@ export class Client {
   /** How many events are stored: it grows with each. */
   async storedEvents(): Promise<number> {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
+  }
+
+  async #lineage(node: NodeId, depth: number): Promise<readonly WireNode[]> {
+    return (await this.#get<{ graph: WireNode[] }>(`lineage?${query({ nodeId: node, depth })}`)).graph
   }
 
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {

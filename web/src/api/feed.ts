@@ -12,11 +12,15 @@ export interface FeedState {
   readonly graph: Loadable<LineageGraph>
   /** Whether what was asked for can never be answered, so nothing is asked again. */
   readonly isGivenUp: boolean
+  /** Whether the graph could not be kept in step: the service was asked, and gave no answer. */
+  readonly isBehind: boolean
   /** How many jobs the service knows that are not in the graph. */
   readonly unlisted: number
   readonly connection: Connection | undefined
-  /** Grows with each refresh; answers of an older revision may be stale. */
+  /** Grows with all that is heard; answers about everything may be stale when they are of an older revision. */
   readonly revision: number
+  /** The revision at which anything in the graph was last touched by an event. */
+  readonly drawn: number
   /** The revision at which a node was last touched by an event. */
   readonly touched: ReadonlyMap<NodeId, number>
 }
@@ -39,9 +43,11 @@ const MOST_CHANGES = 60
 const START: FeedState = {
   graph: LOADING,
   isGivenUp: false,
+  isBehind: false,
   unlisted: 0,
   connection: undefined,
   revision: 0,
+  drawn: 0,
   touched: new Map(),
 }
 
@@ -54,14 +60,19 @@ export class Feed {
   readonly #listeners = new Set<() => void>()
   readonly #stopListening: () => void
   readonly #refresh: (change: Touched | undefined) => void
+  readonly #tell: (change: Touched) => void
 
   /** Starts to load and to listen. */
   constructor({ client, listen, gatherMs, retryMs }: FeedOptions) {
     this.#client = client
     this.#retryMs = retryMs
     this.#refresh = gathered(gatherMs, (changes) => this.#answer(changes))
+    this.#tell = gathered(gatherMs, async (changes) => this.#touch(this.#shown(namesIn(changes))))
     this.#stopListening = listen({
-      onChange: this.#refresh,
+      onChange: (change) => {
+        if (change) this.#tell(change) // at once: who looks at a node does not wait until the graph is in step
+        this.#refresh(change)
+      },
       onConnection: (connection) => this.#set({ connection }),
     })
     this.#refresh(undefined)
@@ -81,6 +92,11 @@ export class Feed {
     return this.#graph().nodes.has(node) ? node : this.#client.shownAs(node)
   }
 
+  /** No node is asked for any more; what the graph holds stays. */
+  release(): void {
+    this.#included = undefined
+  }
+
   stop(): void {
     this.#stopListening()
     clearTimeout(this.#retry)
@@ -88,15 +104,18 @@ export class Feed {
 
   /** Loads what changed; undefined among the changes stands for anything. */
   async #answer(changes: readonly (Touched | undefined)[]): Promise<void> {
-    const known = new Set(changes.flatMap((change) => (change ? [...change.jobs, ...change.datasets] : [])))
+    const wanted = this.#wanted(namesIn(changes))
     const isAll =
-      this.#state.graph.state !== 'ready' || changes.includes(undefined) || known.size > MOST_CHANGES
+      this.#state.graph.state !== 'ready' || changes.includes(undefined) || wanted.size > MOST_CHANGES
     try {
-      await (isAll ? this.#loadAll() : this.#loadChanged(this.#wanted(known)))
-      this.#touch(isAll ? this.#graph().nodes.keys() : known)
+      if (isAll) await this.#loadAll()
+      else if (wanted.size > 0) await this.#loadChanged(wanted)
+      if (isAll) this.#touch(this.#graph().nodes.keys())
+      if (this.#state.isBehind) this.#set({ isBehind: false })
     } catch (error) {
-      // A graph that is there stays; the connection tells that it may be old.
-      if (this.#state.graph.state !== 'ready') {
+      // A graph that is there stays, and is said to be old.
+      if (this.#state.graph.state === 'ready') this.#set({ isBehind: true })
+      else {
         this.#set({ graph: failed(error), isGivenUp: isMistaken(error) })
         if (this.#state.isGivenUp) return
       }
@@ -116,15 +135,30 @@ export class Feed {
     this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
   }
 
-  /** Of a graph that is only a part, what is in it or touches it: else it would grow with every job that is heard of. */
+  /**
+   * Of a graph that is only a part, what is in it or touches it: else it would grow with every job that is heard of.
+   * Around a node that was asked for nothing else was wanted, however little that is.
+   */
   #wanted(changed: ReadonlySet<NodeId>): ReadonlySet<NodeId> {
-    const graph = this.#graph()
-    if (this.#state.unlisted === 0 || graph.nodes.size < MOST_NODES) return changed
-    return new Set([...changed].filter((node) => graph.nodes.has(node)))
+    const isRoom = this.#included === undefined && this.#graph().nodes.size < MOST_NODES
+    return this.#state.unlisted === 0 || isRoom ? changed : new Set(this.#shown(changed))
   }
 
+  /** Those that the graph holds, and what was asked for, be it there or not. */
+  #shown(changed: ReadonlySet<NodeId>): NodeId[] {
+    const { nodes } = this.#graph()
+    return [...changed].filter((node) => nodes.has(node) || node === this.#included)
+  }
+
+  /** Of a few nodes that have no new neighbour only they themselves are asked for. */
   async #loadChanged(changed: ReadonlySet<NodeId>): Promise<void> {
-    const answer = await neighbourhoods(this.#client, [...changed])
+    const { nodes } = this.#graph()
+    const isHere = [...changed].every((node) => nodes.has(node))
+    const beside = isHere && changed.size <= AT_ONCE ? await allBeside(this.#client, changed) : undefined
+    const answer = beside?.every(({ id }) => nodes.has(id))
+      ? beside.filter(({ id }) => changed.has(id)) // of the others not all edges are told
+      : await neighbourhoods(this.#client, [...changed])
+    if (answer.length === 0 && ![...changed].some((node) => this.#graph().nodes.has(node))) return
     // Into what is there now: another load may have come first.
     this.#set({ graph: ready(merge(this.#graph(), answer, changed)) })
   }
@@ -132,8 +166,12 @@ export class Feed {
   #touch(nodes: Iterable<NodeId>): void {
     const revision = this.#state.revision + 1
     const touched = new Map(this.#state.touched)
-    for (const node of nodes) touched.set(node, revision)
-    this.#set({ revision, touched })
+    let { drawn } = this.#state
+    for (const node of nodes) {
+      touched.set(node, revision)
+      drawn = revision
+    }
+    this.#set({ revision, drawn, touched })
   }
 
   #graph(): LineageGraph {
@@ -144,6 +182,16 @@ export class Feed {
     this.#state = { ...this.#state, ...news }
     for (const listener of this.#listeners) listener()
   }
+}
+
+function namesIn(changes: readonly (Touched | undefined)[]): Set<NodeId> {
+  return new Set(changes.flatMap((change) => (change ? [...change.jobs, ...change.datasets] : [])))
+}
+
+/** The nodes that the service knows, with what is next to them. */
+async function allBeside(client: Client, nodes: Iterable<NodeId>): Promise<WireNode[]> {
+  const answers = await Promise.all([...nodes].map((node) => client.beside(node).catch(nothingIfUnknown)))
+  return answers.flatMap((answer) => answer ?? [])
 }
 
 /** The lineage of `wanted` nodes that the service knows, till it is enough; one answer often covers many of them. */

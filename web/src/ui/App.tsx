@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { Client } from '../api/client'
 import type { Feed, FeedState } from '../api/feed'
 import type { ColumnGraph } from '../core/columns'
@@ -6,6 +6,7 @@ import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { labelOf } from '../core/labels'
 import { LOADING, type Loadable } from '../core/loadable'
+import { newestAround } from '../core/newest'
 import type { Pile } from '../core/piles'
 import { type GraphRoute, HOME, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { DriftView } from './drift/DriftView'
@@ -39,7 +40,12 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   const [anchor, setAnchor] = useState<NodeId>()
   const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
   const chosen = route.view === 'graph' ? route : HOME
-  const columns = useColumns(client, graph, state.revision, chosen.node)
+  const { touched } = state
+  const around = useMemo(
+    () => (chosen.node === undefined ? 0 : newestAround(graph, touched, chosen.node)),
+    [graph, touched, chosen.node],
+  )
+  const columns = useColumns(client, graph, around, chosen.node)
   // The address may name a node beyond those that are listed.
   const included = useLoaded(
     chosen.node,
@@ -48,10 +54,14 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   )
   const shown = included.state === 'ready' ? included.value : undefined
   useEffect(() => {
+    if (chosen.node === undefined) feed.release()
+  }, [feed, chosen.node])
+  useEffect(() => {
     if (shown !== undefined && shown !== chosen.node) replace({ ...chosen, node: shown })
   }, [shown, chosen])
 
   const page = pageOf(client, graph, state, route, {
+    around,
     asOf,
     travel,
     go,
@@ -66,7 +76,12 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
 
   return (
     <PageContext value={page}>
-      <Header view={route.view} connection={state.connection} unlisted={state.unlisted} />
+      <Header
+        view={route.view}
+        connection={state.connection}
+        isBehind={state.isBehind}
+        unlisted={state.unlisted}
+      />
       <main className="stage" data-panel={hasPanel(route)}>
         <Unbroken key={route.view}>
           {route.view === 'record' && <RecordView machine={route.machine} />}
@@ -124,7 +139,7 @@ function Graph({ state: { graph, isGivenUp }, ...rest }: GraphProps) {
   }
 }
 
-interface Moves extends Pick<AppProps, 'asOf' | 'travel'> {
+interface Moves extends Pick<AppProps, 'asOf' | 'travel'>, Pick<Page, 'around'> {
   readonly go: (route: Route) => void
   readonly anchor: (node: NodeId) => void
   readonly toggleFold: (node: NodeId) => void
@@ -138,6 +153,8 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
     asOf: moves.asOf,
     travel: moves.travel,
     revision: state.revision,
+    drawn: state.drawn,
+    around: moves.around,
     revisionOf: (node) => state.touched.get(node) ?? 0,
     openNode: (node) => {
       moves.anchor(node)

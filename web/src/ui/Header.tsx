@@ -10,11 +10,13 @@ import { useSlowly } from './useSlowly'
 interface HeaderProps {
   readonly view: View
   readonly connection: Connection | undefined
+  /** Whether the service does not answer what it is asked, be the stream open or not. */
+  readonly isBehind: boolean
   /** Jobs that the graph does not list. */
   readonly unlisted: number
 }
 
-export function Header({ view, connection, unlisted }: HeaderProps) {
+export function Header({ view, connection, isBehind, unlisted }: HeaderProps) {
   const { asOf } = usePage()
   return (
     <header className="top">
@@ -30,7 +32,9 @@ export function Header({ view, connection, unlisted }: HeaderProps) {
         <p className="unlisted">{formatCount(unlisted)} more jobs are not drawn; search finds them.</p>
       )}
       <AsOfChoice />
-      {asOf === undefined && <ConnectionLight connection={connection} />}
+      {asOf === undefined && (
+        <ConnectionLight light={isBehind && connection !== 'lost' ? 'behind' : connection} />
+      )}
     </header>
   )
 }
@@ -76,24 +80,26 @@ function useFailedCount(): number {
 /** Counting looks at every job. */
 const COUNT_MS = 15_000
 
-const WORDS: Readonly<Record<Connection, string>> = {
+type Light = Connection | 'behind'
+
+const WORDS: Readonly<Record<Light, string>> = {
   live: 'live',
   polling: 'asking every second',
   lost: 'no connection',
+  behind: 'out of date',
 }
 
-function ConnectionLight({ connection }: Pick<HeaderProps, 'connection'>) {
+const MEANING: Readonly<Partial<Record<Light, string>>> = {
+  lost: 'Shown is what was last known; the page asks again by itself.',
+  behind:
+    'The service does not tell what changed: shown is what was last known; the page asks again by itself.',
+}
+
+function ConnectionLight({ light }: { light: Light | undefined }) {
   return (
-    <p
-      className="connection"
-      role="status"
-      data-connection={connection}
-      title={
-        connection === 'lost' ? 'Shown is what was last known; the page asks again by itself.' : undefined
-      }
-    >
+    <p className="connection" role="status" data-connection={light} title={light && MEANING[light]}>
       <span className="connection-dot" />
-      {connection ? WORDS[connection] : 'connecting'}
+      {light ? WORDS[light] : 'connecting'}
     </p>
   )
 }

@@ -15,6 +15,10 @@ export interface Page {
   readonly travel: (asOf: string | undefined) => void
   /** Grows with what the service learns. */
   readonly revision: number
+  /** Grows when an event touched anything in the graph. */
+  readonly drawn: number
+  /** Grows when an event touched the open node, what it is made from or what is made from it. */
+  readonly around: number
   /** Grows when an event touched the node. */
   readonly revisionOf: (node: NodeId) => number
   readonly openNode: (node: NodeId) => void

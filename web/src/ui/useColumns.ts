@@ -4,8 +4,12 @@ import type { LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import type { Loadable } from '../core/loadable'
 import { useLoaded } from './useLoaded'
+import { useSlowly } from './useSlowly'
 
-/** The columns around a dataset, both ways; nothing is asked for a job. */
+/**
+ * The columns around a dataset, both ways; nothing is asked for a job. `revision` grows with what bears on it: of a wide
+ * dataset with many readers the answer is megabytes long.
+ */
 export function useColumns(
   client: Client,
   graph: LineageGraph,
@@ -13,7 +17,8 @@ export function useColumns(
   node: NodeId | undefined,
 ): Loadable<ColumnGraph> {
   const isDataset = node !== undefined && graph.nodes.get(node)?.kind === 'dataset'
-  return useLoaded(isDataset ? node : undefined, revision, async () =>
-    columnGraph(node === undefined ? { graph: [] } : await client.columnLineage(node)),
+  const asked = useSlowly(revision, undefined, node)
+  return useLoaded(isDataset ? node : undefined, asked, async (signal) =>
+    columnGraph(node === undefined ? { graph: [] } : await client.columnLineage(node, signal)),
   )
 }

@@ -1,10 +1,12 @@
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { isAway } from '../api/client'
+import { oneByOne } from '../api/oneByOne'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 
 /**
  * What `load` gives for `subject`, loaded anew with each `revision`; the old value stays until the new one is here, and
- * while the service is away: the header says so, and all is asked again once it is back.
+ * while the service is away: the header says so, and all is asked again once it is back. Of one subject nothing is asked
+ * twice at a time: what is on its way when the revision moves on is shown when it comes, and asked for again then.
  * Without a subject nothing is loaded; `signal` ends what nobody waits for any more.
  */
 export function useLoaded<T>(
@@ -14,27 +16,32 @@ export function useLoaded<T>(
 ): Loadable<T> {
   const [loaded, setLoaded] = useState<{ subject: string; value: Loadable<T> }>()
   const fetchNow = useEffectEvent(load)
+  const ask = useRef<() => void>(undefined)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision is the reason to load again
   useEffect(() => {
     if (subject === undefined) return
-    let isWanted = true
+    const unwanted = new AbortController()
     const settle = (value: Loadable<T>, isLastResort = false) => {
-      if (!isWanted) return
+      if (unwanted.signal.aborted) return
       setLoaded((last) =>
         isLastResort && last?.subject === subject && last.value.state === 'ready' ? last : { subject, value },
       )
     }
-    const unwanted = new AbortController()
-    fetchNow(unwanted.signal).then(
-      (value) => settle(ready(value)),
-      (error: unknown) => settle(failed(error), isAway(error)),
-    )
+    ask.current = oneByOne(async () => {
+      if (unwanted.signal.aborted) return
+      await fetchNow(unwanted.signal).then(
+        (value) => settle(ready(value)),
+        (error: unknown) => settle(failed(error), isAway(error)),
+      )
+    })
     return () => {
-      isWanted = false
+      ask.current = undefined
       unwanted.abort()
     }
-  }, [subject, revision])
+  }, [subject])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another subject or a new revision is the reason to load
+  useEffect(() => ask.current?.(), [subject, revision])
 
   return loaded?.subject === subject && loaded ? loaded.value : LOADING
 }

@@ -12,9 +12,9 @@ const SETTLED_MS = 60
 
 /** The path of a node, asked for once it has been chosen for a moment; kept until the graph changes. */
 export function usePath(node: NodeId | undefined): Loadable<Path> {
-  const { client, revision } = usePage()
+  const { client, drawn } = usePage()
   const [kept] = useState(() => new Kept<Path>())
-  const asked = useSlowly(revision)
+  const asked = useSlowly(drawn)
   const known = node && kept.get(node, asked)
   const loaded = useLoaded(known ? undefined : node, asked, async (signal) => {
     if (node === undefined) throw new Error('there is no node to ask for')

@@ -41,7 +41,7 @@ test.each(['.', '..'])(
 test('column lineage is asked for both ways', async () => {
   const { fetch, asked } = answering({ graph: [] })
 
-  await new Client(fetch, 'api/v1').columnLineage(datasetId('n', 'd'))
+  await new Client(fetch, 'api/v1').columnLineage(datasetId('n', 'd'), new AbortController().signal)
 
   expect(asked).toEqual(['api/v1/column-lineage?nodeId=dataset%3An%3Ad&depth=20&withDownstream=true'])
 })
@@ -53,7 +53,10 @@ test('of column lineage the graph is read, and what is told of whole datasets be
   const bodies = [{ graph }, { graph, datasetInputFields }]
 
   const answers = bodies.map((body) =>
-    new Client(answering(body).fetch, 'api/v1').columnLineage(datasetId('n', 'd')),
+    new Client(answering(body).fetch, 'api/v1').columnLineage(
+      datasetId('n', 'd'),
+      new AbortController().signal,
+    ),
   )
 
   expect(await Promise.all(answers)).toEqual(bodies)

@@ -155,6 +155,74 @@ describe('the feed', () => {
     expect(new Set(graph().nodes.keys())).toEqual(new Set([...begin, reader]))
   })
 
+  /** A part of a graph that was asked for, of a service that knows many more jobs. */
+  async function deepLinked() {
+    const lone = Array.from({ length: 101 }, (_, n) => jobId('demo', `lone-${n}`))
+    const plan = { reads: [], writes: [], runs: [] }
+    const feeding_ = feeding({ ...Object.fromEntries(lone.map((job) => [job, plan])), ...JOBS })
+    void feeding_.feed.include(FLIGHTS)
+    await settle()
+    return feeding_
+  }
+
+  test('around a node that was asked for, foreign events change nothing and ask for nothing', async () => {
+    const { service, feed, change } = await deepLinked()
+    const before = feed.state()
+    const asked = service.asked.length
+
+    service.jobs = { ...service.jobs, [jobId('demo', 'new')]: { reads: [], writes: [], runs: [] } }
+    change(jobId('demo', 'new'))
+    await settle(1_000)
+
+    const { graph, drawn, touched, unlisted } = feed.state()
+    expect(service.asked.slice(asked)).toEqual([])
+    expect(unlisted).toBeGreaterThan(0)
+    expect({ graph, drawn }).toEqual({ graph: before.graph, drawn: before.drawn })
+    expect(graph).toBe(before.graph)
+    expect([...touched]).toEqual([...before.touched])
+    expect(feed.state().revision).toBeGreaterThan(before.revision)
+  })
+
+  test('tells of the open node at once, however long the graph takes', async () => {
+    const { service, feed, change } = await deepLinked()
+    const before = feed.state().touched.get(FLIGHTS) ?? 0
+    let answer: () => void = () => undefined
+    service.delay = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+
+    change(INGEST, FLIGHTS)
+    await settle(300)
+    expect(feed.state().touched.get(FLIGHTS)).toBeGreaterThan(before)
+    service.delay = undefined
+    answer()
+    await settle()
+  })
+
+  test('asks only for what is next to a node that has no new neighbour', async () => {
+    const { service, change, jobState } = await deepLinked()
+    const asked = service.depths.length
+
+    service.jobs = { ...service.jobs, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [run('FAILED')] } }
+    change(INGEST)
+    await settle()
+
+    expect(jobState(INGEST)).toBe('FAILED')
+    expect(service.depths.slice(asked)).toEqual(['0'])
+  })
+
+  test('asks for all around a node that has a new neighbour', async () => {
+    const { service, change, graph } = await deepLinked()
+    const [reader, asked] = [jobId('demo', 'reader'), service.depths.length]
+
+    service.jobs = { ...service.jobs, [reader]: { reads: [FLIGHTS], writes: [], runs: [] } }
+    change(reader, FLIGHTS)
+    await settle()
+
+    expect(graph().nodes.has(reader)).toBe(true)
+    expect(service.depths.slice(asked)).toEqual(['0', '20'])
+  })
+
   test('keeps the node that was asked for when it asks for all', async () => {
     const { feed, tell, graph } = feeding({})
     await settle()
@@ -221,6 +289,20 @@ describe('when the service fails', () => {
     await settle()
 
     expect(jobState(INGEST)).toBe('COMPLETED')
+  })
+
+  test('a graph that is there is said to be behind, until the service answers again', async () => {
+    const { service, feed, change } = feeding()
+    await settle()
+
+    service.broken = 500
+    change(INGEST)
+    await settle()
+    const behind = feed.state().isBehind
+    service.broken = undefined
+    await settle(1_500)
+
+    expect([behind, feed.state().isBehind]).toEqual([true, false])
   })
 
   test('what can never be answered is not asked again', async () => {

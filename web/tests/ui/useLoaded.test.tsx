@@ -73,3 +73,26 @@ test('what nobody waits for any more is ended', () => {
 
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
 })
+
+test('an answer is shown though the revision moved on before it came, and is asked for once more', async () => {
+  const answers: ((answer: string) => void)[] = []
+  const signals: AbortSignal[] = []
+  const load = (signal: AbortSignal) => {
+    signals.push(signal)
+    return new Promise<string>((resolve) => answers.push(resolve))
+  }
+  const { result, rerender } = renderHook(({ revision }) => useLoaded('a', revision, load), {
+    initialProps: { revision: 1 },
+  })
+
+  for (const revision of [2, 3, 4]) rerender({ revision })
+  expect(answers).toHaveLength(1)
+  answers[0]?.('of then')
+
+  await waitFor(() => expect(result.current).toEqual({ state: 'ready', value: 'of then' }))
+  await waitFor(() => expect(answers).toHaveLength(2))
+  answers[1]?.('of now')
+  await waitFor(() => expect(result.current).toEqual({ state: 'ready', value: 'of now' }))
+  expect(answers).toHaveLength(2)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
+})

@@ -17,10 +17,12 @@ const DAY_MS = 86_400_000
 /** What came, went or changed of a job or dataset since a time of the reader's choice, and which event did it. */
 export function ChangesAnswer({ node }: { node: NodeId }) {
   const page = usePage()
-  const { asOf, client, revision } = page
+  const { asOf, client, around } = page
   const [yesterday] = useState(() => dayBefore(asOf))
   const since = page.since ?? yesterday
-  const answer = useLoaded(`${node} ${since}`, useSlowly(revision), () => client.changes(node, since, SHOWN))
+  const answer = useLoaded(`${node} ${since}`, useSlowly(around), (signal) =>
+    client.changes(node, since, SHOWN, signal),
+  )
   return (
     <>
       <label className="choice">

@@ -20,10 +20,12 @@ interface ImpactAnswerProps {
 
 /** What a change reaches, step by step; on wish, what breaks once it is gone. */
 export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
-  const { client, revision } = usePage()
+  const { client, around } = usePage()
   const [isDrop, setIsDrop] = useState(false)
   const subject = [dataset, column, isDrop].join(' ')
-  const answer = useLoaded(subject, useSlowly(revision), () => client.impact(dataset, column, isDrop, SHOWN))
+  const answer = useLoaded(subject, useSlowly(around), (signal) =>
+    client.impact(dataset, column, isDrop, SHOWN, signal),
+  )
   return (
     <>
       <label className="choice">

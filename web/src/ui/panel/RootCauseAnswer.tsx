@@ -18,9 +18,9 @@ interface RootCauseAnswerProps {
 
 /** What changed or went wrong in the runs that made it, the likeliest to blame first. */
 export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
-  const { client, revision } = usePage()
-  const answer = useLoaded(`${dataset} ${column}`, useSlowly(revision) + useTicks(), () =>
-    client.rootCause(dataset, column),
+  const { client, around } = usePage()
+  const answer = useLoaded(`${dataset} ${column}`, useSlowly(around) + useTicks(), (signal) =>
+    client.rootCause(dataset, column, signal),
   )
   return (
     <Awaited of={answer} doing="Walking up through the runs that made it">

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { oneByOne } from '../../src/api/oneByOne'
+
+test('what is called again while it is at it is done once more, and never twice at a time', async () => {
+  let [begun, ended] = [0, 0]
+  let end: () => void = () => undefined
+  const call = oneByOne(async () => {
+    begun += 1
+    await new Promise<void>((resolve) => {
+      end = resolve
+    })
+    ended += 1
+  })
+
+  for (let times = 0; times < 3; times += 1) call()
+  expect([begun, ended]).toEqual([1, 0])
+  end()
+  await new Promise((resolve) => setTimeout(resolve))
+
+  expect([begun, ended]).toEqual([2, 1])
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { flowOf } from '../../src/core/graph'
+import type { NodeId } from '../../src/core/ids'
+import { newestAround } from '../../src/core/newest'
+
+const [SOURCE, LOAD, TABLE, OTHER] = ['source', 'load', 'table', 'other'] as NodeId[] as [
+  NodeId,
+  NodeId,
+  NodeId,
+  NodeId,
+]
+const FLOW = flowOf(new Map([SOURCE, LOAD, TABLE, OTHER].map((node) => [node, node])), [
+  { origin: SOURCE, destination: LOAD },
+  { origin: LOAD, destination: TABLE },
+  { origin: SOURCE, destination: OTHER },
+])
+
+test.each([
+  ['what it is made from', SOURCE, 3],
+  ['itself', TABLE, 3],
+  ['what is only made from the same', OTHER, 0],
+])('a node is touched by %s: %s', (_, touched, newest) => {
+  expect(newestAround(FLOW, new Map([[touched, 3]]), TABLE)).toBe(newest)
+})
+
+test('of several the newest counts', () => {
+  const touched = new Map([
+    [LOAD, 2],
+    [SOURCE, 7],
+    [TABLE, 5],
+  ])
+
+  expect(newestAround(FLOW, touched, TABLE)).toBe(7)
+})

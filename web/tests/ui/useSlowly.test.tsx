@@ -1,0 +1,37 @@
+// @vitest-environment happy-dom
+
+import { act, cleanup, renderHook } from '@testing-library/react'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { useSlowly } from '../../src/ui/useSlowly'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  cleanup()
+})
+
+const slowly = (initialProps: { revision: number; subject: string }) =>
+  renderHook(({ revision, subject }) => useSlowly(revision, 1_000, subject), { initialProps })
+
+test('a revision that moves on is taken after a while, the newest by then', () => {
+  const { result, rerender } = slowly({ revision: 1, subject: 'a' })
+
+  rerender({ revision: 2, subject: 'a' })
+  rerender({ revision: 3, subject: 'a' })
+  expect(result.current).toBe(1)
+  act(() => vi.advanceTimersByTime(1_000))
+
+  expect(result.current).toBe(3)
+})
+
+test('that of another subject is taken at once, and does not change later', () => {
+  const { result, rerender } = slowly({ revision: 7, subject: 'a' })
+
+  rerender({ revision: 2, subject: 'b' })
+  expect(result.current).toBe(2)
+  act(() => vi.advanceTimersByTime(5_000))
+
+  expect(result.current).toBe(2)
+})
