@@ -439,7 +439,7 @@ function answer(
     case 'diff':
       return CHANGES
     case 'coverage':
-      return coverage(query.get('kind'))
+      return coverage(query)
     case 'quality':
       return { timeline: node ? (QUALITY[node] ?? []) : [], totalCount: 0 }
     case 'impact':
@@ -512,13 +512,14 @@ function jobsIn(jobs: Service['jobs'], query: URLSearchParams): Answer {
   const ids = (Object.keys(jobs) as NodeId[]).filter((id) => !state || jobs[id]?.runs[0]?.state === state)
   return {
     jobs: ids
-      .slice(0, Number(query.get('limit')))
+      .slice(Number(query.get('offset')), Number(query.get('offset')) + Number(query.get('limit')))
       .map((id) => ({ ...jobNode(id, jobs).data, latestRuns: jobs[id]?.runs })),
     totalCount: ids.length,
   }
 }
 
-function coverage(kind: string | null): Answer {
+function coverage(query: URLSearchParams): Answer {
+  const kind = query.get('kind')
   const none = {
     runsWithoutStart: 0,
     runsWithoutEnd: 0,
@@ -526,14 +527,17 @@ function coverage(kind: string | null): Answer {
     unreadOperators: 0,
     silentStreams: 0,
   }
-  const gaps = { ...none, quarantinedNames: 21, edgesWithoutColumns: 0, datasetsWithoutSchema: 0 }
-  const words = "input 'nameless' has no namespace"
-  const gap = { nodeId: 'run:run-2', words, at: '2026-01-02T03:04:05Z', related: [AGGREGATE] }
+  const gaps = { ...none, quarantinedNames: 40, edgesWithoutColumns: 0, datasetsWithoutSchema: 0 }
+  const listed = Array.from({ length: 40 }, (_, place) => ({
+    nodeId: 'run:run-2',
+    words: `input '${place === 0 ? 'nameless' : `nameless-${place}`}' has no namespace`,
+    at: '2026-01-02T03:04:05Z',
+    related: place === 0 ? [AGGREGATE] : [],
+  }))
   if (kind === 'silent-stream' || kind === 'run-without-end') return SILENCES[kind]
   return {
     total: { gaps, signatures: { events: 20, verified: 18 } },
-    gaps: kind === null ? [] : [gap],
-    totalCount: 21,
+    ...page('gaps', kind === null ? [] : listed, query),
   }
 }
 

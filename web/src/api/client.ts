@@ -67,18 +67,23 @@ export class Client {
     return { items: answer.jobs, totalCount: answer.totalCount }
   }
 
-  /** The first `limit` jobs whose newest run failed, those heard of last first. */
-  async failedJobs(limit: number): Promise<Page<Job>> {
-    const path = `jobs?${query({ lastRunStates: 'FAILED', limit })}`
-    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(path)
-    return { items: answer.jobs, totalCount: answer.totalCount }
+  /** The first `count` jobs whose newest run failed, those heard of last first. */
+  async failedJobs(count: number): Promise<Page<Job>> {
+    return paged(count, (limit, offset) => this.#failedJobs(limit, offset))
   }
 
-  /** The first `limit` silent streams, the longest silent first. */
-  async silentStreams(limit: number): Promise<Page<SilentStream>> {
-    const path = `silent-streams?${query({ limit })}`
-    const answer = await this.#get<{ silentStreams: SilentStream[]; totalCount: number }>(path)
-    return { items: answer.silentStreams, totalCount: answer.totalCount }
+  /** The first `count` silent streams, the longest silent first. */
+  async silentStreams(count: number): Promise<Page<SilentStream>> {
+    return paged(count, (limit, offset) => this.#silentStreams(limit, offset))
+  }
+
+  /** How many jobs failed last, and how many streams are silent, where the caller may see all of them. */
+  async failureCount(): Promise<number> {
+    const [failed, silent] = await Promise.all([
+      this.#failedJobs(0, 0),
+      this.#silentStreams(0, 0).catch(nothingIfClosed),
+    ])
+    return failed.totalCount + (silent?.totalCount ?? 0)
   }
 
   /** The jobs and datasets around a node, both ways. */
@@ -219,11 +224,13 @@ export class Client {
     return this.#get(`coverage?${query({ limit: 0 })}`)
   }
 
-  /** The newest `limit` gaps of a kind. */
-  async gaps(kind: GapKind, limit: number): Promise<Page<KnownGap>> {
-    const path = `coverage?${query({ kind, limit })}`
-    const answer = await this.#get<{ gaps: KnownGap[]; totalCount: number }>(path)
-    return { items: answer.gaps, totalCount: answer.totalCount }
+  /** The newest `count` gaps of a kind. */
+  async gaps(kind: GapKind, count: number): Promise<Page<KnownGap>> {
+    return paged(count, async (limit, offset) => {
+      const path = `coverage?${query({ kind, limit, offset })}`
+      const answer = await this.#get<{ gaps: KnownGap[]; totalCount: number }>(path)
+      return { items: answer.gaps, totalCount: answer.totalCount }
+    })
   }
 
   /** What was last asserted or measured of a dataset, or tested by a job, newest first. */
@@ -235,6 +242,18 @@ export class Client {
   /** How many events are stored: it grows with each. */
   async storedEvents(): Promise<number> {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
+  }
+
+  async #failedJobs(limit: number, offset: number): Promise<Page<Job>> {
+    const path = `jobs?${query({ lastRunStates: 'FAILED', limit, offset })}`
+    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(path)
+    return { items: answer.jobs, totalCount: answer.totalCount }
+  }
+
+  async #silentStreams(limit: number, offset: number): Promise<Page<SilentStream>> {
+    const path = `silent-streams?${query({ limit, offset })}`
+    const answer = await this.#get<{ silentStreams: SilentStream[]; totalCount: number }>(path)
+    return { items: answer.silentStreams, totalCount: answer.totalCount }
   }
 
   async #lineage(node: NodeId, depth: number): Promise<readonly WireNode[]> {
@@ -287,7 +306,16 @@ export function isMistaken(error: unknown): error is ServiceError {
 
 /** For where not to be known is an answer, too. */
 export function nothingIfUnknown(error: unknown): undefined {
-  if (error instanceof ServiceError && error.status === 404) return undefined
+  return nothingIf(404, error)
+}
+
+/** For what not everybody may see. */
+function nothingIfClosed(error: unknown): undefined {
+  return nothingIf(403, error)
+}
+
+function nothingIf(status: number, error: unknown): undefined {
+  if (error instanceof ServiceError && error.status === status) return undefined
   throw error
 }
 

@@ -37,6 +37,10 @@ export interface Run {
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly durationMs: number | null
+  /** When it was heard of last. */
+  readonly updatedAt?: string
+  /** When a run that goes on counts as stale, if its job promises to be heard of now and then. */
+  readonly staleAfter?: string | null
   readonly facets: Facets
   readonly counters?: Counters | null
   readonly signature?: Signature | null

@@ -2,21 +2,35 @@
 
 import type { Run, RunState, Verdict } from '../api/types'
 
-export const STATE_WORDS: Readonly<Record<RunState, string>> = {
+/** `STALE`: it goes on as far as it told, and has been silent for longer than its job promised. */
+export type ToldState = RunState | 'STALE'
+
+export const STATE_WORDS: Readonly<Record<ToldState, string>> = {
   NEW: 'not started',
   RUNNING: 'running',
+  STALE: 'stale',
   COMPLETED: 'completed',
   FAILED: 'failed',
   ABORTED: 'stopped',
 }
 
-/** None of a run that others only name as their parent: whether it still goes on, nobody told. */
-export function toldState({ signature, state }: Run): RunState | undefined {
-  return signature === null ? undefined : state
+/** `the last run of load …` */
+export const STATE_CLAUSES: Readonly<Record<RunState, string>> = {
+  NEW: 'has not started',
+  RUNNING: 'is running',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  ABORTED: 'was stopped',
 }
 
-export function stateWords(run: Run): string {
-  const state = toldState(run)
+/** None of a run that others only name as their parent: whether it still goes on, nobody told. */
+export function toldState({ signature, state, staleAfter }: Run, now: Date): ToldState | undefined {
+  if (signature === null) return undefined
+  return staleAfter && state === 'RUNNING' && Date.parse(staleAfter) < now.getTime() ? 'STALE' : state
+}
+
+export function stateWords(run: Run, now: Date): string {
+  const state = toldState(run, now)
   return state === undefined ? 'not heard from' : STATE_WORDS[state]
 }
 
@@ -46,10 +60,10 @@ export const VERDICT_MARK: Readonly<Record<Verdict, 'good' | 'odd' | 'bad' | und
   malformed: 'bad',
 }
 
-/** How long a run took, or for how long it is running; undefined if that cannot be told. */
+/** How long a run took, or for how long it is running; undefined if that cannot be told, as of one that is stale. */
 export function runDuration(run: Run, now: Date): number | undefined {
   const counted = run.durationMs ?? run.counters?.durationMs
-  if (toldState(run) !== 'RUNNING') return counted ?? undefined
+  if (toldState(run, now) !== 'RUNNING') return counted ?? undefined
   const started = run.startedAt === null ? Number.NaN : Date.parse(run.startedAt)
   return Number.isNaN(started) ? undefined : Math.max(0, now.getTime() - started)
 }

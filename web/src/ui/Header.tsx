@@ -6,6 +6,7 @@ import { usePage } from './page'
 import { Search } from './search/Search'
 import { useLoaded } from './useLoaded'
 import { useSlowly } from './useSlowly'
+import { useTicks } from './useTicks'
 
 interface HeaderProps {
   readonly view: View
@@ -47,7 +48,7 @@ const VIEWS = [
 ] as const
 
 function Views({ view }: Pick<HeaderProps, 'view'>) {
-  const failed = useFailedCount()
+  const failures = useFailureCount()
   return (
     <nav aria-label="Views">
       <ul className="views">
@@ -57,9 +58,9 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
               <span className="view-word" data-word={word}>
                 {word}
               </span>{' '}
-              {route === FAILURES && failed > 0 && (
+              {route === FAILURES && failures > 0 && (
                 <span className="badge" data-mark="bad">
-                  {formatCount(failed)}
+                  {formatCount(failures)}
                 </span>
               )}
             </a>
@@ -70,11 +71,12 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
   )
 }
 
-/** How many jobs failed last. */
-function useFailedCount(): number {
+/** How many jobs failed last, and how many streams are silent: time alone makes them so. */
+function useFailureCount(): number {
   const { client, revision } = usePage()
-  const found = useLoaded('failed', useSlowly(revision, COUNT_MS), () => client.failedJobs(0))
-  return found.state === 'ready' ? found.value.totalCount : 0
+  const asked = useSlowly(revision, COUNT_MS) + useTicks(COUNT_MS)
+  const found = useLoaded('failures', asked, () => client.failureCount())
+  return found.state === 'ready' ? found.value : 0
 }
 
 /** Counting looks at every job. */

@@ -13,8 +13,8 @@ export interface More {
 }
 
 /** How many of a long list are shown, as the reader wants more of it. */
-export function useMore(): More {
-  const [count, setCount] = useState(FIRST)
+export function useMore(first = FIRST): More {
+  const [count, setCount] = useState(first)
   const next = count * TIMES_MORE
   return { count, next, show: () => setCount(next) }
 }

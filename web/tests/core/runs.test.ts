@@ -23,7 +23,25 @@ test.each([null, 'soon'])('a running run that started at %j lasts nobody knows h
 test('of a run that is only named as a parent nobody knows whether it goes on', () => {
   const named = run('RUNNING', { durationMs: null, signature: null })
 
-  expect([toldState(named), runDuration(named, NOW)]).toEqual([undefined, undefined])
-  expect(stateWords(named)).toBe('not heard from')
-  expect(stateWords(run('RUNNING'))).toBe('running')
+  expect([toldState(named, NOW), runDuration(named, NOW)]).toEqual([undefined, undefined])
+  expect(stateWords(named, NOW)).toBe('not heard from')
+  expect(stateWords(run('RUNNING'), NOW)).toBe('running')
+})
+
+test.each([
+  ['2026-01-02T03:04:14Z', 'STALE', 'stale', undefined],
+  ['2026-01-02T03:04:16Z', 'RUNNING', 'running', 10_000],
+  [null, 'RUNNING', 'running', 10_000],
+])('a run that promised a word by %s is %s', (staleAfter, state, words, duration) => {
+  const told = run('RUNNING', { durationMs: null, staleAfter })
+
+  expect([toldState(told, NOW), stateWords(told, NOW), runDuration(told, NOW)]).toEqual([
+    state,
+    words,
+    duration,
+  ])
+})
+
+test('a run that ended is not stale, however long ago it promised a word', () => {
+  expect(toldState(run('FAILED', { staleAfter: '2026-01-02T03:04:06Z' }), NOW)).toBe('FAILED')
 })

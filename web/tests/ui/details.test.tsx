@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 
-import { screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test, vi } from 'vitest'
 import { datasetId, jobId, type NodeId, type RunId } from '../../src/core/ids'
 import { formatRoute, routeTo } from '../../src/core/route'
 import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run, wideAnswer } from '../lakehouse'
@@ -149,6 +149,49 @@ describe('the details of a job', () => {
     expect(panel.getByText('336,776')).toBeTruthy()
     expect(panel.getByText('1.5 s')).toBeTruthy()
     expect(panel.getByText('completed')).toBeTruthy()
+  })
+
+  test('tell when a run ended whose start nobody told', async () => {
+    const ended = run('FAILED', { startedAt: null, endedAt: '2026-01-02T03:04:05Z', durationMs: null })
+    openPage({
+      service: lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [ended] } }),
+      hash: at(INGEST),
+    })
+    const panel = within(await details())
+
+    const item = (await panel.findByText('failed')).closest('li')
+    expect(item?.textContent).toContain('ended 2 Jan 2026')
+  })
+
+  test('call a stream stale that is silent for longer than it promised, and say when it was heard', async () => {
+    const silent = run('RUNNING', {
+      durationMs: null,
+      updatedAt: '2026-01-02T04:00:00Z',
+      staleAfter: '2026-01-02T04:01:00Z',
+    })
+    openPage({
+      service: lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [silent] } }),
+      hash: at(INGEST),
+    })
+    const panel = within(await details())
+
+    const item = (await panel.findByText('stale')).closest('li')
+    expect(item?.getAttribute('data-state')).toBe('STALE')
+    expect(item?.textContent).toContain('last heard 2 Jan 2026')
+    const card = await screen.findByRole('button', { name: /^Job ingest stale, last heard 2 Jan 2026/ })
+    expect(card.closest('[data-testid=node]')?.getAttribute('data-state')).toBe('STALE')
+  })
+
+  test('call a stream stale as soon as its time is up', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const soon = run('RUNNING', { staleAfter: new Date(Date.now() + 60_000).toISOString() })
+    openPage({ service: lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [soon] } }) })
+    expect(await screen.findByRole('button', { name: 'Job ingest running' })).toBeTruthy()
+
+    await act(() => vi.advanceTimersByTimeAsync(61_000))
+
+    expect(await screen.findByRole('button', { name: 'Job ingest stale' })).toBeTruthy()
+    vi.useRealTimers()
   })
 
   test('show earlier runs on demand', async () => {

@@ -10,6 +10,20 @@ import { openPage } from './openPage'
 const LATE = jobId('demo', 'late')
 const at = (column?: string) => formatRoute(routeTo(FLIGHTS, column))
 
+test.each([
+  [500, 'out of date'],
+  [undefined, 'live'],
+])('where the service answers with %s while its stream is open, the light says %s', async (status, word) => {
+  const { service, listener } = openPage()
+  await screen.findAllByTestId('node')
+  act(() => listener().onConnection('live'))
+
+  service.broken = status
+  listener().onChange({ jobs: [INGEST], datasets: [] })
+
+  expect(await screen.findByText(word)).toBeTruthy()
+})
+
 describe('the record', () => {
   test('shows the head of the log and whether each record is whole', async () => {
     openPage({ hash: formatRoute(RECORD) })
@@ -102,7 +116,7 @@ describe('failures', () => {
     const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
     const { user } = openPage({ service })
 
-    await user.click(await screen.findByRole('link', { name: 'Failures 1' }))
+    await user.click(await screen.findByRole('link', { name: 'Failures 2' }))
 
     const failed = within(await screen.findByRole('listitem', { name: 'ingest' }))
     expect(failed.getByText('disk full')).toBeTruthy()
@@ -134,7 +148,7 @@ describe('failures', () => {
     const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden')
     const { service } = openPage({ hash: formatRoute(FAILURES) })
     await screen.findByText(/^No job's last run failed/)
-    const looks = () => service.asked.filter((path) => path.endsWith('/silent-streams')).length
+    const looks = () => service.asked.filter((path) => path.endsWith('/coverage')).length
     await settled()
     const before = looks()
 
@@ -143,7 +157,7 @@ describe('failures', () => {
     visible.mockReturnValue('visible')
     fireEvent(document, new Event('visibilitychange'))
 
-    await waitFor(() => expect(looks()).toBe(before + 1))
+    await waitFor(() => expect(looks()).toBe(before + 2)) // two lists are made of gaps
     visible.mockRestore()
     vi.useRealTimers()
   })
@@ -152,7 +166,7 @@ describe('failures', () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const { service } = openPage({ hash: formatRoute(FAILURES), asOf: '2026-01-02T03:04:05Z' })
     await screen.findByText(/^No job's last run failed/)
-    const looks = () => service.asked.filter((path) => path.endsWith('/silent-streams')).length
+    const looks = () => service.asked.filter((path) => path.endsWith('/coverage')).length
     await settled()
     const before = looks()
 
@@ -162,8 +176,42 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
+  test('are all within reach, however many', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 120 }, (_, place) => [
+        jobId('demo', `job-${String(place).padStart(3, '0')}`),
+        { reads: [], writes: [], runs: [run('FAILED', { id: `run-${place}` as RunId })] },
+      ]),
+    )
+    const { user } = openPage({ service: lakehouse(many), hash: formatRoute(FAILURES) })
+    const failed = within(await screen.findByRole('region', { name: 'Failed 120' }))
+    expect(failed.getAllByRole('listitem')).toHaveLength(50)
+
+    await user.click(failed.getByRole('button', { name: 'Show all 120' }))
+
+    await waitFor(() => expect(failed.getAllByRole('listitem')).toHaveLength(120))
+    expect(failed.queryByRole('button', { name: /^Show/ })).toBeNull()
+  })
+
+  test('are counted where only a stream is silent, as soon as time has made it so', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const service = lakehouse()
+    const { silent } = service
+    service.silent = { silentStreams: [], totalCount: 0 }
+    openPage({ service })
+    await screen.findByRole('link', { name: 'Failures' })
+
+    service.silent = silent
+    await vi.advanceTimersByTimeAsync(20_000)
+
+    expect(await screen.findByRole('link', { name: 'Failures 1' })).toBeTruthy()
+    vi.useRealTimers()
+  })
+
   test('say so where there are none', async () => {
-    openPage({ hash: formatRoute(FAILURES) })
+    const service = lakehouse()
+    service.silent = { silentStreams: [], totalCount: 0 }
+    openPage({ service, hash: formatRoute(FAILURES) })
 
     expect(await screen.findByText(/^No job's last run failed/)).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Failures' })).toBeTruthy()
@@ -172,7 +220,7 @@ describe('failures', () => {
   test('list what is silent and not ended, also of who promised no word', async () => {
     openPage({ hash: formatRoute(FAILURES) })
 
-    const promised = within(await screen.findByRole('region', { name: /^Silent streams/ }))
+    const promised = within(await screen.findByRole('region', { name: /^Stale streams/ }))
     const others = within(screen.getByRole('region', { name: /^Silent, and not ended/ }))
     expect(promised.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['demo:live'])
     expect(others.getAllByRole('button').map(({ textContent }) => textContent)).toEqual([
@@ -196,6 +244,18 @@ describe('a dataset', () => {
       true,
     ])
     expect(findings[0]?.textContent).toContain('shown by entry 9')
+  })
+
+  test.each([
+    ['RUNNING', 'is running'],
+    ['NEW', 'has not started'],
+    ['FAILED', 'failed'],
+  ])('is told of its last run, which is %s, in a sentence', async (state, words) => {
+    const service = lakehouse()
+    service.rootCause = { ...service.rootCause, run: { ...(service.rootCause?.run as object), state } }
+    openPage({ service, hash: formatRoute(withAsked(routeTo(FLIGHTS), 'why', true)) })
+
+    expect(await screen.findByText(`The last run of aggregate ${words}; 2 runs looked at.`)).toBeTruthy()
   })
 
   test('keeps its open questions in the address', async () => {

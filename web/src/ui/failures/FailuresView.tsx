@@ -11,22 +11,28 @@ import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { NodeLink } from '../panel/NodeLinks'
 import { RunErrorText } from '../panel/RunErrorText'
+import { ShowMore } from '../ShowMore'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
+import { type More, useMore } from '../useMore'
 import { useSlowly } from '../useSlowly'
 import { useTicks } from '../useTicks'
 
+/** Of each list, until somebody asks for more. */
 const SHOWN = 50
 
 /** Where to begin at night: the jobs whose last run failed, and the streams that have gone silent. */
 export function FailuresView() {
   const { client, revision } = usePage()
-  const found = useLoaded('failures', useSlowly(revision) + useTicks(), () =>
+  const [moreJobs, moreStreams, moreRuns] = [useMore(SHOWN), useMore(SHOWN), useMore(SHOWN)]
+  // All only grow, so their sum tells when any did.
+  const asked = useSlowly(revision) + useTicks() + moreJobs.count + moreStreams.count + moreRuns.count
+  const found = useLoaded('failures', asked, () =>
     Promise.all([
-      client.failedJobs(SHOWN),
-      client.silentStreams(SHOWN),
-      client.gaps('silent-stream', SHOWN),
-      client.gaps('run-without-end', SHOWN),
+      client.failedJobs(moreJobs.count),
+      client.silentStreams(moreStreams.count),
+      client.gaps('silent-stream', moreRuns.count),
+      client.gaps('run-without-end', moreRuns.count),
     ]),
   )
   return (
@@ -39,9 +45,10 @@ export function FailuresView() {
       <Awaited of={found} doing="Looking for what failed">
         {([jobs, streams, endless, stuck]) => (
           <>
-            <FailedJobs jobs={jobs} />
-            {streams.totalCount > 0 && <SilentStreams streams={streams} />}
+            <FailedJobs jobs={jobs} more={moreJobs} />
+            {streams.totalCount > 0 && <StaleStreams streams={streams} more={moreStreams} />}
             <SilentRuns
+              more={moreRuns}
               silences={withoutPromise([...endless.items, ...stuck.items], streams.items)}
               unlisted={[endless, stuck].reduce(
                 (sum, { items, totalCount }) => sum + totalCount - items.length,
@@ -55,7 +62,12 @@ export function FailuresView() {
   )
 }
 
-function FailedJobs({ jobs: { items, totalCount } }: { jobs: Page<Job> }) {
+interface FailedJobsProps {
+  readonly jobs: Page<Job>
+  readonly more: More
+}
+
+function FailedJobs({ jobs: { items, totalCount }, more }: FailedJobsProps) {
   if (totalCount === 0) return <p>No job's last run failed, as far as events tell.</p>
   return (
     <section aria-labelledby="failed">
@@ -67,7 +79,7 @@ function FailedJobs({ jobs: { items, totalCount } }: { jobs: Page<Job> }) {
           <FailedJob key={jobId(job.namespace, job.name)} job={job} />
         ))}
       </ol>
-      <More shown={items.length} totalCount={totalCount} />
+      <ShowMore more={more} shown={items.length} totalCount={totalCount} />
     </section>
   )
 }
@@ -100,11 +112,16 @@ function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }:
   )
 }
 
-function SilentStreams({ streams: { items, totalCount } }: { streams: Page<SilentStream> }) {
+interface StaleStreamsProps {
+  readonly streams: Page<SilentStream>
+  readonly more: More
+}
+
+function StaleStreams({ streams: { items, totalCount }, more }: StaleStreamsProps) {
   return (
-    <section aria-labelledby="silent">
-      <h3 id="silent">
-        Silent streams <span className="muted">{formatCount(totalCount)}</span>
+    <section aria-labelledby="stale">
+      <h3 id="stale">
+        Stale streams <span className="muted">{formatCount(totalCount)}</span>
       </h3>
       <ol className="items">
         {items.map(({ job, run, lastHeard, windowSeconds }) => (
@@ -119,7 +136,7 @@ function SilentStreams({ streams: { items, totalCount } }: { streams: Page<Silen
           </li>
         ))}
       </ol>
-      <More shown={items.length} totalCount={totalCount} />
+      <ShowMore more={more} shown={items.length} totalCount={totalCount} />
     </section>
   )
 }
@@ -128,10 +145,11 @@ interface SilentRunsProps {
   readonly silences: readonly KnownGap[]
   /** How many more there are. */
   readonly unlisted: number
+  readonly more: More
 }
 
 /** Of streams that promised no word, and of batches. */
-function SilentRuns({ silences, unlisted }: SilentRunsProps) {
+function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
   if (silences.length === 0) return null
   const totalCount = silences.length + unlisted
   return (
@@ -153,11 +171,7 @@ function SilentRuns({ silences, unlisted }: SilentRunsProps) {
           </li>
         ))}
       </ol>
-      <More shown={silences.length} totalCount={totalCount} />
+      <ShowMore more={more} shown={silences.length} totalCount={totalCount} />
     </section>
   )
-}
-
-function More({ shown, totalCount }: { shown: number; totalCount: number }) {
-  return totalCount > shown && <p className="muted">{formatCount(totalCount - shown)} more are not shown.</p>
 }

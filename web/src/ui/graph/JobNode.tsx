@@ -1,19 +1,21 @@
 import type { NodeProps } from '@xyflow/react'
 import { memo } from 'react'
 import type { Run } from '../../api/types'
-import { formatDuration } from '../../core/format'
+import { formatDuration, formatTime } from '../../core/format'
 import { fullName, labelText } from '../../core/labels'
 import { stateWords, toldState } from '../../core/runs'
 import { JobIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
+import { useNowPast } from '../useNow'
 import type { CardNode } from './flow'
 
 export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
   const { openNode } = usePage()
   const { node, label, dim } = card
   const run = node.kind === 'job' ? node.job.latestRun : null
-  const state = run ? toldState(run) : undefined
+  const now = useNowPast(run?.staleAfter)
+  const state = run ? toldState(run, now) : undefined
   return (
     <article
       className="card job"
@@ -27,7 +29,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
         type="button"
         className="card-title"
         title={fullName(node)}
-        aria-label={`Job ${labelText(label)} ${runWords(run)}`}
+        aria-label={`Job ${labelText(label)} ${runWords(run, now)}`}
         aria-pressed={isOpen}
         onClick={() => openNode(node.id)}
       >
@@ -36,7 +38,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
           <LabelText label={label} />
           <span className="card-state">
             <span className="state-dot" data-state={state} />
-            {run ? stateWords(run) : 'no run yet'}
+            {run ? stateWords(run, now) : 'no run yet'}
           </span>
         </span>
       </button>
@@ -44,9 +46,11 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
   )
 })
 
-function runWords(run: Run | null): string {
+function runWords(run: Run | null, now: Date): string {
   if (!run) return 'no run yet'
-  const words = stateWords(run)
+  const words = stateWords(run, now)
+  if (toldState(run, now) === 'STALE' && run.updatedAt)
+    return `${words}, last heard ${formatTime(run.updatedAt, now)}`
   return run.durationMs === null || run.state === 'RUNNING'
     ? words
     : `${words}, ${formatDuration(run.durationMs)}`

@@ -4,6 +4,7 @@ import { labelOf } from '../../core/labels'
 import { JobIcon, TableIcon } from '../icons'
 import { Name } from '../Name'
 import { usePage } from '../page'
+import { ShowMore } from '../ShowMore'
 import type { More } from '../useMore'
 
 interface Linked {
@@ -24,8 +25,6 @@ interface NodeLinksProps {
 
 /** The first of them, and a way to the others. */
 export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more }: NodeLinksProps) {
-  // Those that were asked for may be on their way.
-  const wanted = more && (nodes.length < more.count ? more.count : more.next)
   return (
     <section>
       <h3>
@@ -42,11 +41,7 @@ export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more 
           ))}
         </ul>
       )}
-      {more && wanted && nodes.length < totalCount && (
-        <button type="button" className="link" onClick={more.show}>
-          Show {wanted < totalCount ? 'the first' : 'all'} {formatCount(Math.min(wanted, totalCount))}
-        </button>
-      )}
+      {more && <ShowMore more={more} shown={nodes.length} totalCount={totalCount} />}
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import type { Finding, RootCause } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
-import { STATE_WORDS } from '../../core/runs'
+import { STATE_CLAUSES } from '../../core/runs'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
@@ -34,7 +34,7 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
   return (
     <>
       <p className="muted">
-        The last run of {run.job.name} {STATE_WORDS[run.state]}; {counted(lookedAt.length, 'run')} looked at
+        The last run of {run.job.name} {STATE_CLAUSES[run.state]}; {counted(lookedAt.length, 'run')} looked at
         {isCut && ', and there is more above'}.
       </p>
       {findings.length === 0 ? (

@@ -2,7 +2,7 @@ import { useId, useState } from 'react'
 import type { Run } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatBytes, formatCount, formatDuration } from '../../core/format'
-import { runDuration, STATE_WORDS, stateWords, toldState } from '../../core/runs'
+import { runDuration, STATE_WORDS, stateWords, type ToldState, toldState } from '../../core/runs'
 import { Time } from '../Time'
 import { EventList } from './EventList'
 import { RunErrorText } from './RunErrorText'
@@ -18,15 +18,15 @@ interface RunCardProps {
 export function RunCard({ run, now, revision }: RunCardProps) {
   const error = runError(run.facets)
   const duration = runDuration(run, now)
-  const state = toldState(run)
+  const state = toldState(run, now)
   return (
     <li className="run" data-state={state}>
       <div className="run-head">
         <span className="state" data-state={state}>
           <span className="state-dot" data-state={state} />
-          {stateWords(run)}
+          {stateWords(run, now)}
         </span>
-        {run.startedAt && <Time at={run.startedAt} />}
+        <When run={run} state={state} />
         {duration !== undefined && <span className="muted">{formatDuration(duration)}</span>}
       </div>
       {state === undefined && <p className="muted">Other runs name it as the one that they are part of.</p>}
@@ -34,6 +34,25 @@ export function RunCard({ run, now, revision }: RunCardProps) {
       {error && <RunErrorText error={error} />}
       <Signature run={run} revision={revision} />
     </li>
+  )
+}
+
+/** When it began; of one whose start nobody told, when it ended, and of a stale one also when it was heard last. */
+function When({ run: { startedAt, endedAt, updatedAt }, state }: { run: Run; state: ToldState | undefined }) {
+  return (
+    <>
+      {startedAt && <Time at={startedAt} />}
+      {!startedAt && endedAt && (
+        <span className="muted">
+          ended <Time at={endedAt} />
+        </span>
+      )}
+      {state === 'STALE' && updatedAt && (
+        <span className="muted">
+          last heard <Time at={updatedAt} />
+        </span>
+      )}
+    </>
   )
 }
 
