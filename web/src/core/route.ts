@@ -1,4 +1,4 @@
-/** What the page shows, as the address keeps it: `#node=…&column=…&asked=changes&since=…`, `#view=record&machine=…`, `#view=drift`, `#view=failures`. */
+/** What the page shows, as the address keeps it: `#node=…&column=…&asked=changes&since=…&change=drop`, `#view=record&machine=…`, `#view=entry&index=…`, `#view=drift`, `#view=failures`. */
 
 import type { NodeId } from './ids'
 
@@ -16,12 +16,20 @@ export interface GraphRoute {
   readonly asked: readonly Question[]
   /** Since when it is asked what changed, if the reader chose that. */
   readonly since: string | undefined
+  /** Whether it is also asked what breaks once it is dropped. */
+  readonly isDrop: boolean
 }
 
 /** The log and the record of each machine, and the machine that is looked at closely. */
 export interface RecordRoute {
   readonly view: 'record'
   readonly machine: string | undefined
+}
+
+/** One entry of the log, by its place. */
+export interface EntryRoute {
+  readonly view: 'entry'
+  readonly index: number
 }
 
 /** Schemas that changed. */
@@ -34,7 +42,7 @@ export interface FailuresRoute {
   readonly view: 'failures'
 }
 
-export type Route = GraphRoute | RecordRoute | DriftRoute | FailuresRoute
+export type Route = GraphRoute | RecordRoute | EntryRoute | DriftRoute | FailuresRoute
 export type View = Route['view']
 
 export const HOME: GraphRoute = {
@@ -43,6 +51,7 @@ export const HOME: GraphRoute = {
   column: undefined,
   asked: [],
   since: undefined,
+  isDrop: false,
 }
 export const RECORD: RecordRoute = { view: 'record', machine: undefined }
 export const DRIFT: DriftRoute = { view: 'drift' }
@@ -64,6 +73,8 @@ export function parseRoute(hash: string): Route {
   switch (query.get('view')) {
     case 'record':
       return { view: 'record', machine: query.get('machine') || undefined }
+    case 'entry':
+      return entryRoute(query.get('index') ?? '')
     case 'drift':
       return DRIFT
     case 'failures':
@@ -71,6 +82,11 @@ export function parseRoute(hash: string): Route {
     default:
       return graphRoute(query)
   }
+}
+
+/** The record for what is no place. */
+function entryRoute(index: string): Route {
+  return /^\d{1,15}$/.test(index) ? { view: 'entry', index: Number(index) } : RECORD
 }
 
 function graphRoute(query: URLSearchParams): GraphRoute {
@@ -83,6 +99,7 @@ function graphRoute(query: URLSearchParams): GraphRoute {
     ...routeTo(node as NodeId, column),
     asked: QUESTIONS.filter((one) => asked.includes(one)),
     since: Number.isNaN(Date.parse(since)) ? undefined : new Date(since).toISOString(),
+    isDrop: query.get('change') === 'drop',
   }
 }
 
@@ -91,18 +108,25 @@ export function formatRoute(route: Route): string {
 }
 
 function parameters(route: Route): Record<string, string> {
-  if (route.view !== 'graph') {
-    const { view } = route
-    return route.view === 'record' && route.machine !== undefined
-      ? { view, machine: route.machine }
-      : { view }
+  switch (route.view) {
+    case 'graph':
+      return ofGraph(route)
+    case 'record':
+      return { view: route.view, ...(route.machine !== undefined && { machine: route.machine }) }
+    case 'entry':
+      return { view: route.view, index: String(route.index) }
+    default:
+      return { view: route.view }
   }
-  const { node, column, asked, since } = route
+}
+
+function ofGraph({ node, column, asked, since, isDrop }: GraphRoute): Record<string, string> {
   if (node === undefined) return {}
   return {
     node,
     ...(column !== undefined && { column }),
     ...(asked.length > 0 && { asked: asked.join(',') }),
     ...(since !== undefined && { since }),
+    ...(isDrop && { change: 'drop' }),
   }
 }

@@ -1,7 +1,7 @@
 /** Says in words where a column comes from and what it reaches. */
 
 import type { Transformation } from '../api/types'
-import type { ColumnEdge, ColumnGraph } from './columns'
+import { type ColumnEdge, type ColumnGraph, MOST_APART } from './columns'
 import type { ColumnKey, NodeId } from './ids'
 import type { ColumnReach } from './walk'
 
@@ -127,6 +127,34 @@ function grouped({ columns, wholes }: ColumnGraph, keys: Iterable<ColumnKey>): C
 function isOne(columns: readonly ColumnsOf[]): boolean {
   const [first, ...others] = columns
   return others.length === 0 && first?.columns !== 'all' && first?.columns.length === 1
+}
+
+/** Of more columns than this a sentence does not name the rest. */
+const MOST_NAMED = 12
+
+export interface Mentioned {
+  readonly columns: readonly ColumnsOf[]
+  /** How many columns are not named. */
+  readonly left: number
+}
+
+/** What a sentence says of a phrase's columns: it names the first; the reach lists all. */
+export function mentioned(phrase: Phrase): Mentioned {
+  let [room, left] = [MOST_NAMED, 0]
+  const columns = phrase.columns.flatMap((each): ColumnsOf[] => {
+    const count = each.columns === 'all' ? 1 : each.columns.length
+    const taken = isCounted(phrase, each) ? Math.min(room, 1) * count : Math.min(room, count)
+    left += count - taken
+    room -= Math.min(room, isCounted(phrase, each) ? 1 : taken)
+    if (taken === 0) return []
+    return [each.columns === 'all' ? each : { ...each, columns: each.columns.slice(0, taken) }]
+  })
+  return { columns, left }
+}
+
+/** Whether the columns are told as so many: many that hang together with all of a dataset, the reach lists them. */
+export function isCounted({ ofAll }: Phrase, { columns }: ColumnsOf): boolean {
+  return columns === 'all' || (ofAll !== undefined && columns.length > MOST_APART)
 }
 
 /** The columns of a reach, dataset by dataset, nearest first. */

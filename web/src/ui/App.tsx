@@ -183,6 +183,10 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
     askSince: (since) => {
       if (route.view === 'graph') replace({ ...route, since })
     },
+    isDrop: route.view === 'graph' && route.isDrop,
+    askDrop: (isDrop) => {
+      if (route.view === 'graph') replace({ ...route, isDrop })
+    },
     close: () => moves.go(stepBack(route)),
     leave: () => moves.go(route.view === 'record' ? RECORD : HOME),
   }
@@ -214,6 +218,8 @@ function titleOf(graph: LineageGraph, route: Route): string | undefined {
   switch (route.view) {
     case 'record':
       return [route.machine, 'Record'].filter(Boolean).join(' · ')
+    case 'entry':
+      return `Entry ${route.index} · Record`
     case 'drift':
       return 'Schema changes'
     case 'failures':

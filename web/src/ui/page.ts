@@ -36,6 +36,9 @@ export interface Page {
   /** Since when it is asked what changed, if the reader chose that. */
   readonly since: string | undefined
   readonly askSince: (since: string) => void
+  /** Whether it is asked what breaks once what is open is dropped. */
+  readonly isDrop: boolean
+  readonly askDrop: (isDrop: boolean) => void
   /** Puts out the lit path, or else closes the details. */
   readonly close: () => void
   /** Closes the details, whatever is lit. */

@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NodeId } from '../../src/core/ids'
-import { DRIFT, FAILURES, formatRoute, HOME, parseRoute, QUESTIONS, type Route } from '../../src/core/route'
+import {
+  DRIFT,
+  FAILURES,
+  formatRoute,
+  HOME,
+  parseRoute,
+  QUESTIONS,
+  RECORD,
+  type Route,
+} from '../../src/core/route'
 
 const name = fc.string({ minLength: 1, unit: 'grapheme' })
 
@@ -12,9 +21,10 @@ test('a route survives the address, whatever the names hold', () => {
       fc.option(name, { nil: undefined }),
       fc.subarray([...QUESTIONS]),
       fc.option(fc.date({ noInvalidDate: true }), { nil: undefined }),
-      (node, column, asked, at) => {
+      fc.boolean(),
+      (node, column, asked, at, isDrop) => {
         const since = at?.toISOString()
-        const route: Route = { view: 'graph', node: node as NodeId, column, asked, since }
+        const route: Route = { view: 'graph', node: node as NodeId, column, asked, since, isDrop }
 
         expect(parseRoute(formatRoute(route))).toEqual(route)
       },
@@ -30,6 +40,18 @@ test('a machine in the address survives, and so do the other views', () => {
   )
   expect(parseRoute(formatRoute(DRIFT))).toEqual(DRIFT)
   expect(parseRoute(formatRoute(FAILURES))).toEqual(FAILURES)
+})
+
+test('an entry of the log in the address survives', () => {
+  fc.assert(
+    fc.property(fc.nat(), (index) => {
+      expect(parseRoute(formatRoute({ view: 'entry', index }))).toEqual({ view: 'entry', index })
+    }),
+  )
+})
+
+test.each(['', '-1', '1.5', 'x', '1e3'])('the entry %j is none, so the record is shown', (index) => {
+  expect(parseRoute(`#view=entry&index=${index}`)).toEqual(RECORD)
 })
 
 test('what the address asks and nobody knows is left out', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
-import { columnKey } from '../../src/core/ids'
+import { columnKey, datasetId } from '../../src/core/ids'
 import { columnPath } from '../../src/core/walk'
-import { byDataset, comesFrom, counted, goesInto } from '../../src/core/wording'
+import { byDataset, comesFrom, counted, goesInto, mentioned, type Phrase } from '../../src/core/wording'
 import { CSV, columnAnswer, DELAYS, FLIGHTS, REPORT, wholeAnswer, wideAnswer } from '../lakehouse'
 
 const GRAPH = columnGraph(columnAnswer())
@@ -110,4 +110,44 @@ test.each([
   [2, '2 columns'],
 ])('%i is counted as %j', (count, words) => {
   expect(counted(count, 'column')).toBe(words)
+})
+
+describe('a sentence', () => {
+  const phrase = (sizes: readonly number[], ofAll?: string): Phrase => ({
+    verb: 'goes into',
+    direct: true,
+    columns: sizes.map((size, place) => ({
+      dataset: datasetId('n', `d${place}`),
+      columns: Array.from({ length: size }, (_, n) => `c${n}`),
+    })),
+    ofAll,
+  })
+  const sizes = (told: Phrase) => mentioned(told).columns.map(({ columns }) => columns.length)
+
+  test('names a few columns, and says how many more there are', () => {
+    const many = phrase([10, ...Array.from({ length: 902 }, () => 1)])
+
+    expect([sizes(many), mentioned(many).left]).toEqual([[10, 1, 1], 900])
+  })
+
+  test('names some of the columns of one dataset, too', () => {
+    expect([sizes(phrase([100])), mentioned(phrase([100])).left]).toEqual([[12], 88])
+  })
+
+  test('names all where they are few', () => {
+    expect([sizes(phrase([3, 4])), mentioned(phrase([3, 4])).left]).toEqual([[3, 4], 0])
+  })
+
+  test('counts what hangs together with all of a dataset, each dataset as one', () => {
+    const told = phrase([105, 11, 2], 'as every column does')
+
+    expect([sizes(told), mentioned(told).left]).toEqual([[105, 11, 2], 0])
+  })
+
+  test('mentions all columns of a few datasets', () => {
+    const datasets = Array.from({ length: 15 }, (_, place) => datasetId('n', `d${place}`))
+    const told = { ...phrase([]), columns: datasets.map((dataset) => ({ dataset, columns: 'all' as const })) }
+
+    expect([mentioned(told).columns.length, mentioned(told).left]).toEqual([12, 3])
+  })
 })

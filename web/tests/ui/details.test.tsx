@@ -122,6 +122,26 @@ describe('the details of a dataset', () => {
     expect(within(story).getAllByRole('button', { name: 'c104', hidden: true })).toHaveLength(2)
   })
 
+  test('name a few of many readers of a column, and list them all', async () => {
+    const service = lakehouse()
+    const reads = (n: number) => ({
+      data: {
+        ...{ namespace: 'file', dataset: `/r${n}`, field: 'carrier', fieldType: 'string' },
+        inputFields: [{ namespace: 'file', dataset: '/lake/marts/delays', field: 'carrier' }],
+      },
+    })
+    service.columns = { graph: Array.from({ length: 112 }, (_, n) => reads(n)) }
+    openPage({ service, hash: at(DELAYS, 'carrier') })
+
+    const story = await screen.findByRole('region', { name: 'Column carrier' })
+
+    const sentence = within(within(story).getByText('goes into').closest('p') as HTMLElement)
+    expect(sentence.getAllByRole('button')).toHaveLength(12)
+    expect(story.textContent).toContain(' and 100 more.')
+    const all = within(story.querySelector('details') as HTMLElement)
+    expect(all.getAllByRole('button', { name: 'carrier', hidden: true })).toHaveLength(112)
+  })
+
   test('say so of a column that is gone', async () => {
     openPage({ hash: at(DELAYS, 'gone') })
 

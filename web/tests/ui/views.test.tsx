@@ -341,5 +341,13 @@ describe('a dataset', () => {
     await user.click(screen.getByRole('checkbox', { name: /dropped/ }))
 
     expect(await screen.findAllByText('breaking')).toHaveLength(2)
+    expect(window.location.hash).toMatch(/&asked=impact&change=drop$/)
+  })
+
+  test('tells what breaks without it where the address asks that', async () => {
+    openPage({ hash: formatRoute({ ...routeTo(FLIGHTS, 'arr_delay'), asked: ['impact'], isDrop: true }) })
+
+    expect(await screen.findAllByText('breaking')).toHaveLength(2)
+    expect((screen.getByRole('checkbox', { name: /dropped/ }) as HTMLInputElement).checked).toBe(true)
   })
 })

@@ -1,42 +1,36 @@
 import { Fragment } from 'react'
-import { MOST_APART } from '../../core/columns'
+import { formatCount } from '../../core/format'
 import type { ColumnRef, NodeId } from '../../core/ids'
 import { labelOf } from '../../core/labels'
-import { type ColumnsOf, counted, type Phrase } from '../../core/wording'
+import { type ColumnsOf, counted, isCounted, mentioned, type Phrase } from '../../core/wording'
 import { usePage } from '../page'
 
 /** "aggregated from arr_delay of lake.curated.flights"; "grouped by 105 columns of lake.raw.wide, which affect …" */
-export function PhraseText({
-  phrase: { verb, direct, columns, ofAll },
-  end,
-}: {
-  phrase: Phrase
-  end: string
-}) {
+export function PhraseText({ phrase, end }: { phrase: Phrase; end: string }) {
   const { graph } = usePage()
+  const { verb, direct, ofAll } = phrase
+  const { columns, left } = mentioned(phrase)
   return (
     <>
       <span className="verb" data-kind={direct ? 'direct' : 'indirect'}>
         {verb}
       </span>{' '}
-      {columns.map(({ dataset, columns: names }, index) => (
-        <Fragment key={dataset}>
+      {columns.map((each, index) => (
+        <Fragment key={each.dataset}>
           {index > 0 && ', '}
-          <Told dataset={dataset} columns={names} isOfAll={ofAll !== undefined} /> of{' '}
-          {labelOf(graph, dataset)}
+          <Told of={each} isCounted={isCounted(phrase, each)} /> of {labelOf(graph, each.dataset)}
         </Fragment>
       ))}
+      {left > 0 && ` and ${formatCount(left)} more`}
       {ofAll && `, ${ofAll}`}
       {end}
     </>
   )
 }
 
-/** Many columns that hang together with all of a dataset are counted: the reach lists them. */
-function Told({ dataset, columns, isOfAll }: ColumnsOf & { isOfAll: boolean }) {
+function Told({ of: { dataset, columns }, isCounted }: { of: ColumnsOf; isCounted: boolean }) {
   if (columns === 'all') return 'all columns'
-  if (isOfAll && columns.length > MOST_APART) return counted(columns.length, 'column')
-  return <Listed dataset={dataset} columns={columns} />
+  return isCounted ? counted(columns.length, 'column') : <Listed dataset={dataset} columns={columns} />
 }
 
 interface ListedProps {

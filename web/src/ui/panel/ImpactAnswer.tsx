@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { Impact } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
@@ -20,8 +19,7 @@ interface ImpactAnswerProps {
 
 /** What a change reaches, step by step; on wish, what breaks once it is gone. */
 export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
-  const { client, around } = usePage()
-  const [isDrop, setIsDrop] = useState(false)
+  const { client, around, isDrop, askDrop } = usePage()
   const subject = [dataset, column, isDrop].join(' ')
   const answer = useLoaded(subject, useSlowly(around), (signal) =>
     client.impact(dataset, column, isDrop, SHOWN, signal),
@@ -29,7 +27,7 @@ export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
   return (
     <>
       <label className="choice">
-        <input type="checkbox" checked={isDrop} onChange={() => setIsDrop(!isDrop)} />
+        <input type="checkbox" checked={isDrop} onChange={() => askDrop(!isDrop)} />
         and what breaks if {column ?? 'it'} is dropped
       </label>
       <Awaited of={answer} doing="Following what is made of it">
