@@ -184,6 +184,7 @@ class _Reader:
             "version": "none",
             "tile": "none",
             "node_id": "none",
+            "index": "0",
         }
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
@@ -200,6 +201,6 @@ def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
     """Every method and path of the OpenAPI page, with something in the place of each parameter."""
     names = dict.fromkeys(
         ("namespace", "name", "run_id", "version", "field", "tag", "tile", "node_id", "key_id"), "none"
-    ) | {"mark": "start"}
+    ) | {"mark": "start", "index": "0"}
     for path, methods in client.get("/openapi.json").json()["paths"].items():
         yield from ((method.upper(), path.format_map(names)) for method in methods)

@@ -4,8 +4,8 @@ import type { Finding, Machine, TroubleCounts } from '../src/api/answers'
 import type { Fetch } from '../src/api/client'
 import type {
   ColumnLineage,
+  Dataset,
   InputField,
-  Named,
   Neighbour,
   Run,
   Transformation,
@@ -384,6 +384,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
       }
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (service.failing && pathname.endsWith(`/${service.failing}`)) return json({ message: 'No.' }, 500)
+      if (pathname.includes('/log/entries/')) return new Response(ENTRY)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
       const body = answer(service, decodeSegments(pathname), searchParams)
       return body === undefined ? json({ code: 404, message: 'Nothing by that name.' }, 404) : json(body, 200)
@@ -430,6 +431,8 @@ function answer(
       return { ...columns }
     case 'summary':
       return { events: { stored: names.flatMap((id) => jobs[id]?.runs ?? []).length } }
+    case 'log':
+      return { size: 20, leafHash: 'sha256:leaf', rootHash: 'sha256:root' }
     case 'nodes':
       return path[1] === undefined ? NODES : machineAnswer(path[1])
     case 'drift':
@@ -447,9 +450,10 @@ function answer(
     case 'search':
       return { totalCount: 0, results: [] }
     case 'namespaces':
-      return path[2] === 'jobs'
+      if (path[2] !== 'jobs') return datasetBy(path[3])
+      return path[4] === 'runs'
         ? runsOf(jobs, jobId('demo', path[3] ?? ''), Number(query.get('limit')))
-        : datasetBy(path[3])
+        : jobBy(jobs, jobId('demo', path[3] ?? ''))
     default:
       return undefined
   }
@@ -626,11 +630,27 @@ function identity(shown: NodeId | undefined): Answer {
   return { shown: { namespace, name: dataset } }
 }
 
+const FACETS = { ownership: { owners: [{ name: 'team:lake', type: 'OWNER' }] } }
+
 function datasetBy(name: string | undefined): Answer {
   const ids = Object.keys(DATASETS) as NodeId[]
-  const all: Named[] = ids.map((id) => datasetNode(id).data)
-  return { ...all.find((dataset) => dataset.name === name) }
+  const all = ids.map((id) => datasetNode(id).data as Dataset)
+  const found = all.find((dataset) => dataset.name === name)
+  const fields = found?.fields.map((field) => ({
+    ...field,
+    tags: field.name === 'carrier' ? ['public'] : [],
+  }))
+  return { ...found, fields, tags: ['gold'], facets: FACETS }
 }
+
+function jobBy(jobs: Service['jobs'], id: NodeId): Answer {
+  return { ...jobNode(id, jobs).data, tags: ['nightly'], facets: { ...FACETS, sql: { query: 'SELECT 1' } } }
+}
+
+/** A number that JavaScript does not hold, to be shown as it came. */
+export const RAW_EVENT = '{"eventType":"START","big":12345678901234567890}'
+
+const ENTRY = `{"index":9,"eventType":"START","eventTime":"2026-01-02T03:04:05Z","receivedAt":"2026-01-02T03:04:06Z","digest":"sha256:9","verdict":"ok","keyId":"node:a","event":${RAW_EVENT}}`
 
 function runsOf(jobs: Service['jobs'], job: NodeId, limit: number): Answer {
   const runs = jobs[job]?.runs

@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +209,23 @@ def test_a_service_that_starts_again_goes_on_with_its_log(tmp_path: Path) -> Non
 
         after = opened(client.get(f"{LOG}/checkpoint").text)
         assert is_consistent(3, before.root, 4, after.root, hashes(proof["consistencyProof"]))
+
+
+def test_an_entry_is_told_with_its_bytes_and_their_digest(client: TestClient) -> None:
+    raw = json.dumps(numbered(1) | {"note": "grüße \u2028"}, indent=1, ensure_ascii=False)
+    filled(client, 1)
+    client.post(LINEAGE, content=raw.encode()).raise_for_status()
+
+    answer = client.get(f"{LOG}/entries/1")
+
+    entry = answer.json()
+    assert answer.text.endswith(f',"event":{raw}}}')
+    assert entry["digest"] == f"sha256:{sha256(raw.encode()).hexdigest()}"
+    assert (entry["index"], entry["eventType"], entry["verdict"]) == (1, "START", "unsigned")
+
+
+@pytest.mark.parametrize(("index", "status"), [("1", 404), ("-1", 400), ("first", 400)])
+def test_a_place_where_nothing_stands_has_no_entry(client: TestClient, index: str, status: int) -> None:
+    filled(client, 1)
+
+    assert client.get(f"{LOG}/entries/{index}").status_code == status

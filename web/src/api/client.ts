@@ -20,7 +20,9 @@ import { type Page, paged } from './paged'
 import type {
   ColumnLineage,
   Dataset,
+  InclusionProof,
   Job,
+  LogEntry,
   Named,
   Neighbour,
   Path,
@@ -127,6 +129,10 @@ export class Client {
     )
   }
 
+  async job({ namespace, name }: Named): Promise<Job> {
+    return this.#get(`namespaces/${segment(namespace)}/jobs/${segment(name)}`)
+  }
+
   async dataset({ namespace, name }: Named): Promise<Dataset> {
     return this.#get(`namespaces/${segment(namespace)}/datasets/${segment(name)}`)
   }
@@ -176,6 +182,23 @@ export class Client {
     if (response.headers.get(WITNESSED) === '0') return [head, undefined] // else the browser's console would show a 404
     const asked = answer(this.#fetch, `${this.checkpointUrl}?witnesses=1`).then(readHead)
     return [head, await asked.catch(nothingIfUnknown)]
+  }
+
+  /** An entry of the log; what the log holds, it held at any time. */
+  async entry(index: number): Promise<LogEntry> {
+    const text = await (await answer(this.#fetch, `${this.#base}/log/entries/${index}`)).text()
+    const raw = text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}'))
+    return { ...(JSON.parse(text) as RunEvent), raw }
+  }
+
+  /** That the entry stands in the log as it is now. */
+  async inclusion(index: number): Promise<InclusionProof> {
+    return (await (await answer(this.#fetch, this.inclusionUrl(index))).json()) as InclusionProof
+  }
+
+  /** Where the proof is, for people who want to check it. */
+  inclusionUrl(index: number): string {
+    return `${this.#base}/log/proof/inclusion?${query({ index })}`
   }
 
   /** Where the log's head stands, for people who want to keep it. */
@@ -269,6 +292,9 @@ export class Client {
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
 }
+
+/** What stands before an entry's event, which is the last member: parsed, its bytes would not be those of the digest. */
+const EVENT = '"event":'
 
 /** How long the log was in the newest head that a witness signed. */
 const WITNESSED = 'Headwater-Witnessed-Size'

@@ -50,6 +50,7 @@ export interface Field {
   readonly name: string
   readonly type: string | null
   readonly description: string | null
+  readonly tags?: readonly string[]
 }
 
 export interface Dataset extends Named {
@@ -59,6 +60,9 @@ export interface Dataset extends Named {
   readonly symlinks: readonly Named[]
   /** What a producer called it, such as `DASHBOARD`. */
   readonly datasetType?: string
+  readonly tags?: readonly string[]
+  /** Only where the dataset alone is asked for. */
+  readonly facets?: Facets
 }
 
 export interface Job extends Named {
@@ -68,6 +72,9 @@ export interface Job extends Named {
   /** The newest runs, newest first. */
   readonly latestRuns?: readonly Run[] | null
   readonly outputs?: readonly Named[]
+  readonly tags?: readonly string[]
+  /** Only where jobs are asked for, and not what is around one. */
+  readonly facets?: Facets
 }
 
 /** An edge in the direction of the data's flow. */
@@ -165,6 +172,19 @@ export interface RunEvent {
   readonly digest: string
   readonly verdict: Verdict
   readonly keyId: string | null
+}
+
+/** An entry of the log. */
+export interface LogEntry extends RunEvent {
+  /** The event as it came: what the digest is of. */
+  readonly raw: string
+}
+
+/** Proves that an entry stands in the log: hashes up to the root of its tree. Source: `/log/proof/inclusion` */
+export interface InclusionProof {
+  readonly size: number
+  readonly leafHash: string
+  readonly rootHash: string
 }
 
 /** What one stored event touched. */

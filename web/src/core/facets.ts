@@ -1,5 +1,6 @@
 /** Reads the few facets that the page shows. A facet of any other shape than the spec's reads as absent. */
 
+import type { Owner } from '../api/answers'
 import type { Facets } from '../api/types'
 
 export interface RunError {
@@ -28,6 +29,20 @@ function reasonIn(stackTrace: string, message: string): string | undefined {
   const said = last ?? first.trim()
   const isNews = last !== undefined || said.startsWith(`${message}:`)
   return isNews && !message.includes(said.replace('Caused by: ', '')) ? said : undefined
+}
+
+/** Who owns a job or dataset. Source: OpenLineage OwnershipJobFacet 1-0-1, OwnershipDatasetFacet 1-0-1 */
+export function ownersIn(facets: Facets): Owner[] {
+  const owners = field(facets.ownership, 'owners')
+  return (Array.isArray(owners) ? owners : []).flatMap((owner) => {
+    const name = text(owner, 'name')
+    return name ? [{ name, type: text(owner, 'type') ?? null }] : []
+  })
+}
+
+/** What a job asks of its engine. Source: OpenLineage SQLJobFacet 1-1-0 */
+export function sqlIn(facets: Facets): string | undefined {
+  return text(facets.sql, 'query') || undefined
 }
 
 function field(value: unknown, name: string): unknown {

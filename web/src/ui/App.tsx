@@ -17,6 +17,7 @@ import type { FindLayout } from './layoutEngine'
 import { EmptyNotice, FailureNotice, LoadingNotice } from './Notices'
 import { type Page, PageContext } from './page'
 import { Details } from './panel/Details'
+import { EntryView } from './record/EntryView'
 import { RecordView } from './record/RecordView'
 import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
@@ -85,6 +86,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
       <main className="stage" data-panel={hasPanel(route)}>
         <Unbroken key={route.view}>
           {route.view === 'record' && <RecordView machine={route.machine} />}
+          {route.view === 'entry' && <EntryView key={route.index} index={route.index} />}
           {route.view === 'drift' && <DriftView />}
           {route.view === 'failures' && <FailuresView />}
           {route.view === 'graph' && (

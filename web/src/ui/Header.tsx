@@ -54,7 +54,7 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
       <ul className="views">
         {VIEWS.map(([route, word]) => (
           <li key={route.view}>
-            <a href={formatRoute(route)} aria-current={route.view === view ? 'page' : undefined}>
+            <a href={formatRoute(route)} aria-current={isWithin(view, route.view) ? 'page' : undefined}>
               <span className="view-word" data-word={word}>
                 {word}
               </span>{' '}
@@ -69,6 +69,11 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
       </ul>
     </nav>
   )
+}
+
+/** An entry is a part of the record. */
+function isWithin(view: View, listed: View): boolean {
+  return view === listed || (view === 'entry' && listed === 'record')
 }
 
 /** How many jobs failed last, and how many streams are silent: time alone makes them so. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runError } from '../../src/core/facets'
+import { ownersIn, runError, sqlIn } from '../../src/core/facets'
 
 test('the error of a run is what its facet says', () => {
   const facet = { message: 'boom', programmingLanguage: 'python', stackTrace: 'tb' }
@@ -32,4 +32,26 @@ test.each([
 
 test.each([undefined, null, 'text', 7, [], {}, { message: 7 }])('%j is no error facet', (facet) => {
   expect(runError({ errorMessage: facet })).toBeUndefined()
+})
+
+test('owners are those of the facet, with what they are where it says so', () => {
+  const owners = [{ name: 'team:lake', type: 'OWNER' }, { name: 'anna' }, { type: 'OWNER' }, 7]
+
+  expect(ownersIn({ ownership: { owners } })).toEqual([
+    { name: 'team:lake', type: 'OWNER' },
+    { name: 'anna', type: null },
+  ])
+})
+
+test.each([undefined, null, 7, { owners: {} }])('of the facet %j there are no owners', (ownership) => {
+  expect(ownersIn({ ownership })).toEqual([])
+})
+
+test.each([
+  [{ sql: { query: 'SELECT 1' } }, 'SELECT 1'],
+  [{ sql: { query: '' } }, undefined],
+  [{ sql: 'SELECT 1' }, undefined],
+  [{}, undefined],
+])('the SQL of %j is %s', (facets, sql) => {
+  expect(sqlIn(facets)).toBe(sql)
 })

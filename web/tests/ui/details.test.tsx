@@ -22,6 +22,17 @@ describe('the details of a dataset', () => {
     expect(panel.getByRole('button', { name: 'avg_arr_delay' })).toBeTruthy()
   })
 
+  test('say who owns it, and how it and its columns are tagged', async () => {
+    openPage({ hash: at(DELAYS) })
+    const panel = within(await details())
+
+    expect((await panel.findByText('owned by')).parentElement?.textContent).toBe('owned by team:lake (owner)')
+    const [own, ofColumn] = panel.getAllByRole('list', { name: 'Tags' })
+    expect(own?.textContent).toBe('gold')
+    expect(ofColumn?.textContent).toBe('public')
+    expect(ofColumn?.closest('tr')?.textContent).toContain('carrier')
+  })
+
   test('are found under a name that it had before it was one with another', async () => {
     const service = lakehouse()
     const old = datasetId('file', '/old/delays')
@@ -169,6 +180,15 @@ describe('the details of a job', () => {
     expect(panel.getByText('336,776')).toBeTruthy()
     expect(panel.getByText('1.5 s')).toBeTruthy()
     expect(panel.getByText('completed')).toBeTruthy()
+  })
+
+  test('say who owns it, how it is tagged, and what SQL it runs', async () => {
+    openPage({ hash: at(INGEST) })
+    const panel = within(await details())
+
+    expect((await panel.findByText('owned by')).parentElement?.textContent).toBe('owned by team:lake (owner)')
+    expect(panel.getByText('nightly')).toBeTruthy()
+    expect(panel.getByText('SELECT 1').closest('details')?.open).toBe(false)
   })
 
   test('tell when a run ended whose start nobody told', async () => {

@@ -4,7 +4,7 @@ import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { jobId, type RunId } from '../../src/core/ids'
 import { DRIFT, FAILURES, formatRoute, RECORD, routeTo, withAsked } from '../../src/core/route'
-import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
+import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, RAW_EVENT, run } from '../lakehouse'
 import { openPage } from './openPage'
 
 const LATE = jobId('demo', 'late')
@@ -100,6 +100,44 @@ test('a schema change leads to the column that changed', async () => {
   await user.click(change.getByRole('button', { name: 'arr_delay' }))
 
   expect(await screen.findByRole('region', { name: 'Column arr_delay' })).toBeTruthy()
+})
+
+describe('an entry of the log', () => {
+  test('is led to from a schema change, and shown in full as it came', async () => {
+    const { user } = openPage({ hash: formatRoute(DRIFT) })
+
+    await user.click(await screen.findByRole('link', { name: 'entry 9' }))
+
+    expect(await screen.findByText('sha256:9')).toBeTruthy()
+    expect(await screen.findByText('sha256:root')).toBeTruthy()
+    expect(screen.getByText(/"big": 12345678901234567890/)).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Record' }).getAttribute('aria-current')).toBe('page')
+  })
+
+  test('is copied with its very bytes', async () => {
+    const { user } = openPage({ hash: '#view=entry&index=9' })
+
+    await user.click(await screen.findByRole('button', { name: 'Copy the event' }))
+
+    expect(await navigator.clipboard.readText()).toBe(RAW_EVENT)
+    await waitFor(() =>
+      expect(screen.getByRole('button', { name: 'Copy the event' }).textContent).toBe('copied'),
+    )
+  })
+
+  test('is led to from a finding and from a change', async () => {
+    const asked = ['why', 'changes'] as const
+    openPage({ hash: formatRoute({ ...routeTo(FLIGHTS), asked }) })
+
+    const links = await waitFor(() => {
+      const found = screen.getAllByRole('link', { name: /^entry/ })
+      expect(found).toHaveLength(3)
+      return found
+    })
+    expect(links.map((link) => link.getAttribute('href'))).toEqual(
+      [9, 9, 7].map((index) => `#view=entry&index=${index}`),
+    )
+  })
 })
 
 /** Until what came at first was asked for anew, slowly. */

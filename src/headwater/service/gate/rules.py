@@ -91,6 +91,7 @@ RULES: Final[Mapping[str, Rule]] = {
     # About everything at once
     "GET /api/v1/events": _ALL,
     "GET /api/v1/events/lineage": _ALL,
+    "GET /api/v1/log/entries/{index}": _ALL,
     "GET /api/v1/sources": _ALL,
     "GET /api/v1/sources/{name}": _ALL,
     "GET /api/v1/quarantine": _ALL,

@@ -15,6 +15,7 @@ from headwater.service.log.cosignatures import NOTE_LIMIT
 from headwater.service.request.access import ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG
 from headwater.service.shapes import log as shapes_log
+from headwater.service.views.log import log_entry
 
 router = APIRouter(prefix=f"{API}/log", tags=["log"], route_class=KnownQuery)
 
@@ -28,6 +29,7 @@ Size = Annotated[
     int | None, Query(ge=1, le=2**53, description="How many entries the log had; those that it has by default.")
 ]
 Index = Annotated[int, Query(ge=0, le=2**53, description="The place of the entry in the log, from 0.")]
+EntryIndex = Annotated[int, Path(ge=0, le=2**53, description="The place of the entry in the log, from 0.")]
 From = Annotated[int, Query(alias="from", ge=1, le=2**53, description="How many entries the log had before.")]
 To = Annotated[
     int | None, Query(alias="to", ge=1, le=2**53, description="How many it had later; those it has by default.")
@@ -71,6 +73,12 @@ async def get_log_key(service: ServiceHere) -> Response:
 async def get_tile(service: ServiceHere, tile: TilePath) -> Response:
     """A tile of hashes, `LEVEL/N`, or of leaves, `entries/N`; `.p/WIDTH` is a tile that was not full."""
     return Response(service.proofs.tile(tile), 200, _FOR_EVER, _BYTES)
+
+
+@router.get("/entries/{index}", response_model=shapes_log.LogEntry, responses=NOT_FOUND | WRONG)
+async def get_entry(service: ServiceHere, index: EntryIndex) -> Response:
+    """An entry of the log: when it came, how its signature fared, its digest, and last its event as it came."""
+    return answer(log_entry(service.knowledge, index))
 
 
 @router.get("/proof/inclusion", response_model=shapes_log.InclusionProof, responses=WRONG)

@@ -1,8 +1,11 @@
 """The JSON of receipts and proofs, as types. Hashes are `sha256:` and hexadecimal, those of a proof are in base64."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes.marquez import RunEvent
 
 
 class Receipt(TypedDict):
@@ -38,3 +41,9 @@ class ConsistencyProof(TypedDict):
     fromRootHash: str
     rootHash: str
     consistencyProof: Sequence[str]
+
+
+class LogEntry(RunEvent):
+    """An event as it stands in the log; `event`, the last member, is its bytes as they came, of which `digest` is."""
+
+    event: Any

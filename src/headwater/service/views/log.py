@@ -5,10 +5,27 @@ from collections.abc import Collection
 from contextlib import closing
 from typing import NamedTuple
 
+import orjson
+
+from headwater.errors import NotFoundError
 from headwater.service.ahead import in_turns
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import log as shapes
+from headwater.service.views.runs import event_shape
 from headwater.store.log_reader import VerdictsRead
 from headwater.store.reader import AnotherReader, Reader
+
+
+def log_entry(knowledge: Knowledge, index: int) -> shapes.LogEntry:
+    """The entry at that place.
+
+    Raises:
+        NotFoundError: the log has not so many.
+    """
+    logged = knowledge.store.at([index]).get(index)
+    if logged is None:
+        raise NotFoundError(f"The log has no entry {index}.")
+    return shapes.LogEntry(**event_shape(logged), event=orjson.Fragment(logged.raw))
 
 
 async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reader: AnotherReader | None) -> int:

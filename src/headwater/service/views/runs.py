@@ -33,6 +33,7 @@ from headwater.service.shapes import marquez as shapes
 from headwater.service.views.names import facets_of, mended_shape, name_of
 from headwater.service.views.silence import stale_after_us
 from headwater.signing.verify import Verdict
+from headwater.store.entries import LoggedEvent
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow
 
 _WORST_FIRST: Final[tuple[Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
@@ -309,17 +310,19 @@ def run_events(knowledge: Knowledge, run: KnownRun, limit: int, offset: int) -> 
     """A page of the events of a run, by event time."""
     verdicts = knowledge.store.run_verdicts([run.run_id])[run.run_id]
     return shapes.RunEvents(
-        events=[
-            shapes.RunEvent(
-                index=logged.log_index,
-                eventType=logged.event_type,
-                eventTime=iso(logged.event_us),
-                receivedAt=iso(logged.received_us),
-                digest=f"sha256:{logged.digest.hex()}",
-                verdict=logged.verdict,
-                keyId=logged.key_id,
-            )
-            for logged in knowledge.store.run_events(run.run_id, limit, offset)
-        ],
+        events=[event_shape(logged) for logged in knowledge.store.run_events(run.run_id, limit, offset)],
         totalCount=sum(count for _, _, count in verdicts),
+    )
+
+
+def event_shape(logged: LoggedEvent) -> shapes.RunEvent:
+    """What the log says of an event, but for its bytes."""
+    return shapes.RunEvent(
+        index=logged.log_index,
+        eventType=logged.event_type,
+        eventTime=iso(logged.event_us),
+        receivedAt=iso(logged.received_us),
+        digest=f"sha256:{logged.digest.hex()}",
+        verdict=logged.verdict,
+        keyId=logged.key_id,
     )

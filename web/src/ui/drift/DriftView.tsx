@@ -4,6 +4,7 @@ import { labelOf } from '../../core/labels'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { Breaking } from '../Breaking'
+import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { NodeLink } from '../panel/NodeLinks'
 import { Time } from '../Time'
@@ -111,14 +112,14 @@ function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change
 }
 
 /** Who told of it, and where that stands in the log. */
-function Source({ drift: { subject, toldBy, index } }: { drift: SchemaDrift }) {
+function Source({ drift: { subject, toldBy, index, digest } }: { drift: SchemaDrift }) {
   const rule = subject?.compatibility && `, under the rule ${subject.compatibility}`
   const fits = subject?.fitsRule == null ? '' : subject.fitsRule ? ', which allows it' : ', which forbids it'
   return (
     <>
       {subject && `Version ${subject.version} of ${subject.subject}${rule ?? ''}${rule ? fits : ''}. `}
-      {toldBy ? `Told by a run of ${toldBy.name}` : 'Told of the dataset itself'}, entry {formatCount(index)}{' '}
-      of the log.
+      {toldBy ? `Told by a run of ${toldBy.name}` : 'Told of the dataset itself'},{' '}
+      <EntryLink index={index} digest={digest} /> of the log.
     </>
   )
 }

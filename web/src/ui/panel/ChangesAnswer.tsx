@@ -5,6 +5,7 @@ import { CHANGE_WORDS, changeWords } from '../../core/changes'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
 import { Awaited } from '../Awaited'
+import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
@@ -74,7 +75,7 @@ function ChangeItem({ change }: { change: Change }) {
         <p className="item-head event-key">
           {event.job && <NodeLink node={jobId(event.job.namespace, event.job.name)} />}
           <Time at={event.eventTime} />
-          <span title={`SHA-256 of its bytes: ${event.digest}`}>entry {formatCount(event.index)}</span>
+          <EntryLink index={event.index} digest={event.digest} />
         </p>
       )}
     </li>

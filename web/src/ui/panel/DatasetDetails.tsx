@@ -4,6 +4,7 @@ import type { NodeId } from '../../core/ids'
 import type { Loadable } from '../../core/loadable'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
+import { About } from './About'
 import { ColumnStory } from './ColumnStory'
 import { Neighbours } from './Neighbours'
 import { Quality } from './Quality'
@@ -32,6 +33,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
         />
       )}
       {dataset.description && <p>{dataset.description}</p>}
+      <About facets={dataset.facets ?? {}} tags={dataset.tags ?? []} />
       <Quality of={id} />
       <Aliases names={dataset.symlinks} />
       <Neighbours of={id} way="upstream" type="DATASET" title="Made from" />

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../api/types'
 import type { RunId } from '../../core/ids'
+import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
@@ -34,8 +35,8 @@ function EventItem({ event: { index, eventType, eventTime, digest, verdict, keyI
         <VerdictBadge verdict={verdict} />
       </div>
       <p className="event-key">{keyId ?? 'no key'}</p>
-      <p className="event-key" title={`SHA-256 of the bytes received: ${digest}`}>
-        #{index} · {digest.slice(0, 23)}
+      <p className="event-key">
+        <EntryLink index={index} digest={digest} /> · {digest.slice(0, 23)}
       </p>
     </li>
   )

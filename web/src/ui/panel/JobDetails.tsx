@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Job, Named } from '../../api/types'
+import { sqlIn } from '../../core/facets'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
 import { jobLabel, labelText } from '../../core/labels'
@@ -7,6 +8,7 @@ import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { useMore } from '../useMore'
 import { useNow } from '../useNow'
+import { About } from './About'
 import { ChangesAnswer } from './ChangesAnswer'
 import { Neighbours } from './Neighbours'
 import { NodeLinks } from './NodeLinks'
@@ -22,6 +24,7 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   return (
     <>
       {job.description && <p>{job.description}</p>}
+      <Told id={id} job={job} />
       <Containment id={id} />
       <Neighbours of={id} way="upstream" type="JOB" title="Takes data from" />
       <Neighbours
@@ -46,6 +49,26 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
       </section>
       <Quality of={id} />
       <Runs id={id} job={job} />
+    </>
+  )
+}
+
+/** What the graph does not hold of it: owners, tags, and its SQL, folded away. */
+function Told({ id, job }: { id: NodeId; job: Job }) {
+  const { client, revisionOf } = usePage()
+  const whole = useLoaded(id, revisionOf(id), () => client.job(job))
+  if (whole.state !== 'ready') return null // the lists below say why it does not come
+  const { facets = {}, tags = [] } = whole.value
+  const sql = sqlIn(facets)
+  return (
+    <>
+      <About facets={facets} tags={tags} />
+      {sql && (
+        <details className="question">
+          <summary>SQL</summary>
+          <pre className="text">{sql}</pre>
+        </details>
+      )}
     </>
   )
 }

@@ -1,9 +1,10 @@
+import { Fragment } from 'react'
 import type { Finding, RootCause } from '../../api/answers'
-import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { STATE_CLAUSES } from '../../core/runs'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
+import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
@@ -62,9 +63,10 @@ function FindingItem({ finding: { words, nodeId, at, consequence, events, path }
       <p className="event-key">
         {events.length > 0 && 'shown by '}
         {events.map(({ logIndex, digest }, place) => (
-          <span key={logIndex} title={`SHA-256 of its bytes: ${digest}`}>
-            {place > 0 && ', '}entry {formatCount(logIndex)}
-          </span>
+          <Fragment key={logIndex}>
+            {place > 0 && ', '}
+            <EntryLink index={logIndex} digest={digest} />
+          </Fragment>
         ))}
         {path.length > 0 && ` · ${counted(path.length, 'table')} up`}
       </p>

@@ -2,6 +2,7 @@ import type { Field } from '../../api/types'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { usePage } from '../page'
+import { Tags } from './Tags'
 
 interface SchemaProps {
   readonly dataset: NodeId
@@ -28,7 +29,7 @@ export function Schema({ dataset, fields, chosen }: SchemaProps) {
             </tr>
           </thead>
           <tbody>
-            {fields.map(({ name, type, description }) => (
+            {fields.map(({ name, type, description, tags = [] }) => (
               <tr key={name} data-chosen={name === chosen}>
                 <td>
                   <button
@@ -40,6 +41,7 @@ export function Schema({ dataset, fields, chosen }: SchemaProps) {
                     {name}
                   </button>
                   {description && <p className="field-note">{description}</p>}
+                  <Tags tags={tags} />
                 </td>
                 <td className="schema-type">{type}</td>
               </tr>

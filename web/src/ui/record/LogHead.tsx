@@ -3,6 +3,7 @@ import { formatCount } from '../../core/format'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
+import { Fact } from './Fact'
 
 /** How long the log is, and the head by which others can hold it to that. */
 export function LogHead({ revision }: { revision: number }) {
@@ -49,14 +50,5 @@ function Head({ head, witnessed, url }: HeadProps) {
         <code>headwater audit verify</code> checks it all offline.
       </p>
     </>
-  )
-}
-
-function Fact({ term, children }: { term: string; children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -1,0 +1,78 @@
+import type { LogEntry } from '../../api/types'
+import { formatCount } from '../../core/format'
+import { indented } from '../../core/indented'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { VerdictBadge } from '../panel/VerdictBadge'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+import { CopyButton } from './CopyButton'
+import { Fact } from './Fact'
+
+/** An entry of the log: the event as it came, and what proves that it stands there. */
+export function EntryView({ index }: { index: number }) {
+  const { client } = usePage()
+  const entry = useLoaded(String(index), 0, () => client.entry(index))
+  return (
+    <div className="sheet">
+      <h2>Entry {formatCount(index)} of the log</h2>
+      <Awaited of={entry} doing="Loading the entry">
+        {(found) => <Entry entry={found} />}
+      </Awaited>
+    </div>
+  )
+}
+
+function Entry({
+  entry: { index, eventType, eventTime, receivedAt, digest, verdict, keyId, raw },
+}: {
+  entry: LogEntry
+}) {
+  return (
+    <>
+      <dl className="facts">
+        <Fact term="Event">
+          {eventType ?? 'OTHER'}, <Time at={eventTime} />
+        </Fact>
+        <Fact term="Received">
+          <Time at={receivedAt} />
+        </Fact>
+        <Fact term="Signature">
+          <VerdictBadge verdict={verdict} /> {keyId && <code>{keyId}</code>}
+        </Fact>
+        <Fact term="SHA-256">
+          <code>{digest}</code> <CopyButton what="digest" text={digest} />
+        </Fact>
+        <Inclusion index={index} />
+      </dl>
+      <section aria-labelledby="raw">
+        <h3 id="raw">
+          The event <CopyButton what="event" text={raw} />
+        </h3>
+        <pre className="text">{indented(raw)}</pre>
+        <p className="muted">Shown with a line for each member; a copy has its very bytes.</p>
+      </section>
+    </>
+  )
+}
+
+/** What the service says of its place: to check it takes the log's key and the hashes that are in the proof. */
+function Inclusion({ index }: { index: number }) {
+  const { client } = usePage()
+  const proof = useLoaded(String(index), 0, () => client.inclusion(index))
+  if (proof.state !== 'ready') return null
+  const { size, leafHash, rootHash } = proof.value
+  return (
+    <>
+      <Fact term="Its leaf">
+        <code>{leafHash}</code>
+      </Fact>
+      <Fact term="Root of the tree">
+        <code>{rootHash}</code> <span className="muted">with {formatCount(size)} entries</span>
+      </Fact>
+      <Fact term="Proof">
+        <a href={client.inclusionUrl(index)}>that it stands there</a>
+      </Fact>
+    </>
+  )
+}
