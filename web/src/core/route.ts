@@ -68,6 +68,14 @@ export function withAsked(route: GraphRoute, question: Question, isOpen: boolean
   return { ...route, asked }
 }
 
+/** Whether something is looked at closely, beside the rest. */
+export function hasPanel(route: Route): boolean {
+  return (
+    (route.view === 'graph' && route.node !== undefined) ||
+    (route.view === 'record' && route.machine !== undefined)
+  )
+}
+
 export function parseRoute(hash: string): Route {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
   switch (query.get('view')) {

@@ -8,17 +8,19 @@ import { labelOf } from '../core/labels'
 import { LOADING, type Loadable } from '../core/loadable'
 import { newestAround } from '../core/newest'
 import type { Pile } from '../core/piles'
-import { type GraphRoute, HOME, RECORD, type Route, routeTo, withAsked } from '../core/route'
+import { type GraphRoute, HOME, hasPanel, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { DriftView } from './drift/DriftView'
 import { FailuresView } from './failures/FailuresView'
 import { GraphPane } from './GraphPane'
 import { Header } from './Header'
+import { isByKey, Landing } from './landing'
 import type { FindLayout } from './layoutEngine'
 import { EmptyNotice, FailureNotice, LoadingNotice } from './Notices'
 import { type Page, PageContext } from './page'
 import { Details } from './panel/Details'
 import { EntryView } from './record/EntryView'
 import { RecordView } from './record/RecordView'
+import { SkipLink } from './SkipLink'
 import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
 import { useKey } from './useKeys'
@@ -39,6 +41,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
   const [spread, setSpread] = useState<ReadonlyMap<NodeId, number>>(new Map())
   const [anchor, setAnchor] = useState<NodeId>()
+  const [landing, setLanding] = useState<Landing>()
   const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
   const chosen = route.view === 'graph' ? route : HOME
   const { touched } = state
@@ -66,6 +69,8 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
     asOf,
     travel,
     go,
+    landing,
+    lead: (place, click) => setLanding(isByKey(click) ? new Landing(place) : undefined),
     anchor: setAnchor,
     toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
     spread: ({ id, next }) => setSpread((shown) => new Map(shown).set(id, next)),
@@ -77,6 +82,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
 
   return (
     <PageContext value={page}>
+      <SkipLink route={route} />
       <Header
         view={route.view}
         connection={state.connection}
@@ -141,7 +147,7 @@ function Graph({ state: { graph, isGivenUp }, ...rest }: GraphProps) {
   }
 }
 
-interface Moves extends Pick<AppProps, 'asOf' | 'travel'>, Pick<Page, 'around'> {
+interface Moves extends Pick<AppProps, 'asOf' | 'travel'>, Pick<Page, 'around' | 'landing' | 'lead'> {
   readonly go: (route: Route) => void
   readonly anchor: (node: NodeId) => void
   readonly toggleFold: (node: NodeId) => void
@@ -157,6 +163,8 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
     revision: state.revision,
     drawn: state.drawn,
     around: moves.around,
+    landing: moves.landing,
+    lead: moves.lead,
     revisionOf: (node) => state.touched.get(node) ?? 0,
     openNode: (node) => {
       moves.anchor(node)
@@ -199,13 +207,6 @@ function stepBack(route: Route): Route {
   if (route.view !== 'graph') return route
   const { node, column } = route
   return node === undefined || column === undefined ? HOME : routeTo(node)
-}
-
-function hasPanel(route: Route): boolean {
-  return (
-    (route.view === 'graph' && route.node !== undefined) ||
-    (route.view === 'record' && route.machine !== undefined)
-  )
 }
 
 /** So that the browser's history can be read. */

@@ -4,6 +4,7 @@ import type { LineageGraph } from '../core/graph'
 import type { ColumnRef, NodeId } from '../core/ids'
 import type { Pile } from '../core/piles'
 import type { Question } from '../core/route'
+import type { Landing, Place } from './landing'
 
 /** What every part of the page may need: the data, and the ways to move about. */
 export interface Page {
@@ -39,6 +40,9 @@ export interface Page {
   /** Whether it is asked what breaks once what is open is dropped. */
   readonly isDrop: boolean
   readonly askDrop: (isDrop: boolean) => void
+  /** Leads the keyboard on to a place, once it is there, if a key made the click. */
+  readonly lead: (place: Place, click: { readonly detail: number }) => void
+  readonly landing: Landing | undefined
   /** Puts out the lit path, or else closes the details. */
   readonly close: () => void
   /** Closes the details, whatever is lit. */

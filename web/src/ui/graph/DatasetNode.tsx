@@ -10,7 +10,7 @@ import { usePage } from '../page'
 import type { CardNode } from './flow'
 
 export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
-  const { openNode } = usePage()
+  const { lead, openNode } = usePage()
   const { node, label, dim, rows, more, unfolded } = card
   return (
     <article
@@ -27,7 +27,10 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
           title={fullName(node)}
           aria-label={`Dataset ${labelText(label)}`}
           aria-pressed={isOpen}
-          onClick={() => openNode(node.id)}
+          onClick={(click) => {
+            openNode(node.id)
+            lead('details', click)
+          }}
         >
           <TableIcon />
           <LabelText label={label} />
@@ -74,7 +77,7 @@ function FoldButton({ card: { node, label, unfolded } }: { card: Card }) {
 }
 
 function ColumnRow({ node, row: { field, glow } }: { node: NodeId; row: Row }) {
-  const { toggleColumn } = usePage()
+  const { lead, toggleColumn } = usePage()
   const lit = glow === undefined ? undefined : glow !== 'dim'
   return (
     <li>
@@ -88,7 +91,10 @@ function ColumnRow({ node, row: { field, glow } }: { node: NodeId; row: Row }) {
         data-glow={glow}
         aria-pressed={glow === 'start'}
         title={field.description ?? field.name}
-        onClick={() => toggleColumn({ dataset: node, column: field.name })}
+        onClick={(click) => {
+          toggleColumn({ dataset: node, column: field.name })
+          if (glow !== 'start') lead('story', click)
+        }}
       >
         <span className="row-name">{field.name}</span>
         <span className="row-type">{field.type}</span>

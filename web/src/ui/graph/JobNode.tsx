@@ -11,7 +11,7 @@ import { useNowPast } from '../useNow'
 import type { CardNode } from './flow'
 
 export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
-  const { openNode } = usePage()
+  const { lead, openNode } = usePage()
   const { node, label, dim } = card
   const run = node.kind === 'job' ? node.job.latestRun : null
   const now = useNowPast(run?.staleAfter)
@@ -31,7 +31,10 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
         title={fullName(node)}
         aria-label={`Job ${labelText(label)} ${runWords(run, now)}`}
         aria-pressed={isOpen}
-        onClick={() => openNode(node.id)}
+        onClick={(click) => {
+          openNode(node.id)
+          lead('details', click)
+        }}
       >
         <JobIcon />
         <span className="card-text">

@@ -4,6 +4,8 @@ import { type ColumnRef, columnKey } from '../../core/ids'
 import type { Loadable } from '../../core/loadable'
 import { type ColumnReach, columnPath } from '../../core/walk'
 import { byDataset, comesFrom, counted, goesInto, type Phrase } from '../../core/wording'
+import { usePage } from '../page'
+import { useFocusBack } from '../useFocusBack'
 import { ColumnList, PhraseText } from './ColumnWords'
 import { NodeLink } from './NodeLinks'
 
@@ -37,13 +39,19 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
   const key = columnKey(start)
   const { upstream, downstream } = columnPath(graph, key, true)
   const top = useRef<HTMLElement>(null)
+  const { landing } = usePage()
+  useFocusBack()
   // biome-ignore lint/correctness/useExhaustiveDependencies: another column is the reason to scroll back up
   useEffect(() => {
     top.current?.scrollIntoView({ block: 'nearest' })
   }, [key])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another column is what the keyboard is led to
+  useEffect(() => {
+    if (landing?.take('story')) top.current?.querySelector('h3')?.focus()
+  }, [key, landing])
   return (
     <section className="story" ref={top} aria-label={`Column ${start.column}`}>
-      <h3>
+      <h3 tabIndex={-1}>
         Where <b className="column-name">{start.column}</b> comes from
       </h3>
       <Sentence

@@ -30,7 +30,14 @@ export function Details({ id, column, columns, included }: DetailsProps) {
   const node = graph.nodes.get(id)
   if (!node) {
     return (
-      <Panel subject={id} head={<h2 className="panel-title">{MISSING[included.state]}</h2>}>
+      <Panel
+        subject={id}
+        head={
+          <h2 className="panel-title" tabIndex={-1}>
+            {MISSING[included.state]}
+          </h2>
+        }
+      >
         {included.state === 'failed' && <p role="alert">{included.message}</p>}
         {included.state === 'ready' && (
           <>
@@ -65,7 +72,7 @@ function Title({ node }: { node: GraphNode }) {
         {node.kind === 'job' ? <JobIcon /> : <TableIcon />}
         {node.kind === 'job' ? 'Job' : 'Dataset'}
       </p>
-      <h2 className="panel-title">
+      <h2 className="panel-title" tabIndex={-1}>
         <LabelText label={nodeLabel(node)} breaks />
       </h2>
       <p className="full-name">

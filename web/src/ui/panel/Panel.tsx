@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { CloseIcon } from '../icons'
 import { usePage } from '../page'
+import { useFocusBack } from '../useFocusBack'
 
 interface PanelProps {
   readonly subject: string
@@ -10,12 +11,14 @@ interface PanelProps {
 
 /** The side panel: what it is about, a way out, and the rest. Takes a focus that is nowhere. */
 export function Panel({ subject, head, children }: PanelProps) {
-  const { leave } = usePage()
+  const { leave, landing } = usePage()
   const panel = useRef<HTMLElement>(null)
+  useFocusBack(() => document.querySelector(`[data-node-id="${CSS.escape(subject)}"] .card-title`))
   // biome-ignore lint/correctness/useExhaustiveDependencies: another subject is what the keyboard is led to
   useEffect(() => {
-    if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true })
-  }, [subject])
+    if (landing?.take('details')) panel.current?.querySelector('h2')?.focus({ preventScroll: true })
+    else if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true })
+  }, [subject, landing])
   return (
     <aside className="panel" aria-label="Details" ref={panel} tabIndex={-1}>
       <div className="panel-head">

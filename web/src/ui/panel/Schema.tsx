@@ -12,7 +12,7 @@ interface SchemaProps {
 }
 
 export function Schema({ dataset, fields, chosen }: SchemaProps) {
-  const { toggleColumn } = usePage()
+  const { lead, toggleColumn } = usePage()
   return (
     <section>
       <h3>
@@ -36,7 +36,10 @@ export function Schema({ dataset, fields, chosen }: SchemaProps) {
                     type="button"
                     className="link"
                     aria-pressed={name === chosen}
-                    onClick={() => toggleColumn({ dataset, column: name })}
+                    onClick={(click) => {
+                      toggleColumn({ dataset, column: name })
+                      if (name !== chosen) lead('story', click)
+                    }}
                   >
                     {name}
                   </button>

@@ -1,0 +1,96 @@
+// @vitest-environment happy-dom
+
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { formatRoute, routeTo } from '../../src/core/route'
+import { AGGREGATE, DELAYS } from '../lakehouse'
+import { openPage } from './openPage'
+
+const details = () => screen.findByRole('complementary', { name: 'Details' })
+const card = () => screen.findByRole('button', { name: /^Job aggregate/ })
+const focused = () => document.activeElement as HTMLElement
+
+test('Enter on a card leads to the details, and Escape back to the card', async () => {
+  const { user } = openPage()
+  ;(await card()).focus()
+
+  await user.keyboard('{Enter}')
+  await waitFor(() => expect(focused().tagName).toBe('H2'))
+  expect(focused().textContent).toBe('aggregate')
+  await user.keyboard('{Escape}')
+
+  await waitFor(() => expect(screen.queryByRole('complementary')).toBeNull())
+  expect(focused()).toBe(await card())
+})
+
+test('Enter on the card of what is open already leads to its details once more', async () => {
+  const { user } = openPage({ hash: formatRoute(routeTo(AGGREGATE)) })
+  await details()
+  ;(await card()).focus()
+
+  await user.keyboard('{Enter}')
+
+  await waitFor(() => expect(focused().tagName).toBe('H2'))
+})
+
+test('a click on a card leaves the focus there', async () => {
+  openPage()
+  ;(await card()).focus()
+
+  fireEvent.click(await card(), { detail: 1 })
+  await details()
+
+  expect(focused()).toBe(await card())
+})
+
+test('Escape leads back to the card of what is shown, however one came to it', async () => {
+  const { user } = openPage()
+  ;(await card()).focus()
+  await user.keyboard('{Enter}')
+  const panel = within(await details())
+  ;(await panel.findByRole('button', { name: 'lake.marts.delays' })).focus()
+
+  await user.keyboard('{Enter}')
+  await waitFor(() => expect(panel.getByRole('heading', { level: 2 }).textContent).toBe('lake.marts.delays'))
+  await user.keyboard('{Escape}')
+
+  await waitFor(() => expect(focused().getAttribute('aria-label')).toBe('Dataset lake.marts.delays'))
+})
+
+test('Enter on a column of the schema leads to its story, and Escape back to the column', async () => {
+  const { user } = openPage({ hash: formatRoute(routeTo(DELAYS)) })
+  const panel = within(await details())
+  const column = await panel.findByRole('button', { name: 'avg_arr_delay' })
+  column.focus()
+
+  await user.keyboard('{Enter}')
+  await waitFor(() => expect(focused().textContent).toBe('Where avg_arr_delay comes from'))
+  await user.keyboard('{Escape}')
+
+  await waitFor(() => expect(screen.queryByRole('region', { name: /^Column/ })).toBeNull())
+  expect(focused()).toBe(panel.getByRole('button', { name: 'avg_arr_delay' }))
+})
+
+test('the first Tab offers to skip what stands before the details', async () => {
+  const { user } = openPage({ hash: formatRoute(routeTo(AGGREGATE)) })
+  const panel = await details()
+  focused().blur()
+
+  await user.tab()
+  expect(focused().textContent).toBe('Skip to the details')
+  await user.keyboard('{Enter}')
+
+  expect(focused()).toBe(panel)
+  expect(window.location.hash).toBe(formatRoute(routeTo(AGGREGATE)))
+})
+
+test('where nothing is looked at closely one skips to the content', async () => {
+  const { user } = openPage({ hash: '#view=drift' })
+  await screen.findByRole('row', { name: /arr_delay/ })
+  focused().blur()
+
+  await user.tab()
+  await user.keyboard('{Enter}')
+
+  expect(document.querySelector('main')?.contains(focused())).toBe(true)
+})
