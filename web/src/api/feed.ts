@@ -54,6 +54,7 @@ const START: FeedState = {
 export class Feed {
   #state = START
   #included: NodeId | undefined
+  #isFirst = true
   #retry: ReturnType<typeof setTimeout> | undefined
   readonly #client: Client
   readonly #retryMs: number
@@ -107,10 +108,13 @@ export class Feed {
     const wanted = this.#wanted(namesIn(changes))
     const isAll =
       this.#state.graph.state !== 'ready' || changes.includes(undefined) || wanted.size > MOST_CHANGES
+    const isFirst = this.#isFirst
+    this.#isFirst = false
     try {
       if (isAll) await this.#loadAll()
       else if (wanted.size > 0) await this.#loadChanged(wanted)
-      if (isAll) this.#touch(this.#graph().nodes.keys())
+      // What was asked for while all was loaded for the first time is as new as that.
+      if (isAll && !isFirst) this.#touch(this.#graph().nodes.keys())
       if (this.#state.isBehind) this.#set({ isBehind: false })
     } catch (error) {
       // A graph that is there stays, and is said to be old.

@@ -65,6 +65,27 @@ describe('the feed', () => {
     expect(service.asked.filter((path) => path.includes('/lineage'))).toHaveLength(2)
   })
 
+  test('does not call old what was asked for while it began', async () => {
+    const { feed } = feeding()
+
+    await settle()
+
+    const { revision, drawn, touched } = feed.state()
+    expect([revision, drawn, touched.size]).toEqual([0, 0, 0])
+  })
+
+  test('calls all old once it begins at last', async () => {
+    const { service, feed } = feeding()
+    service.broken = 503
+    await settle()
+
+    service.broken = undefined
+    await settle(1_500)
+
+    expect(feed.state().revision).toBe(1)
+    expect(feed.state().touched.get(INGEST)).toBe(1)
+  })
+
   test('gives datasets their friendly names', async () => {
     const { graph } = feeding()
 

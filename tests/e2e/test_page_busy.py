@@ -1,0 +1,102 @@
+"""The page in a real browser while others are busy: what one looks at comes, and is not asked for again and again."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.support.browser import opened
+from tests.support.service import Service, running
+
+pytestmark = pytest.mark.browser
+
+TABLE = "dataset:lake:report"
+SLOW_S = 1.5
+"""So long the columns take, as those of a wide table with many readers do."""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    source = {"namespace": "lake", "name": "sales", "field": "price"}
+    columns = {"revenue": {"inputFields": [source]}}
+    facet = {"_producer": "https://example.org/busy", "_schemaURL": "https://example.org/busy"}
+    fields = [{"name": "revenue", "type": "double"}]
+    facets = {"columnLineage": facet | {"fields": columns}, "schema": facet | {"fields": fields}}
+    with running(tmp_path) as service:
+        service.tell([completed("load", 0, ["sales"], [{"namespace": "lake", "name": "report", "facets": facets}])])
+        yield service
+
+
+def completed(job: str, number: int, reads: list[str], writes: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-05-01T08:00:00.{number:06}Z",
+        "producer": "https://example.org/busy",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"run-{number}-of-{job}"},
+        "job": {"namespace": "plant", "name": job},
+        "inputs": [{"namespace": "lake", "name": name} for name in reads],
+        "outputs": writes,
+    }
+
+
+@contextmanager
+def others_busy(service: Service) -> Iterator[None]:
+    """Meanwhile a job that has nothing to do with the table ends five times a second."""
+    is_over = Event()
+
+    def tell() -> None:
+        number = 0
+        while not is_over.wait(0.2):
+            number += 1
+            httpx.post(f"{service.url}/api/v1/lineage", json=completed("other", number, ["elsewhere"], []))
+
+    thread = Thread(target=tell)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_a_columns_story_comes_while_others_are_busy_and_is_not_asked_for_again(service: Service) -> None:
+    asked: list[str] = []
+
+    def slowly(route: Route) -> None:
+        time.sleep(SLOW_S)
+        route.continue_()
+
+    def count(request: Request) -> None:
+        if "/column-lineage" in request.url:
+            asked.append(request.url)
+
+    with others_busy(service), opened("about:blank") as page:
+        page.route("**/column-lineage*", slowly)
+        page.on("request", count)
+        page.goto(f"{service.url}#{urlencode({'node': TABLE, 'column': 'revenue'})}")
+        expect(story(page)).to_contain_text("derived from price of sales")
+        page.wait_for_timeout(8_000)  # longer than the page leaves what it shows as it is
+
+    assert len(asked) == 1
+
+
+def test_an_open_job_shows_its_newest_run_while_others_are_busy(service: Service) -> None:
+    with others_busy(service), opened(f"{service.url}#node=job:plant:load") as page:
+        runs = page.get_by_role("complementary", name="Details").get_by_role("heading", name="Runs")
+        expect(runs).to_have_text("Runs 1")
+
+        service.tell([completed("load", 1, ["sales"], [])])
+
+        expect(runs).to_have_text("Runs 2")
+
+
+def story(page: Page) -> Any:  # noqa: ANN401  a Locator
+    return page.get_by_role("region", name="Column revenue")
