@@ -346,8 +346,9 @@ export interface Service {
   readonly times: Set<string | null>
   /** The times since when changes were asked for. */
   readonly since: Set<string>
-  /** If set, lineage is answered only then. */
+  /** If set, lineage is answered only then, or that of columns. */
   delay: Promise<void> | undefined
+  columnDelay: Promise<void> | undefined
   /** How deep lineage was asked for, in order. */
   readonly depths: string[]
   /** The paths asked for, in order. */
@@ -370,6 +371,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     times: new Set(),
     since: new Set(),
     delay: undefined,
+    columnDelay: undefined,
     depths: [],
     asked: [],
     fetch: async (url) => {
@@ -382,6 +384,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
         service.depths.push(searchParams.get('depth') ?? '')
         await service.delay
       }
+      if (pathname.endsWith('/column-lineage')) await service.columnDelay
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (service.failing && pathname.endsWith(`/${service.failing}`)) return json({ message: 'No.' }, 500)
       if (pathname.includes('/log/entries/')) return new Response(ENTRY)

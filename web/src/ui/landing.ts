@@ -2,9 +2,10 @@
 
 export type Place = 'details' | 'story'
 
-/** A way that one takes once. */
+/** A way that one takes once, and not once one has gone elsewhere. */
 export class Landing {
   #place: Place | undefined
+  readonly #from = document.activeElement
 
   constructor(place: Place) {
     this.#place = place
@@ -12,9 +13,9 @@ export class Landing {
 
   /** Whether the keyboard is to go on at this place. */
   take(place: Place): boolean {
-    const isHere = this.#place === place
-    if (isHere) this.#place = undefined
-    return isHere
+    if (this.#place !== place) return false
+    this.#place = undefined
+    return [this.#from, document.body].includes(document.activeElement)
   }
 }
 

@@ -3,7 +3,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { formatRoute, routeTo } from '../../src/core/route'
-import { AGGREGATE, DELAYS } from '../lakehouse'
+import { AGGREGATE, CSV, DELAYS, lakehouse } from '../lakehouse'
 import { openPage } from './openPage'
 
 const details = () => screen.findByRole('complementary', { name: 'Details' })
@@ -69,6 +69,25 @@ test('Enter on a column of the schema leads to its story, and Escape back to the
 
   await waitFor(() => expect(screen.queryByRole('region', { name: /^Column/ })).toBeNull())
   expect(focused()).toBe(panel.getByRole('button', { name: 'avg_arr_delay' }))
+})
+
+test('who has gone elsewhere before the story is there stays there', async () => {
+  const service = lakehouse()
+  let answer: () => void = () => undefined
+  service.columnDelay = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { user } = openPage({ service, hash: formatRoute(routeTo(CSV)) })
+  const search = screen.getByRole('searchbox')
+  ;(await within(await details()).findByRole('button', { name: 'tailnum' })).focus()
+
+  await user.keyboard('{Enter}')
+  await screen.findByText('Following tailnum…')
+  search.focus()
+  answer()
+
+  await screen.findByRole('region', { name: 'Column tailnum' })
+  expect(focused()).toBe(search)
 })
 
 test('the first Tab offers to skip what stands before the details', async () => {
