@@ -114,3 +114,22 @@ test('a service that does not say whether a witness signed is asked', async () =
 
   expect((await new Client(fetch, 'api/v1').heads()).map((head) => head?.size)).toEqual([18, 18])
 })
+
+test('an entry of the log brings its event byte for byte, whatever stands in it', async () => {
+  const raw = '{"a": 1.0, "event":{"b":[12345678901234567890]} }'
+  const fetch = async () => new Response(`{"index":7,"digest":"sha256:7","keyId":null,"event":${raw}}`)
+
+  expect(await new Client(fetch, 'api/v1').entry(7)).toMatchObject({ index: 7, digest: 'sha256:7', raw })
+})
+
+test.each([
+  [200, 5],
+  [403, 3],
+])('failures are counted where silent streams are answered with %i', async (status, count) => {
+  const fetch = async (url: string) =>
+    url.includes('silent-streams')
+      ? new Response(JSON.stringify({ silentStreams: [], totalCount: 2 }), { status })
+      : new Response(JSON.stringify({ jobs: [], totalCount: 3 }))
+
+  expect(await new Client(fetch, 'api/v1').failureCount()).toBe(count)
+})

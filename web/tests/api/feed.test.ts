@@ -204,6 +204,18 @@ describe('the feed', () => {
     expect(feed.state().revision).toBeGreaterThan(before.revision)
   })
 
+  test('takes in foreign jobs again once nothing is open any more, while there is room', async () => {
+    const { service, feed, change, graph } = await deepLinked()
+    const fresh = jobId('demo', 'new')
+    service.jobs = { ...service.jobs, [fresh]: { reads: [], writes: [], runs: [] } }
+
+    feed.release()
+    change(fresh)
+    await settle()
+
+    expect(graph().nodes.has(fresh)).toBe(true)
+  })
+
   test('tells of the open node at once, however long the graph takes', async () => {
     const { service, feed, change } = await deepLinked()
     const before = feed.state().touched.get(FLIGHTS) ?? 0

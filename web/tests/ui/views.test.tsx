@@ -74,9 +74,12 @@ describe('the record', () => {
     await user.keyboard('{Enter}')
     const panel = within(await screen.findByRole('complementary', { name: 'Details' }))
     expect(await panel.findByText('numbers 1 to 2')).toBeTruthy()
+    expect(document.activeElement).toBe(panel.getByRole('heading', { name: 'edge-7' }))
     await user.keyboard('{Escape}')
 
-    expect(await screen.findByRole('button', { name: 'edge-7', expanded: false })).toBeTruthy()
+    expect(await screen.findByRole('button', { name: 'edge-7', expanded: false })).toBe(
+      document.activeElement,
+    )
   })
 
   test('says what the service says where it may not be seen', async () => {

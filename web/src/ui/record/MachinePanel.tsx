@@ -20,7 +20,9 @@ export function MachinePanel({ id, revision }: { id: string; revision: number })
       head={
         <div className="panel-heading">
           <p className="panel-kind">Node</p>
-          <h2 className="panel-title">{id}</h2>
+          <h2 className="panel-title" tabIndex={-1}>
+            {id}
+          </h2>
         </div>
       }
     >

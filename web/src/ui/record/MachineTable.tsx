@@ -65,7 +65,7 @@ function Table({ page: { items, totalCount }, chosen }: { page: Page<Machine>; c
 }
 
 function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
-  const { openMachine } = usePage()
+  const { lead, openMachine } = usePage()
   return (
     <tr data-chosen={isChosen}>
       <th scope="row">
@@ -73,7 +73,10 @@ function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
           type="button"
           className="link"
           aria-expanded={isChosen}
-          onClick={() => openMachine(machine.nodeId)}
+          onClick={(click) => {
+            openMachine(machine.nodeId)
+            lead('details', click)
+          }}
         >
           {machine.nodeId}
         </button>
