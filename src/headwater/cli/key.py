@@ -119,19 +119,26 @@ def revoke(
 ) -> None:
     """Have a service no longer trust a key: signed by that very key if it is this machine's, else by a one-time token.
 
+    Without a token it may begin an hour ago at the earliest. Keys that it named since then fall with it, and are told.
+
     Example: headwater key revoke node:…#sha256:… --from 2026-05-22T14:00:00Z --reason "laptop lost"
     """
     own = load_or_create(headwater_home())
     by = [own] if own.key_id == key_id else []
     told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
-    _post(address(url, to), told, token)
-    members = {"keyId": key_id, "from": from_time, "reason": reason}
-    tell(f"revoked {key_id} from {from_time}", members, json_output=json_output)
+    known = _post(address(url, to), told, token)
+    fallen = [each["keyId"] for each in known if each.get("fellWith") == key_id]
+    members = {"keyId": key_id, "from": from_time, "reason": reason, "fallen": fallen}
+    in_words = [f"revoked {key_id} from {from_time}", *(f"with it falls {each}, which it had named" for each in fallen)]
+    tell(in_words, members, json_output=json_output)
 
 
-def _post(url: str, signed: Signed, token: str | None) -> None:
+def _post(url: str, signed: Signed, token: str | None) -> list[dict[str, object]]:
+    """Have a service take a statement; gives the keys that it knows then."""
     body = {"statement": signed.text, "signatures": dict(signed.signatures)}
     with service_at(url) as client:
         answer = client.post("/keys", body if token is None else {**body, "token": token})
     if not isinstance(answer, dict) or "keys" not in answer:
         raise HeadwaterError(f"{url} is something else than a lineage service; nothing was changed")
+    known: list[dict[str, object]] = answer["keys"]
+    return known

@@ -73,6 +73,10 @@ class Edits:
         """The columns of the dataset that somebody said something about, under this name of it."""
         return self._fields.get(name, set())
 
+    def all_of(self, kind: str) -> list[Edit]:
+        """Everything that was said about targets of one kind."""
+        return [edit for target in self.targets(kind) for edit in self._said[target].values()]
+
     def targets(self, kind: str) -> list[Target]:
         """Everything of one kind that somebody said something about."""
         return [target for target in self._said if target[0] == kind]

@@ -25,8 +25,9 @@ JSON object of ours, which can never be taken for an event: it has neither run n
     entry, index                     erased:PATH {"reason"}
     export, id of this entry         export      {"begin", "end", "dataset"}
 
-What stands later in the log holds, for each target and what. What is deleted is only hidden: an event that names it,
-and stands later in the log, brings it back.
+What stands later in the log holds, for each target and what; but of keys every statement is kept, as `enrolled:INDEX`
+and `revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). What is deleted is only
+hidden: an event that names it, and stands later in the log, brings it back.
 """
 
 import hashlib
@@ -87,7 +88,8 @@ class EditEntry:
         """What it says, from its place in the log; of two things about one target, the last."""
         seen = Seen(self.stamp.time_us, self.stamp.time_us)
         for edit in {(edit.target, edit.what): edit for edit in self.edits}.values():
-            yield Edit(edit.target, edit.what, orjson.dumps(edit.value, option=orjson.OPT_SORT_KEYS), log_index, seen)
+            what = f"{edit.what}:{log_index}" if edit.target[0] == KEY else edit.what
+            yield Edit(edit.target, what, orjson.dumps(edit.value, option=orjson.OPT_SORT_KEYS), log_index, seen)
 
 
 def tag(name: str) -> str:

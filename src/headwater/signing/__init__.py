@@ -10,7 +10,7 @@ keys        a node's key and its key id
 keyfile     the key on disk
 notefile    the key of a log or of a witness on disk
 secretfile  files that only their owner may read
-directory   statements about keys: enrolled, replaced, revoked
+directory   statements about keys: enrolled, replaced, revoked; standing: which of them count
 tokens      one-time tokens by which keys are enrolled
 jwks        public keys as a JSON Web Key Set
 merkle      the tree over a log, and proofs about it

@@ -358,4 +358,10 @@ UPDATE run_times SET started_us = (
   SELECT min(event_us) FROM log WHERE log.run = run_times.run AND event_type IN ('START', 'RUNNING')
 );
 """,
+    # 17
+    """
+UPDATE folded SET events = 0           -- of statements about a key only the last was kept, whoever had signed it
+WHERE EXISTS (SELECT 1 FROM edit WHERE target LIKE '["key"%');
+DELETE FROM edit WHERE (SELECT events FROM folded) = 0;
+""",
 )

@@ -26,7 +26,7 @@ from headwater.cli.main import app
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
-from headwater.signing.directory import revocation
+from headwater.signing.directory import revocation, rotation
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.leaf import Found, part, salts, seal
 from headwater.signing.notefile import log_key
@@ -37,7 +37,7 @@ from headwater.store.entries import Entry, entry_of
 from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
 from headwater.store.waiting import WaitingFacts
-from tests.component.service.test_service_keys import KEY, NOW, enrol, sent, state, token
+from tests.component.service.test_service_keys import KEY, NEW, NOW, enrol, sent, state, token
 from tests.support.app import dataset, event, schema, serving
 from tests.support.signature_vectors import OWN_VECTORS, read_vectors
 
@@ -911,6 +911,34 @@ def test_the_key_directory_goes_with_the_bundle_and_what_a_revoked_key_signed_is
 
     assert (good["findings"], good["counts"]["signed"]) == ([], 1)
     assert [(finding["check"], finding["entry"]) for finding in told["findings"]] == [("signature", 1)]
+
+
+def test_a_log_that_took_a_stolen_key_s_word_for_it_is_judged_by_who_may_give_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    log_key(tmp_path, LOG_NAME, "")
+    with _signed_only(tmp_path) as client:
+        assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
+        assert sent(client, KEY) == 201
+    told = (
+        (revocation(KEY.key_id, NOW, "stolen", "1", NOW), "a hash"),
+        (revocation(KEY.key_id, NOW + timedelta(days=999), "mine", "2", NOW, KEY), None),
+        (rotation(KEY, NEW, "3", NOW), None),
+    )
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        for number, (signed, used) in enumerate(told, 1):
+            said = json.loads(signed.text)
+            what = "revoked" if said["what"] == "revoke" else "enrolled"
+            value = {"statement": signed.text, "signatures": dict(signed.signatures), "token": used}
+            at_us = START_US + number * MINUTE_US
+            edits = edit_entry(str(number), at_us, None, [Saying(("key", said["keyId"]), what, value)])
+            store.add([entry_of(edits, "unsigned", None, at_us, bytes(16))])
+
+    with zipfile.ZipFile(bundle_of(tmp_path)) as bundle:
+        keys = {key["kid"]: key.get("revokedFrom") for key in json.loads(bundle.read("keys.json"))["keys"]}
+
+    assert keys == {load_or_create(tmp_path).key_id: None, KEY.key_id: "2026-05-22T14:23:11.000000Z"}
 
 
 @contextmanager

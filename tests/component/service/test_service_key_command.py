@@ -3,6 +3,7 @@
 import json
 import re
 import uuid
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -42,21 +43,24 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
         replaced = headwater(node, "rotate", "--url", service.url)
         rotated = sent()
         second = load_or_create(node).key_id
-        reason = ("--from", "2026-05-22T14:00:00Z", "--reason", "laptop lost", "--url", service.url)
-        own = headwater(node, "revoke", second, *reason)
-        stranger = headwater(home, "revoke", first, *reason, HEADWATER_KEY_TOKEN=headwater(home, "token"))
+        reason = ("--reason", "laptop lost", "--url", service.url)
+        now, long_ago = datetime.now(UTC).isoformat(), "2026-05-22T14:00:00Z"
+        own = headwater(node, "revoke", second, "--from", now, *reason)
         revoked = sent()
-        once_more = headwater(node, "revoke", second, *reason, "--json")
+        by_token = {"HEADWATER_KEY_TOKEN": headwater(home, "token")}
+        earlier = headwater(node, "revoke", second, "--from", long_ago, *reason, "--json", **by_token)
+        by_token = {"HEADWATER_KEY_TOKEN": headwater(home, "token")}
+        stranger = headwater(home, "revoke", first, "--from", long_ago, *reason, **by_token)
         keys = {each["keyId"]: each for each in httpx.get(f"{service.url}/api/v1/keys").json()["keys"]}
 
     assert first in shown
     assert (before, after, rotated, revoked) == (403, 201, 201, 403)
     assert enrolled == f"enrolled {first}"
     assert replaced == f"{second} replaces {first}"
-    assert own == f"revoked {second} from 2026-05-22T14:00:00Z"
-    assert json.loads(once_more) == {"keyId": second, "from": "2026-05-22T14:00:00Z", "reason": "laptop lost"}
-    assert stranger == f"revoked {first} from 2026-05-22T14:00:00Z"
-    assert keys[first]["replacedBy"] == second
+    assert own == f"revoked {second} from {now}"
+    assert json.loads(earlier) == {"keyId": second, "from": long_ago, "reason": "laptop lost", "fallen": []}
+    assert stranger == f"revoked {first} from {long_ago}\nwith it falls {second}, which it had named"
+    assert (keys[second]["replaces"], keys[second]["fellWith"]) == (first, first)
     assert {keys[each]["revokedBecause"] for each in (first, second)} == {"laptop lost"}
 
 

@@ -197,6 +197,83 @@ def test_a_revoked_key_names_no_replacement(client: TestClient, tokens: Path) ->
     assert state(client, rotation(KEY, NEW, "2", NOW)).status_code == 403
 
 
+@pytest.mark.parametrize("by", ["the key", "a token"])
+@pytest.mark.parametrize("days", [-1, 365 * 70])
+def test_a_stolen_key_takes_back_nothing_of_its_revocation(
+    client: TestClient, tokens: Path, by: str, days: int
+) -> None:
+    enrol(client, KEY, token(tokens))
+    keys, made = ((KEY,), None) if by == "the key" else ((), token(tokens))
+    state(client, revocation(KEY.key_id, NOW, "laptop stolen", "1", NOW, *keys), made)
+
+    answer = state(client, revocation(KEY.key_id, NOW + timedelta(days=days), "mine", "2", NOW, KEY))
+
+    assert (answer.status_code, answer.json()["message"].split(":")[0]) == (403, "statement.keyId")
+    assert sent(client, KEY) == 403
+    (known,) = get(client, "/api/v1/keys")["keys"]
+    assert (known["revokedFrom"], known["revokedBecause"]) == ("2026-05-22T14:23:11.000Z", "laptop stolen")
+
+
+def test_a_key_that_will_be_revoked_brings_that_forward_but_puts_it_not_off(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    state(client, revocation(KEY.key_id, NOW + timedelta(days=7), "moves on", "1", NOW, KEY))
+
+    later = state(client, revocation(KEY.key_id, NOW + timedelta(days=8), "mine", "2", NOW, KEY))
+    sooner = state(client, revocation(KEY.key_id, NOW, "laptop stolen", "3", NOW, KEY))
+
+    assert (later.status_code, later.json()["message"].split(":")[0]) == (403, "statement.from")
+    assert (sooner.status_code, sent(client, KEY)) == (201, 403)
+
+
+def test_a_key_dates_its_revocation_back_by_an_hour_at_most_and_a_token_as_far_as_it_is_said(
+    client: TestClient, tokens: Path
+) -> None:
+    enrol(client, KEY, token(tokens))
+    long_ago = datetime(1970, 1, 2, tzinfo=UTC)
+
+    by_key = state(client, revocation(KEY.key_id, long_ago, "ha", "1", NOW, KEY))
+    after_key = sent(client, KEY)
+    by_token = state(client, revocation(KEY.key_id, long_ago, "lost", "2", NOW), token(tokens))
+
+    assert (by_key.status_code, by_key.json()["message"].split(":")[0], after_key) == (403, "statement.from", 201)
+    assert (by_token.status_code, sent(client, KEY)) == (201, 403)
+
+
+def test_a_mistaken_revocation_is_mended_by_a_token_that_names_the_node(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    state(client, revocation(KEY.key_id, NOW, "the wrong one", "1", NOW), token(tokens))
+    mended = revocation(KEY.key_id, NOW + timedelta(days=365), "was another's", "2", NOW)
+
+    by_any = state(client, mended, token(tokens))
+    by_its_own = state(client, mended, token(tokens, node=NODE))
+
+    assert (by_any.status_code, "key token --node" in by_any.json()["message"]) == (403, True)
+    assert (by_its_own.status_code, sent(client, KEY)) == (201, 201)
+    (_, first), (_, last) = (
+        (edit["index"], json.loads(edit["entry"]["edits"][0]["value"]["statement"])["reason"])
+        for edit in get(client, "/api/v1/edits")["edits"][1::-1]
+    )
+    assert (first, last) == ("the wrong one", "was another's")
+
+
+def test_a_replacement_that_a_stolen_key_named_falls_with_it_and_is_named_in_the_answer(
+    client: TestClient, tokens: Path
+) -> None:
+    enrol(client, KEY, token(tokens))
+    state(client, rotation(KEY, NEW, "1", NOW))
+    before = sent(client, NEW)
+
+    answer = state(client, revocation(KEY.key_id, NOW - timedelta(hours=2), "stolen", "2", NOW), token(tokens))
+
+    assert (before, sent(client, NEW)) == (201, 403)
+    by_id = {each["keyId"]: each for each in answer.json()["keys"]}
+    assert (by_id[NEW.key_id]["fellWith"], by_id[KEY.key_id]["fellWith"]) == (KEY.key_id, None)
+    assert by_id[KEY.key_id]["replacedBy"] is None
+    assert read_jwks(client.get("/api/v1/keys/jwks").text).keys() == {KEY.key_id}
+    assert enrol(client, NEW, token(tokens, node=NODE)).status_code == 201
+    assert sent(client, NEW) == 201
+
+
 def test_the_directory_is_in_the_log_and_holds_after_a_start_anew(tmp_path: Path, tokens: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store, serving(store, tokens=tokens) as client:

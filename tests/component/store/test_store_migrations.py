@@ -163,6 +163,23 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
         assert any(isinstance(fact, ChainLink) for fact in store.facts())
 
 
+def test_all_that_was_stated_of_a_key_is_known_where_an_earlier_shape_kept_the_last_alone(tmp_path: Path) -> None:
+    path, target = tmp_path / "headwater.db", ("key", "node:1#sha256:x")
+    tag = Saying(("job", "etl", "load"), "tag:GOLD", True)
+    said = [edit_entry(str(at), at, None, [Saying(target, "revoked", at)]) for at in range(3)]
+    with closing(SqliteStore(path)) as store:
+        store.add([entry_of(each, "unsigned", None, 1) for each in (*said, edit_entry("3", 3, None, [tag]))])
+        everything = stored(store)
+        assert [edit.value for edit in store.edit_facts("key")] == [b"0", b"1", b"2"]
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM edit WHERE what IN ('revoked:0', 'revoked:1')")
+        db.execute("UPDATE edit SET what = 'revoked' WHERE what = 'revoked:2'")
+        db.execute("PRAGMA user_version = 16")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == everything
+
+
 @pytest.mark.parametrize("dump", sorted(RELEASED.glob("postgres-*.sql")), ids=lambda path: path.stem)
 def test_a_postgresql_database_of_a_released_shape_opens_with_everything(dump: Path, cluster: Cluster) -> None:
     with closing(PostgresStore(restored(cluster, dump))) as store:

@@ -18,7 +18,8 @@ class StatementBody(BaseModel):
 class KnownKey(TypedDict):
     """A key that this service trusts, or did; `origin` says whether it was configured on its machine or enrolled.
 
-    Events with a revoked key that happened or came from `revokedFrom` on have the verdict `unknown-key`.
+    Events with a revoked key that happened or came from `revokedFrom` on have the verdict `unknown-key`, as have all
+    with one that has `fellWith`: that revoked key named it, or who named it, when it was not to be trusted any more.
     """
 
     keyId: str
@@ -30,6 +31,7 @@ class KnownKey(TypedDict):
     replacedBy: str | None
     revokedFrom: str | None
     revokedBecause: str | None
+    fellWith: str | None
 
 
 class Keys(TypedDict):

@@ -2,14 +2,12 @@
 
 A key is known because this machine's configuration has it, or because a signed statement in the log enrolled it. Every
 change is an entry of the log, with the statement and its signatures as they came, so anybody can check the directory.
+`headwater.signing.standing` has the rules by which they count.
 """
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, NotFoundError, UntrustedEventError
@@ -22,9 +20,10 @@ from headwater.service.http.answers import iso
 from headwater.service.ingest.reading import Trust
 from headwater.service.request.access import Service
 from headwater.service.shapes import keys as shapes
-from headwater.signing import directory, tokens
+from headwater.signing import tokens
 from headwater.signing.directory import Signed, Statement, check_signature, node_of, read_statement, stated_key
-from headwater.signing.jwks import encoded_public_key, public_key, write_jwks
+from headwater.signing.jwks import encoded_public_key, write_jwks
+from headwater.signing.standing import BACK_US, Standing, standing
 
 Configured = Mapping[str, Ed25519PublicKey]
 
@@ -36,9 +35,8 @@ def is_about_keys(fact: Fact) -> bool:
 
 def trust(edits: Edits, configured: Configured, *, is_required: bool) -> Trust:
     """Whose signatures count by what is configured and by what was said until now."""
-    keys = {**configured, **dict(_enrolled(edits))}
-    revoked = {key_id: microseconds(_time(told, "from")) for key_id, told in _revoked(edits)}
-    return Trust(keys, is_required, revoked)
+    now = standing(edits.all_of(KEY), configured)
+    return Trust(now.keys, is_required, {key_id: each.from_us for key_id, each in now.revoked.items()})
 
 
 def rely_on_directory(service: Service) -> None:
@@ -55,63 +53,68 @@ async def change(
 
     Raises:
         InvalidInputError: the statement is none, or says what cannot be.
-        UntrustedEventError: it lacks a signature or the token that it needs, or a key is known for its node already.
+        UntrustedEventError: it lacks a signature or the token that it needs, or a key is known for its node already, or
+            it is by a key that has no word in this any more.
         NotFoundError: a key that it names is not known.
         UnavailableError: it could not be stored now.
     """
     statement = read_statement(body.statement)
     signed = Signed(body.statement, body.signatures)
-    known = trust(service.knowledge.graph.edits, configured, is_required=False)
+    now_us = service.now_us()
+    known = standing(service.knowledge.graph.edits.all_of(KEY), configured)
     used = None
-    if _checked(statement, signed, known, body.token):
-        used = _used_token(token_directory, body.token, statement, service.now_us(), known)
+    if _checked(statement, signed, known, body.token, now_us):
+        used = _used_token(token_directory, body.token, statement, now_us, known)
     told = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
     what = REVOKED if statement.what == "revoke" else ENROLLED
     saying = Saying((KEY, statement.key_id), what, told)
-    entry = edit_entry(service.new_id(), service.now_us(), next(iter(body.signatures), None), [saying])
+    entry = edit_entry(service.new_id(), now_us, next(iter(body.signatures), None), [saying])
     await service.intake.edit(entry, is_proved=True)
 
 
 def keys(edits: Edits, configured: Configured) -> shapes.Keys:
-    """Every key that is or was trusted, by its id."""
-    enrolled = {key_id: read_statement(edit["statement"]) for key_id, edit in _said(edits, ENROLLED)}
-    revoked = dict(_revoked(edits))
-    replaced = {told.replaces: key_id for key_id, told in enrolled.items() if told.replaces}
-    every = {**configured, **dict(_enrolled(edits))}
-    return shapes.Keys(
-        keys=[
-            shapes.KnownKey(
-                keyId=key_id,
-                nodeId=node_of(key_id),
-                x=encoded_public_key(key),
-                origin="enrolled" if key_id in enrolled else "configured",
-                enrolledAt=iso(microseconds(enrolled[key_id].time)) if key_id in enrolled else None,
-                replaces=enrolled[key_id].replaces if key_id in enrolled else None,
-                replacedBy=replaced.get(key_id),
-                revokedFrom=iso(microseconds(_time(revoked[key_id], "from"))) if key_id in revoked else None,
-                revokedBecause=revoked[key_id].reason if key_id in revoked else None,
-            )
-            for key_id, key in sorted(every.items())
-        ]
+    """Every key that is or was trusted, or would be but for a revoked key that named it, by its id."""
+    now = standing(edits.all_of(KEY), configured)
+    replaced = {told.replaces: key_id for key_id, told in now.stated.items() if told.replaces and key_id in now.keys}
+    known = [_known_key(now, key_id, replaced.get(key_id)) for key_id in sorted({**now.keys, **now.fallen})]
+    return shapes.Keys(keys=known)
+
+
+def _known_key(now: Standing, key_id: str, replaced_by: str | None) -> shapes.KnownKey:
+    stated, revoked = now.stated.get(key_id), now.revoked.get(key_id)
+    x = encoded_public_key(now.keys[key_id]) if stated is None else stated.x or ""
+    return shapes.KnownKey(
+        keyId=key_id,
+        nodeId=node_of(key_id),
+        x=x,
+        origin="configured" if stated is None else "enrolled",
+        enrolledAt=None if stated is None else iso(microseconds(stated.time)),
+        replaces=None if stated is None else stated.replaces,
+        replacedBy=replaced_by,
+        revokedFrom=None if revoked is None else iso(revoked.from_us),
+        revokedBecause=None if revoked is None else revoked.reason,
+        fellWith=now.fallen.get(key_id),
     )
 
 
 def jwks(edits: Edits, configured: Configured) -> str:
     """All keys, enrolled or configured, as the text of a JSON Web Key Set; a revoked one has `revokedFrom`."""
-    revoked = {key_id: iso(microseconds(_time(told, "from"))) for key_id, told in _revoked(edits)}
-    return write_jwks(dict(sorted({**configured, **dict(_enrolled(edits))}.items())), revoked)
+    now = standing(edits.all_of(KEY), configured)
+    return write_jwks(
+        dict(sorted(now.keys.items())), {key_id: iso(each.from_us) for key_id, each in now.revoked.items()}
+    )
 
 
-def _checked(statement: Statement, signed: Signed, known: Trust, token: str | None) -> bool:
+def _checked(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
     """Check what a statement says and who signed it; gives whether it needs a token too."""
     if statement.what == "revoke":
-        return _checked_revocation(statement, signed, known, token)
+        return _checked_revocation(statement, signed, known, token, now_us)
     node_id, key = stated_key(statement)
     check_signature(signed, statement.key_id, key)
     if statement.what == "enrol":
         return True
     old = statement.replaces or ""
-    if old not in known.keys or old in known.revoked_us:
+    if old not in known.keys or old in known.revoked:
         raise UntrustedEventError(f"statement.replaces: {old!r} is not a trusted key, so it can name no other")
     if node_of(old) != node_id:
         raise InvalidInputError("statement.keyId: a key is replaced by one of the same node")
@@ -119,53 +122,49 @@ def _checked(statement: Statement, signed: Signed, known: Trust, token: str | No
     return False
 
 
-def _checked_revocation(statement: Statement, signed: Signed, known: Trust, token: str | None) -> bool:
+def _checked_revocation(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
     if statement.key_id not in known.keys:
-        raise NotFoundError(f"Key '{statement.key_id}' not found.")
-    _time(statement, "from")
+        fell = f" It fell with '{root}'." if (root := known.fallen.get(statement.key_id)) else ""
+        raise NotFoundError(f"Key '{statement.key_id}' not found.{fell}")
+    from_us = _from_us(statement)
     in_words(statement.reason, "statement.reason")
     if token is not None:
         return True
     check_signature(signed, statement.key_id, known.keys[statement.key_id])
+    before = known.revoked.get(statement.key_id)
+    if before is not None and (before.is_by_token or before.from_us <= now_us):
+        raise UntrustedEventError("statement.keyId: the key is revoked, so it takes a token to change that")
+    if before is not None and before.from_us <= from_us:
+        raise UntrustedEventError("statement.from: the key is revoked from an earlier time on; a token puts it off")
+    if from_us < now_us - BACK_US:
+        raise UntrustedEventError(
+            "statement.from: more than an hour ago, which takes a token: thieves have the key too"
+        )
     return False
 
 
-def _used_token(folder: Path | None, token: str | None, statement: Statement, now_us: int, known: Trust) -> str:
+def _used_token(folder: Path | None, token: str | None, statement: Statement, now_us: int, known: Standing) -> str:
     if token is None or folder is None:
         raise UntrustedEventError("token: missing; make one with `headwater key token` where the service runs")
     bound = tokens.bound_node(folder, token, now_us)
     if bound is not None and bound != node_of(statement.key_id):
         raise UntrustedEventError("token: made for another node")
-    _refuse_second_key(statement, bound, known)
+    if bound is None:
+        _refuse_more_trust(statement, known)
     return tokens.use(folder, token)
 
 
-def _refuse_second_key(statement: Statement, bound: str | None, known: Trust) -> None:
-    node_id = node_of(statement.key_id)
-    others = [each for each in known.keys if node_of(each) == node_id and each != statement.key_id]
-    if statement.what == "enrol" and bound is None and others:
-        raise UntrustedEventError(
-            "token: the node has a key already; rotate it, or make a token with `headwater key token --node`"
-        )
+def _refuse_more_trust(statement: Statement, known: Standing) -> None:
+    """A token for any node that has no key yet gives one that has some no more than that."""
+    node_id, of_node = node_of(statement.key_id), "make a token with `headwater key token --node`"
+    if statement.what == "enrol":
+        if any(node_of(each) == node_id and each != statement.key_id for each in known.keys):
+            raise UntrustedEventError(f"token: the node has a key already; rotate it, or {of_node}")
+    elif statement.key_id in known.revoked and known.revoked[statement.key_id].from_us < _from_us(statement):
+        raise UntrustedEventError(f"token: the key is revoked from an earlier time on; to put that off, {of_node}")
 
 
-def _said(edits: Edits, what: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for target in edits.targets(KEY):
-        if (edit := edits.said(target, what)) is not None:
-            yield target[1], orjson.loads(edit.value)
-
-
-def _enrolled(edits: Edits) -> Iterator[tuple[str, Ed25519PublicKey]]:
-    for key_id, told in _said(edits, ENROLLED):
-        yield key_id, public_key(directory.read_statement(told["statement"]).x, "statement.x")
-
-
-def _revoked(edits: Edits) -> Iterator[tuple[str, Statement]]:
-    for key_id, told in _said(edits, REVOKED):
-        yield key_id, directory.read_statement(told["statement"])
-
-
-def _time(statement: Statement, member: str) -> datetime:
+def _from_us(statement: Statement) -> int:
     if statement.from_time is None:
-        raise InvalidInputError(f"statement.{member}: is required")
-    return statement.from_time
+        raise InvalidInputError("statement.from: is required")
+    return microseconds(statement.from_time)
