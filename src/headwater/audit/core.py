@@ -20,13 +20,14 @@ Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); docs/tru
 import hashlib
 import json
 import zipfile
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import a2b_base64
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import ne
 from typing import IO, Any, NamedTuple
 
 from nacl.exceptions import BadSignatureError
@@ -39,6 +40,11 @@ MOST_FINDINGS, MOST_BYTES = 100, 1 << 28  # of a check; of an entry or other par
 TOGETHER = 1 << 23  # bytes of entries that go through each check together: who does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 ERASED = b'{"_deleted":true}'
+SIGNATURE_MEMBERS = {"_producer", "_schemaURL", "algorithm", "keyId", "payloadHash", "signature"}
+SIGNATURE_SCHEMAS = {
+    "https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json",
+    "https://example.org/spec/lineage/signature.json",  # of other implementations
+}
 Entry = dict[str, Any]
 Look = Callable[[Entry, bytes], None]
 ReadJson = Callable[[bytes], Any]
@@ -73,7 +79,7 @@ class Trust:
     since: str | None = None
     witnesses: Sequence[str] = ()
     read_json: ReadJson = json.loads  # or another that is trusted
-    read_event: ReadJson = json.loads  # the same; of an event only its signature need be read
+    read_event: ReadJson = json.loads  # the same; of an event only its producer and signature need be read
 
 
 @dataclass(slots=True)
@@ -85,6 +91,10 @@ class Report:
     not_known: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)  # by check how often it failed
+    head: "Head" = field(
+        default_factory=lambda: Head("", 0, b"")
+    )  # that the log signed; without a name where it did not
+    tree: "Tree" = field(default_factory=lambda: Tree())  # of the entries, whatever the head says
 
     @property
     def is_proven(self) -> bool:
@@ -112,8 +122,8 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
             manifest = json.loads(bundle.read("manifest.json"))
             if manifest["format"] != FORMAT:
                 raise Refused(f"the bundle's format is {manifest['format']!r}, and this program reads {FORMAT!r}")
-            head = _check_heads(bundle, manifest, trust, report)
-            _check_entries(bundle, manifest, head, trust, report, look)
+            report.head = _check_heads(bundle, manifest, trust, report)
+            _check_entries(bundle, manifest, trust, report, look)
     except zipfile.BadZipFile as fault:
         raise Refused("this is no zip archive, or a damaged one") from fault
     except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
@@ -219,13 +229,13 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
 
 
 def _check_entries(
-    bundle: zipfile.ZipFile, manifest: Mapping[str, Any], head: Head, trust: Trust, report: Report, look: Look
+    bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Trust, report: Report, look: Look
 ) -> None:
     beside, begin = json.loads(bundle.read("tree.json")), manifest["from"]
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
-    tree, place, after, rest = Tree(), begin, begin, b""
+    head, tree, place, after, rest = report.head, report.tree, begin, begin, b""
     if len(beside["left"]) != len(heights := [*_heights(0, begin)]):
         raise Refused(f"tree.json lacks the hashes of the entries before {begin}, or has more than these")
     for height, node in zip(heights, beside["left"], strict=True):
@@ -326,9 +336,11 @@ class Tree:
     def __init__(self) -> None:
         self.size = 0
         self._nodes: list[tuple[int, bytes]] = []
+        self._added: list[tuple[bytes, int]] = []
 
     def add(self, node: bytes, height: int) -> None:
         """Add a perfect subtree of that height."""
+        self._added.append((node, height))
         self.size += 1 << height
         while self._nodes and self._nodes[-1][0] == height:
             node, height = node_hash(self._nodes.pop()[1], node), height + 1
@@ -340,6 +352,15 @@ class Tree:
         for _, node in reversed(self._nodes[:-1]):
             root = node_hash(node, root)
         return root
+
+    def heads(self, sizes: Collection[int]) -> dict[int, bytes]:
+        """The heads that it had at these sizes, as far as it grew by way of them."""
+        again, heads = Tree(), {}
+        for node, height in self._added:
+            again.add(node, height)
+            if again.size in sizes:
+                heads[again.size] = again.root()
+        return heads
 
 
 def _heights(begin: int, end: int) -> Iterator[int]:
@@ -382,22 +403,45 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
 
 def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.loads) -> bool:
     """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
-    for payload, facet in _signed_parts(raw, read):
-        if facet.get("keyId") == key_id and facet.get("algorithm") == "Ed25519":
-            with suppress(BadSignatureError, ValueError, TypeError):
-                public.verify(payload, a2b_base64(facet["signature"]))
-                return True
+    with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):  # it is no such event
+        return any(_is_good(*part, key_id, public) for part in _signed_parts(raw, read))
     return False
 
 
-def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    facet = read(raw)["run"]["facets"].get("signature", {})
+def _is_good(payload: bytes, facet: dict[str, Any], producer: object, key_id: str, public: VerifyKey) -> bool:
+    """Whether the signature is; the facet stands outside of what it covers, so each of its members is held to that."""
+    payload_hash = f"sha256:{hashlib.sha256(payload).hexdigest()}"
+    told = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
+    if facet.keys() != SIGNATURE_MEMBERS or {**facet, **told} != facet or facet["_schemaURL"] not in SIGNATURE_SCHEMAS:
+        return False
+    signature = a2b_base64(facet["signature"])
+    if {type(member) for member in facet.values()} != {str} or b64encode(signature).decode() != facet["signature"]:
+        return False
+    with suppress(BadSignatureError):
+        return bool(public.verify(payload, signature) == payload)
+    return False
+
+
+def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any], object]]:
+    """What may be signed in an event, the facet that says so, and the event's producer."""
+    event = read(raw)
+    facet = event["run"]["facets"]["signature"]
     before, found, after = raw.partition(b'"signature":' + ENCODE(facet).encode(errors="surrogatepass"))
     if found:  # should it stand elsewhere, too, then what is left holds its own signature, which nobody can sign
-        yield before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b","), facet
-    event = json.loads(raw, parse_int=_Literal, parse_float=_Literal)
-    facet = event["run"]["facets"].pop("signature", {})
-    yield canonical(event).encode(), facet
+        payload = before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b",")
+        yield payload, facet, event["producer"]
+    event = json.loads(raw.decode(), parse_int=_Literal, parse_float=_Literal, object_pairs_hook=_members)
+    whole = canonical(event).encode()
+    if len(whole) != len(raw) or sum(map(ne, whole, raw)) != 1:  # programs write all anew, hands change a byte in place
+        facet = event["run"]["facets"].pop("signature")
+        yield canonical(event).encode(), facet, event["producer"]
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, in which no key may stand twice: readers do not agree on which of the two counts."""
+    if len(members := dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice")
+    return members
 
 
 class _Literal(str):

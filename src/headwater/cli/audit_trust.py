@@ -97,13 +97,14 @@ class _Run(TypedDict, total=False):
 
 class _Event(TypedDict, total=False):
     run: _Run
+    producer: Any
 
 
 _signature_of: Final = msgspec.json.Decoder(_Event).decode
 
 
 def read_signature(raw: bytes) -> Any:  # noqa: ANN401  whatever the text holds
-    """Read of an event no more than `run.facets.signature`, in a third of the time that all of it takes."""
+    """Read of an event its producer and `run.facets.signature` alone, in a third of the time that all of it takes."""
     try:
         return _signature_of(raw)
     except (msgspec.MsgspecError, RecursionError):
