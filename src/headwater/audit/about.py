@@ -18,7 +18,7 @@ class About:
     """One dataset, and the entries in a part of a log that are about it.
 
     Those are all events of a run of which one names it, all declarations of a job or dataset of which one does, since a
-    later one takes back what an earlier said, and the edits of it.
+    later one takes back what an earlier said, the edits of it, and what says that something was erased from these.
     """
 
     def __init__(self, reader: Reader, places: range, dataset: DatasetId) -> None:
@@ -31,17 +31,18 @@ class About:
             for logged in reader.logged(places)
             if isinstance(event := as_today(logged.event_type, logged.raw), Event) and self._is_named(event)
         }
+        self._events: set[str] = set()
 
     def has(self, logged: LoggedEvent) -> bool:
-        """Whether an entry is about it."""
+        """Whether an entry is about it; to be asked in the log's order."""
         event = as_today(logged.event_type, logged.raw)
         if event is None:
             return False
-        return (
-            any(map(self._is_edited, event.edits))
-            if isinstance(event, EditEntry)
-            else _subject(event) in self._subjects
-        )
+        if isinstance(event, EditEntry):
+            return any(map(self._is_edited, event.edits))
+        if is_about := _subject(event) in self._subjects:
+            self._events.add(str(logged.log_index))
+        return is_about
 
     def _is_named(self, event: Event) -> bool:
         said = facts(event)
@@ -56,8 +57,10 @@ class About:
         return any(name.namespace == fact.engine and name.name.startswith(f"{fact.word}.") for name in self.names)
 
     def _is_edited(self, edit: Saying) -> bool:
-        """Whether it is of the dataset, a column of it, or two names that are kept apart; or deletes its namespace."""
+        """Whether it is of the dataset, a column, two names kept apart; deletes its namespace; erases from an event."""
         kind, *rest = edit.target
+        if kind == "entry":
+            return rest[0] in self._events
         if kind == "namespace":
             return edit.what == DELETED and any(name.namespace == rest[0] for name in self.names)
         told_of = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}

@@ -158,6 +158,8 @@ class Folded(NamedTuple):
     log_size: int | None
     """With how many entries of the log a service shows just this; None where the bundle begins later or withholds some.
     """
+    is_of_log: bool
+    """Whether the bundle says that it shows the whole log, as it was when it was exported."""
 
     def members(self) -> Mapping[str, int | None]:
         """The same as JSON has it."""
@@ -175,7 +177,7 @@ def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     (made_by, graph_of_what, begin, end, size), shown = _read(file)
     graph = json.loads(json.dumps(folding.graph()))
     is_from_first = begin == 0 and not report.counts["withheld"]
-    folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None)
+    folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None, graph_of_what == "log")
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
     different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != graph[part]]
     for parts in dict.fromkeys(_PARTS[part] for part in different):

@@ -17,9 +17,12 @@ import typer
 from headwater.audit.bounds import told_of_size
 from headwater.audit.chains import check_chains
 from headwater.audit.core import Refused, Report, Trust, check_bundle
+from headwater.audit.erasures import UNEXPLAINED, Erasures
 from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folded, Folding, check_graph
+from headwater.audit.heads import NamedHeads
+from headwater.audit.late import LateEvents
 from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
@@ -178,7 +181,7 @@ def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -
 
 
 def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
-    folding, seen = Folding(), 0
+    folding, heads, erasures, late, seen = Folding(), NamedHeads(), Erasures(), LateEvents(), 0
     with path.open("rb") as file, counted_progress() as count:
 
         def look(entry: dict[str, Any], raw: bytes) -> None:
@@ -186,12 +189,17 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
             seen += 1
             arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
             folding.take(entry["type"], raw, entry["index"], arrival)
+            for each in (heads, erasures, late):
+                each.take(entry, raw)
             if seen % 1_000 == 0:
                 count("verifying", seen, 0)
 
         report = check_bundle(file, trust, look)
         folded = check_graph(file, folding, report)
         check_chains(folding.links, report)
+        heads.check(report)
+        erasures.check(report, is_whole=folded.is_of_log)
+        late.tell(report)
     return report, folded
 
 
@@ -208,7 +216,15 @@ def _told(report: Report) -> Iterator[str]:
         yield f"WRONG      and {more:,} more"
     for unknown in report.not_known:
         yield f"not known  {unknown}"
-    yield f"verdict    {'proven: this is what the log took, unaltered' if report.is_proven else 'NOT PROVEN'}"
+    yield f"verdict    {_verdict(report)}"
+
+
+def _verdict(report: Report) -> str:
+    if not report.is_proven:
+        return "NOT PROVEN"
+    if blank := report.counts[UNEXPLAINED]:
+        return f"proven, but for facets of {blank:,} events that somebody left out: see what is not known"
+    return "proven: this is what the log took, unaltered"
 
 
 def _members(report: Report, folded: Folded) -> dict[str, object]:

@@ -64,7 +64,8 @@ ACCESS_KEY: Final = "access-key"
 EXPORT: Final = "export"
 """What is said of an export, and what such targets begin with."""
 _TAG: Final = "tag:"
-_ERASED: Final = "erased:"
+ERASED: Final = "erased:"
+"""What is said of an erasure begins with it; the facet's path follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def tag_of(what: str) -> str | None:
 
 def erased(path: str) -> str:
     """What is said of an entry by erasing the facet at that path from it."""
-    return f"{_ERASED}{path}"
+    return f"{ERASED}{path}"
 
 
 def target_of(node: GraphNode) -> Target:

@@ -1,0 +1,75 @@
+"""What is called erased in a bundle: does the log say so?
+
+A facet can be left out of an event without its leaf showing it, which is what erasing is. So whoever carries a bundle
+could leave one out, too; but that the log erased it stands in an entry of the log.
+"""
+
+from collections import defaultdict
+from typing import Any, Final
+
+from headwater.audit.core import Report
+from headwater.errors import MalformedJsonError
+from headwater.model.edits import ERASED, EditEntry
+from headwater.signing.facet import SIGNATURE
+from headwater.signing.segments import facet_places
+from headwater.store.entries import as_today
+
+UNEXPLAINED: Final = "erased without a word"
+"""Counts events of which a facet is called erased, and no entry says so."""
+_SIGNATURE: Final = f"run.facets.{SIGNATURE}"
+"""Goes with every other facet of its event."""
+_MOST_TOLD: Final = 3
+"""Named one by one; of more, how many there are."""
+
+
+class Erasures:
+    """Collects what is erased, and what is said of that, from the entries of a bundle."""
+
+    def __init__(self) -> None:
+        self._erased: dict[int, list[str]] = {}
+        self._said: dict[int, set[str]] = defaultdict(set)
+
+    def take(self, entry: dict[str, Any], raw: bytes) -> None:
+        """Look at an entry."""
+        if entry["kind"] == "event":
+            if entry.get("parts"):
+                self._erased[entry["index"]] = _paths(entry, raw)
+        elif ERASED.encode() in raw and isinstance(edits := as_today(entry["type"], raw), EditEntry):
+            for edit in edits.edits:
+                if edit.target[0] == "entry" and edit.what.startswith(ERASED) and edit.target[1].isdecimal():
+                    self._said[int(edit.target[1])].add(edit.what.removeprefix(ERASED))
+
+    def check(self, report: Report, *, is_whole: bool) -> None:
+        """Tell what nobody said was erased: of a whole log that is a finding, of a part it cannot be known."""
+        unexplained = {index: paths for index, erased in self._erased.items() if (paths := self._unsaid(index, erased))}
+        if not unexplained:
+            return
+        report.counts[UNEXPLAINED] = len(unexplained)
+        if is_whole:
+            for index, paths in unexplained.items():
+                report.find("erasure", index, f"{paths} is called erased, and no entry of the log says that it was")
+            return
+        for index, paths in [*unexplained.items()][:_MOST_TOLD]:
+            report.not_known.append(
+                f"whether the log erased {paths} of entry {index}, or somebody who carried it: no entry here says so"
+            )
+        if (more := len(unexplained) - _MOST_TOLD) > 0:
+            report.not_known.append(f"the same of {more:,} more entries")
+
+    def _unsaid(self, index: int, erased: list[str]) -> str:
+        said = self._said.get(index, set())
+        return ", ".join(path for path in erased if path not in said and not (said and path == _SIGNATURE))
+
+
+def _paths(entry: dict[str, Any], raw: bytes) -> list[str]:
+    """The paths of the facets that are called erased; a number that is none of a facet is passed over."""
+    try:
+        places = facet_places(raw)
+    except MalformedJsonError:
+        places = ()
+    numbers = sorted(int(number) for number in entry["parts"])
+    return [
+        ".".join(places[number].path) if number < len(places) else f"facet {number}"
+        for number in numbers
+        if 0 <= 2 * number < len(entry["facets"])
+    ]

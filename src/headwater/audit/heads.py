@@ -1,0 +1,91 @@
+"""Heads of the log that nodes name in what they sign: did this very log ever have them?
+
+An emitter keeps the receipt of what it sent, and names its head (`lastCheckpoint`) in what it signs from then on. So
+who drops an entry and writes the log anew, head and all, is contradicted by the events behind it, which they cannot
+sign.
+"""
+
+from base64 import b64encode
+from collections import Counter
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from headwater.audit.core import Report
+
+
+class _Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
+    origin: str
+    size: int
+    root_hash: str
+
+
+class _Chain(msgspec.Struct, rename="camel"):
+    last_checkpoint: _Checkpoint | None = None
+
+
+class _Facets(msgspec.Struct):
+    headwater_chain: _Chain | None = None
+
+
+class _Run(msgspec.Struct):
+    facets: _Facets
+
+
+class _Event(msgspec.Struct):
+    run: _Run
+
+
+_read: Final = msgspec.json.Decoder(_Event).decode
+
+
+class _Naming(NamedTuple):
+    entry: int
+    key_id: str | None
+
+
+class NamedHeads:
+    """Collects them from the entries of a bundle."""
+
+    def __init__(self) -> None:
+        self._first: dict[_Checkpoint, _Naming] = {}
+
+    def take(self, entry: dict[str, Any], raw: bytes) -> None:
+        """Look at an entry; what is not signed names nothing."""
+        if entry["verdict"] != "ok" or b'"lastCheckpoint"' not in raw:
+            return
+        try:
+            chain = _read(raw).run.facets.headwater_chain
+        except (msgspec.MsgspecError, RecursionError):
+            return  # it is of another form, or was erased
+        if chain is not None and chain.last_checkpoint is not None:
+            self._first.setdefault(chain.last_checkpoint, _Naming(entry["index"], entry["keyId"]))
+
+    def check(self, report: Report) -> None:
+        """Compare them with the heads that the entries give; one of this log that it never had is a finding."""
+        ours = {named: by for named, by in self._first.items() if named.origin == report.head.origin}
+        heads = report.tree.heads({named.size for named in ours})
+        told = Counter[str]()
+        for named, by in ours.items():
+            if named.size > by.entry:
+                came = f"when it came, the log had {by.entry:,}"
+                report.find("head", by.entry, f"{_said(named, by)}, and {came}: the log was rewritten since")
+            elif named.size not in heads:
+                told["unknown"] += 1
+            elif named.root_hash != b64encode(heads[named.size]).decode():
+                report.find("head", by.entry, f"{_said(named, by)} that is not this log's: it was rewritten since")
+            else:
+                told["good"] += 1
+        if told["good"] and not report.found["head"]:
+            report.checked.append(f"head: {told['good']:,} heads that nodes named when they signed were this log's")
+        if told["unknown"]:
+            report.not_known.append(
+                f"whether {told['unknown']:,} heads that nodes named when they signed were this log's: they are over "
+                "fewer entries than stand before these"
+            )
+        if others := len(self._first) - len(ours):
+            report.not_known.append(f"whether {others:,} heads that nodes named were those of logs of other names")
+
+
+def _said(named: _Checkpoint, by: _Naming) -> str:
+    return f"{by.key_id!r} signed that it was shown a head over {named.size:,} entries"

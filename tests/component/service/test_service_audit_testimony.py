@@ -1,0 +1,256 @@
+"""What the entries of a bundle say of the log itself: heads that nodes were shown, erasures, keys that were revoked."""
+
+import hashlib
+import json
+import zipfile
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from headwater.audit.graph import Folding
+from headwater.cli.main import app
+from headwater.model.events import parse_event
+from headwater.model.nodes import Arrival
+from headwater.signing.directory import revocation
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.leaf import salts
+from headwater.signing.notefile import log_key
+from headwater.signing.sign import sign_event
+from headwater.store.entries import Entry, entry_of
+from headwater.store.sqlite import SqliteStore
+from tests.component.service.test_service_audit import (
+    LOG_NAME,
+    MINUTE_US,
+    START_US,
+    _signed_only,
+    bent,
+    bundle_of,
+    lines,
+    run,
+    verdict,
+)
+from tests.component.service.test_service_keys import KEY, NOW, enrol, sent, state, token
+from tests.support.app import dataset, event, facet
+
+Head = dict[str, Any]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with the log's key, and without a log."""
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    log_key(tmp_path, LOG_NAME, "")
+    return tmp_path
+
+
+def entry(home: Path, number: int, head: Head | None = None, *, is_known: bool = True) -> Entry:
+    """A signed event that names this head, a minute after the one before, each of an epoch of its own."""
+    key = load_or_create(home)
+    epoch = f"01a2011d-e5dc-7d03-8f97-{number:012d}"
+    chain = {"nodeId": key.node_id, "epoch": epoch, "sequence": 0, "previousHash": None, "lastCheckpoint": head}
+    error = facet(message=f"deleted {number} rows of the ledger", programmingLanguage="sql")
+    facets = {"headwater_chain": chain, "errorMessage": error}
+    body = event(
+        eventTime=f"2026-05-22T14:{number + 10}:00Z",
+        run={"runId": f"0198f7d0-0000-7000-8000-{number:012d}", "facets": facets},
+        outputs=[dataset("orders")],
+    )
+    raw = sign_event(json.dumps(body).encode(), key)
+    verdict = "ok" if is_known else "unknown-key"
+    return entry_of(parse_event(raw), verdict, key.key_id, START_US + number * MINUTE_US, bytes([number] * 16))
+
+
+def unsigned(number: int) -> Entry:
+    raw = json.dumps(event(run={"runId": f"0198f7d0-0000-7000-8000-{number:012d}"})).encode()
+    return entry_of(parse_event(raw), "unsigned", None, START_US + number * MINUTE_US, bytes([number] * 16))
+
+
+def written(home: Path, entries: Iterable[Entry]) -> None:
+    """The log, written anew by its owner, tree and all."""
+    for path in home.glob("headwater.db*"):
+        path.unlink()
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([*entries])
+
+
+def head_of(home: Path) -> Head:
+    """The head of the log as a receipt shows it to a node."""
+    with zipfile.ZipFile(bundle_of(home)) as bundle:
+        origin, size, root = bundle.read("checkpoint.txt").decode().split("\n")[:3]
+    return {"origin": origin, "size": int(size), "rootHash": root}
+
+
+def of_heads(told: dict[str, Any]) -> list[int]:
+    return [finding["entry"] for finding in told["findings"] if finding["check"] == "head"]
+
+
+@pytest.fixture
+def head(home: Path) -> Head:
+    """The head over the first four entries, the third of which nobody signed."""
+    written(home, [entry(home, 0), entry(home, 1), unsigned(2), entry(home, 3)])
+    return head_of(home)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--from", "3"), ("--from", "4"), ("--dataset", "lake", "orders")])
+def test_a_head_that_a_node_was_shown_is_that_of_the_log(home: Path, head: Head, arguments: Sequence[str]) -> None:
+    written(
+        home, [entry(home, 0), entry(home, 1), unsigned(2), entry(home, 3), *(entry(home, at, head) for at in (4, 5))]
+    )
+
+    told = verdict(bundle_of(home, *arguments))
+
+    assert told["verdict"] == "proven"
+    assert "head: 1 heads that nodes named when they signed were this log's" in told["checked"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--from", "3"), ("--from", "4"), ("--dataset", "lake", "orders")])
+def test_a_log_of_which_an_entry_was_replaced_is_contradicted_by_the_head_that_a_node_was_shown(
+    home: Path, head: Head, arguments: Sequence[str]
+) -> None:
+    written(
+        home, [entry(home, 0), entry(home, 1), unsigned(7), entry(home, 3), *(entry(home, at, head) for at in (4, 5))]
+    )
+
+    told = verdict(bundle_of(home, *arguments))
+
+    assert of_heads(told) == [4]
+    assert "over 4 entries that is not this log's" in told["findings"][0]["message"]
+
+
+def test_a_log_of_which_an_entry_was_dropped_is_contradicted_by_the_head_that_a_node_was_shown(
+    home: Path, head: Head
+) -> None:
+    written(home, [entry(home, 0), entry(home, 1), entry(home, 3), *(entry(home, at, head) for at in (4, 5))])
+
+    told = verdict(bundle_of(home))
+
+    assert of_heads(told) == [3]
+    assert "over 4 entries, and when it came, the log had 3" in told["findings"][0]["message"]
+
+
+def test_a_head_over_fewer_entries_than_the_bundle_shows_the_way_to_is_not_known(home: Path, head: Head) -> None:
+    odd = {**head, "size": 3, "rootHash": b64encode(bytes(32)).decode()}
+    written(home, [*(entry(home, at) for at in range(4)), entry(home, 4, odd)])
+
+    told = verdict(bundle_of(home, "--from", "4"))
+
+    assert told["verdict"] == "proven"
+    assert any(each.startswith("whether 1 heads that nodes named when they signed") for each in told["notKnown"])
+
+
+def test_a_head_of_another_log_and_one_that_nobody_signed_contradict_nothing(home: Path, head: Head) -> None:
+    elsewhere = {**head, "origin": "other.example.org"}
+    unproven = entry(home, 5, {**head, "size": 1}, is_known=False)
+    written(home, [*(entry(home, at) for at in range(4)), entry(home, 4, elsewhere), unproven])
+
+    told = verdict(bundle_of(home))
+
+    assert told["verdict"] == "proven"
+    assert "whether 1 heads that nodes named were those of logs of other names" in told["notKnown"]
+
+
+@pytest.mark.parametrize("odd", [5, [], {"size": "4"}, {"origin": LOG_NAME, "size": 4, "rootHash": None}, {}])
+def test_a_head_that_is_none_is_passed_over(home: Path, odd: Any) -> None:  # noqa: ANN401
+    written(home, [entry(home, 0, odd)])
+
+    assert verdict(bundle_of(home))["verdict"] == "proven"
+
+
+def left_out(entries: list[dict[str, Any]]) -> None:
+    """What a carrier can do: leave a facet out of an event and call it erased."""
+    told = entries[1]
+    raw, places = told["raw"], told["facets"]
+    salt_of = salts(b64decode(told["salt"]), len(places) // 2)
+    for number in reversed(range(len(places) // 2)):
+        begin, end = places[2 * number : 2 * number + 2]
+        if "rows of the ledger" in raw[begin:end]:
+            commitment = hashlib.sha256(salt_of[number + 1] + raw[begin:end].encode()).digest()
+            told["parts"] = {str(number): b64encode(commitment).decode()}
+            told["raw"] = f'{raw[:begin]}{{"_deleted":true}}{raw[end:]}'
+
+
+def graph_that_fits(bundle: Path) -> Callable[[bytes], bytes]:
+    """Nobody signs the graph, so whoever carries a bundle writes the one that fits."""
+    folding = Folding()
+    with zipfile.ZipFile(bundle) as whole:
+        for line in whole.read("entries.jsonl").splitlines():
+            told = json.loads(line)
+            arrival = Arrival(told["receivedUs"], told["verdict"], told["keyId"])
+            folding.take(told["type"], told["raw"].encode(), told["index"], arrival)
+    return lambda _: orjson.dumps(folding.graph())
+
+
+def carried(bundle: Path) -> Path:
+    """A bundle out of which its carrier left a facet."""
+    cut = bundle.with_name("cut.zip")
+    cut.write_bytes(bent(bundle, entries=lines(left_out)).read_bytes())
+    return bent(cut, graph=graph_that_fits(cut))
+
+
+def test_a_facet_that_somebody_left_out_is_found_where_the_whole_log_is_shown(home: Path) -> None:
+    written(home, [entry(home, at) for at in range(4)])
+
+    told = verdict(carried(bundle_of(home)))
+
+    assert [(each["check"], each["entry"]) for each in told["findings"]] == [("erasure", 1)]
+    assert "run.facets.errorMessage is called erased, and no entry of the log" in told["findings"][0]["message"]
+
+
+def test_a_facet_that_somebody_left_out_of_a_part_of_the_log_is_told_by_name_and_not_called_unaltered(
+    home: Path,
+) -> None:
+    written(home, [entry(home, at) for at in range(4)])
+
+    path = carried(bundle_of(home, "--to", "3"))
+    told, text = verdict(path), run("verify", str(path)).output
+
+    assert told["verdict"] == "proven"
+    assert (
+        "whether the log erased run.facets.errorMessage of entry 1, or somebody who carried it: no entry here says so"
+        in told["notKnown"]
+    )
+    assert "unaltered" not in text
+    assert "proven, but for facets of 1 events that somebody left out" in text
+
+
+@pytest.mark.parametrize("arguments", [(), ("--dataset", "lake", "orders")])
+def test_what_the_log_erased_is_explained_by_its_own_entry(home: Path, arguments: Sequence[str]) -> None:
+    written(home, [entry(home, 0), unsigned(1), *(entry(home, at) for at in range(2, 4))])
+    for path in ("run.facets.errorMessage", "run.facets.headwater_chain"):
+        erased = ["log", "redact", "2", path, "--reason", "asked for", "--by", "ann"]
+        assert CliRunner().invoke(app, erased).exit_code == 0
+
+    path = bundle_of(home, *arguments)
+    told, text = verdict(path), run("verify", str(path)).output
+
+    assert (told["verdict"], told["counts"]["erased"], told["counts"]["edits"]) == ("proven", 3, 2)
+    assert "unaltered" in text
+    assert not any("or somebody who carried it" in each for each in told["notKnown"])
+
+
+def test_an_event_behind_the_entry_that_revokes_its_key_is_told_whatever_the_log_says_of_when_it_came(
+    home: Path,
+) -> None:
+    with _signed_only(home) as client:
+        enrol(client, KEY, token(home / "tokens"))
+        assert sent(client, KEY) == 201
+        planned = revocation(KEY.key_id, NOW + timedelta(minutes=1), "stolen", "1", NOW, KEY)
+        assert state(client, planned).status_code == 201
+    raw = sign_event(json.dumps(event(run={"runId": "0198f7d0-0000-7000-8000-000000000005"})).encode(), KEY)
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([entry_of(parse_event(raw), "ok", KEY.key_id, START_US + 1000, bytes(16))])
+
+    told = verdict(bundle_of(home))
+
+    assert told["verdict"] == "proven"
+    assert [each for each in told["notKnown"] if "came before their key" in each] == [
+        f"whether 1 events came before their key {KEY.key_id!r} was revoked, as the log says: they stand behind entry "
+        "2, which revokes it, the first at 3"
+    ]
