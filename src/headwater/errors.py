@@ -20,6 +20,9 @@ HeadwaterError
 class HeadwaterError(Exception):
     """The root of the tree. The message is for people and never holds record values or key material."""
 
+    is_retriable: bool = False
+    """Whether the very same call may go through later: once something is well again, or people have put it right."""
+
 
 class InvalidInputError(HeadwaterError):
     """The caller must mend the input."""
@@ -55,6 +58,10 @@ class IncompatibleSchemaError(InvalidInputError):
 class UntrustedEventError(HeadwaterError):
     """An event is unsigned, signed by an unknown key, or changed since it was signed."""
 
+    def __init__(self, message: str, *, is_retriable: bool = False) -> None:
+        super().__init__(message)
+        self.is_retriable = is_retriable
+
 
 class UntrustedNoteError(HeadwaterError):
     """A signed note or checkpoint cannot be read, or no trusted key signed it."""
@@ -63,9 +70,15 @@ class UntrustedNoteError(HeadwaterError):
 class UnauthenticatedError(HeadwaterError):
     """Nobody is known to ask: a token is missing, unknown, revoked or out of time."""
 
+    is_retriable = True
+
 
 class ForbiddenError(HeadwaterError):
     """Who asks may not; the message says what it takes."""
+
+    def __init__(self, message: str, *, is_retriable: bool = False) -> None:
+        super().__init__(message)
+        self.is_retriable = is_retriable
 
 
 class NotFoundError(HeadwaterError):
@@ -74,6 +87,8 @@ class NotFoundError(HeadwaterError):
 
 class UnavailableError(HeadwaterError):
     """A service, a store or a disk does not answer now; the same call may go through later."""
+
+    is_retriable = True
 
 
 class SetupError(HeadwaterError):

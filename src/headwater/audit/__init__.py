@@ -1,7 +1,7 @@
 """Audits: a part of the log in one file, and the check of it that trusts nobody.
 
 core      checks a bundle; one file for auditors to read, of Python's standard library and Ed25519 alone
-export    puts a bundle together            graph   what a graph is, in a bundle            keys   whose signatures count
+export    puts a bundle together     graph  what a graph is, in a bundle     keys  whose signatures count
 about     which entries are about one dataset
 chains    the nodes' own records in a bundle: is each event at its place?
 heads     the heads that nodes were shown: are they this log's?

@@ -4,6 +4,7 @@ The answer to many tells of each event whether it was stored, if not why, and wh
 A service that has no such route is noticed by its answer, and has its events one by one from then on.
 """
 
+import codecs
 import contextlib
 import json
 import logging
@@ -27,12 +28,15 @@ from headwater.model.producer import VERSION
 log = logging.getLogger(__name__)
 
 _ACKNOWLEDGED: Final = frozenset({200, 201, 202, 204})
-_WORTH_A_RETRY: Final = frozenset({401, 407, 408, 425, 429})
-"""401 and 407 too: what a service or a proxy asks for is put right by people, and until then nothing may be lost."""
+_WORTH_A_RETRY: Final = frozenset({401, 403, 407, 408, 425, 429})
+"""401, 403 and 407 too: what a service or a proxy asks for is put right by people, and until then nothing may be lost.
+But a 403 that says `"retriable": false` is for this event's own sake, which would hold up all others."""
 _NOT_ABOUT_THE_EVENT: Final = frozenset({403, 404})
 """Where a page comes with it: a proxy's word. Any other 4xx may be about this event, which would hold up all others."""
 _NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
 _A_PAGE: Final = "with a page of HTML: no lineage service, but a proxy or the sign-in page of a network"
+_FORBIDDEN: Final = 403
+_TO_BE_PUT_RIGHT: Final = "who sends may not: enrol this node's key, or have its API key granted what it takes"
 _ELSEWHERE: Final = "sends elsewhere, where no token is carried to: name the address of the service itself"
 _ANSWER_MAX_BYTES: Final = 4096
 """For each event that was sent."""
@@ -138,7 +142,7 @@ class HttpTransport:
                 retry_after = response.headers.get("Retry-After")
                 body = _beginning(response, _ANSWER_MAX_BYTES * events, time.monotonic() + self._config.timeout_s)
                 self._most_together = min(2 * self._most_together, _MOST_TOGETHER)
-                is_page = response.headers.get("Content-Type", "").startswith("text/html") and body.lstrip()[:1] == b"<"
+                is_page = body.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"<"
                 return _Answer(response.status_code, body, retry_after, is_receipt_wanted, is_page)
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
@@ -172,8 +176,13 @@ class HttpTransport:
             return Acknowledged()
         if 300 <= answer.status < 400:
             return Unavailable(f"{answer.status} {_ELSEWHERE}")
-        why = f"{answer.status} {_message(answer.body)}".rstrip()
-        if 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY:
+        told = _json(answer.body)
+        why = f"{answer.status} {_message(answer.body, told)}".rstrip()
+        is_final = 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY
+        if answer.status == _FORBIDDEN:
+            is_final = isinstance(told, dict) and told.get("retriable") is False
+            why = why if isinstance(told, dict) else f"{_FORBIDDEN} {_TO_BE_PUT_RIGHT}"  # a proxy's word says less
+        if is_final:
             return Refused(why)
         return Unavailable(why, retry_after_s(answer.retry_after, self._now()))
 
@@ -184,7 +193,7 @@ class _Answer(NamedTuple):
     retry_after: str | None
     is_receipt_wanted: bool
     is_page: bool
-    """Of HTML, for people: something between here and the service says it, such as the sign-in page of a network."""
+    """For people, whatever type it has: something between here and the service says it, as a network's sign-in page."""
 
 
 def _json(answer: bytes | str) -> object:
@@ -251,10 +260,9 @@ def _beginning(response: httpx.Response, max_bytes: int, until_s: float) -> byte
     return read[:max_bytes]
 
 
-def _message(answer: bytes) -> str:
+def _message(answer: bytes, told: object) -> str:
     """What the service says, on one line: the `message` of a JSON error, else the text itself."""
     text = answer.decode("utf-8", errors="replace")
-    body = _json(text)
-    if isinstance(body, dict) and isinstance(body.get("message"), str):
-        text = body["message"]
+    if isinstance(told, dict) and isinstance(told.get("message"), str):
+        text = told["message"]
     return " ".join(text.split())[:_MESSAGE_MAX_CHARS]

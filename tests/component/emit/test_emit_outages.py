@@ -113,7 +113,7 @@ def test_a_success_acknowledges(status: int, receiver: Receiver, tmp_path: Path)
     assert emitter.stats().delivered == {"http": 1}
 
 
-@pytest.mark.parametrize("status", [302, 401, 408, 425, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [302, 401, 403, 408, 425, 429, 500, 502, 503, 504])
 def test_what_the_service_may_take_later_is_sent_again_before_the_ones_behind_it(
     status: int, receiver: Receiver, tmp_path: Path
 ) -> None:
@@ -127,11 +127,14 @@ def test_what_the_service_may_take_later_is_sent_again_before_the_ones_behind_it
     assert emitter.stats().dropped == {}
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 409, 413, 422])
+@pytest.mark.parametrize(
+    ("status", "more"), [(400, ""), (403, ', "retriable": false'), (404, ""), (409, ""), (413, ""), (422, "")]
+)
 def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
-    status: int, receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    status: int, more: str, receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    receiver.script.append(Answer(status, body=b'{"code": 400, "message": "run.runId:\\n not a UUID"}'))
+    told = f'{{"code": 400, "message": "run.runId:\\n not a UUID"{more}}}'
+    receiver.script.append(Answer(status, body=told.encode()))
     with emitter_to(receiver.url, tmp_path / "spool") as emitter:
         emitter.put(b'{"n": 0, "secret": "hunter2"}')
         emitter.put(event(1))
@@ -142,6 +145,22 @@ def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
     (record,) = (record for record in caplog.records if record.message == "lineage event refused")
     assert record.why == f"{status} run.runId: not a UUID"
     assert "hunter2" not in caplog.text + str([vars(record) for record in caplog.records])
+
+
+def test_what_may_not_come_yet_waits_until_people_have_put_that_right_and_is_told_once(
+    receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = b'{"code": 403, "message": "unknown-key: enrol a key with `headwater key enrol`", "retriable": true}'
+    receiver.script.extend([Answer(403, body=told)] * 4)
+    with emitter_to(receiver.url, tmp_path / "spool") as emitter:
+        emitter.put(event(0))
+        emitter.put(event(1))
+        assert emitter.drain(LONG_S)
+
+    assert without_repeats(receiver.numbers) == [0, 1]
+    assert emitter.stats().dropped == {}
+    (record,) = (record for record in caplog.records if record.message == "lineage target unavailable")
+    assert record.why == "403 unknown-key: enrol a key with `headwater key enrol`"
 
 
 def test_retry_after_is_waited_for_even_when_draining(receiver: Receiver, tmp_path: Path) -> None:

@@ -630,9 +630,12 @@ def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing
     signed = sign_event(json.dumps(event()).encode(), NODE)
     strange = sign_event(json.dumps(event()).encode(), NodeKey.from_seed(NODE.node_id, bytes([9] * 32)))
 
+    may_come_later = []
+
     def told(sender: Asker, content: bytes) -> str:
         answer = sender("POST", "/api/v1/lineage", content=content)
         assert answer.status_code == 403
+        may_come_later.append(answer.json()["retriable"])
         message = answer.json()["message"].split(" ", 1)[1]
         assert len(message) < 200 - len("403 key:edge-7 "), "an emitter keeps no more"
         return str(message)
@@ -652,6 +655,7 @@ def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing
     assert "it is unknown-key, enrol a key with `headwater key enrol` on its node" in no_key
     assert f"node {NODE.node_id} signed it; it must be signed by {OTHER_NODE.node_id}" in other_node
     assert "a rule of this service's own forbids it" in no_leave
+    assert may_come_later == [True, False, True, False, False]  # once the role is granted, and the key enrolled
 
 
 def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admin: Asker) -> None:

@@ -104,28 +104,41 @@ def test_the_worst_verdict_of_its_events_is_that_of_a_run(store: SqliteStore) ->
 
 
 @pytest.mark.parametrize(
-    ("raw", "message"),
+    ("raw", "message", "may_come_later"),
     [
         (
             json.dumps(event()).encode(),
             "unsigned: run.facets.signature: missing; an emitter with a key signs it (docs/trust.md)",
+            False,
         ),
         (
             signed(STRANGER),
             "unknown-key: run.facets.signature.keyId: not a trusted key; "
             "enrol a key with `headwater key enrol` on its node (docs/trust.md)",
+            True,
+        ),
+        (
+            signed().replace(b'"etl"', b'"elt"'),
+            "tampered: run.facets.signature.payloadHash: does not fit the event; "
+            "send it byte for byte as it was signed",
+            False,
         ),
     ],
 )
-def test_a_strict_service_refuses_what_no_trusted_key_signed(store: SqliteStore, raw: bytes, message: str) -> None:
+def test_a_strict_service_refuses_what_no_trusted_key_signed(
+    store: SqliteStore, raw: bytes, message: str, may_come_later: bool
+) -> None:
     with serving(store, TRUSTED, require_signed=True) as client:
         refusal = client.post("/api/v1/lineage", content=raw)
         welcome = client.post("/api/v1/lineage", content=signed())
 
-        assert (refusal.status_code, refusal.json()) == (403, {"code": 403, "message": message})
+        told = {"code": 403, "message": message, "retriable": may_come_later}
+        assert (refusal.status_code, refusal.json()) == (403, told)
         assert welcome.status_code == 201
         assert get(client, "/api/v1/summary")["events"]["refused"] == 1
         assert 'headwater_events_refused_total{reason="untrusted"} 1.0' in client.get("/metrics").text
+        (of_batch,) = client.post("/api/v1/lineage/batch", content=b"[" + raw + b"]").json()["failed_events"]
+        assert (of_batch["reason"], of_batch["retriable"]) == (message, may_come_later)
 
 
 def test_a_strict_service_takes_no_job_events_since_they_cannot_be_signed(store: SqliteStore) -> None:

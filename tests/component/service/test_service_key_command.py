@@ -11,11 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.emitter import Emitter
 from headwater.signing.jwks import read_jwks
-from headwater.signing.keyfile import load_or_create
+from headwater.signing.keyfile import load_or_create, tokens_path
 from headwater.signing.sign import sign_event
+from headwater.signing.tokens import new_token
 from tests.support.app import event
-from tests.support.service import running
+from tests.support.service import eventually, running
 
 
 def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,3 +94,29 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
 
     assert told.exit_code == 1
     assert re.match(re.escape(message), str(told.exception))
+
+
+def test_what_a_node_tells_before_its_key_is_enrolled_waits_and_arrives(tmp_path: Path) -> None:
+    home, node = tmp_path / "service", tmp_path / "node"
+    key = load_or_create(node)
+    with running(home, "--require-signed") as service:
+        config = EmitConfig(
+            http=HttpConfig(endpoint=f"{service.url}/api/v1/lineage"), spool=node / "spool", drain_timeout_s=0.1
+        )
+        with Emitter.of_node(config, key) as emitter:
+            for _ in range(5):
+                emitter.put(json.dumps(event(run={"runId": str(uuid.uuid4())})).encode())
+            assert eventually(lambda: "headwater key enrol" in (emitter.stats().last_error or ""))
+            waiting = emitter.stats()
+
+            token = new_token(tokens_path(home), 2**60, None)
+            told = CliRunner().invoke(
+                app,
+                ["key", "enrol", "--url", service.url],
+                env={"HEADWATER_HOME": str(node), "HEADWATER_KEY_TOKEN": token},
+            )
+            assert (told.exit_code, emitter.drain(60)) == (0, True)
+        known = httpx.get(f"{service.url}/api/v1/summary").json()["events"]
+
+    assert (waiting.dropped, waiting.delivered) == ({}, {})
+    assert (known["stored"], emitter.stats().dropped) == (5, {})

@@ -161,6 +161,21 @@ def test_a_revoked_key_signs_nothing_that_happens_or_comes_from_then_on(
     assert json.loads(client.get("/api/v1/keys/jwks").text)["keys"][0]["revokedFrom"] == "2026-05-22T14:23:11.000Z"
 
 
+def test_an_event_may_come_later_while_its_key_is_unknown_and_never_once_that_is_revoked(
+    client: TestClient, tokens: Path
+) -> None:
+    def may_come_later() -> bool:
+        raw = sign_event(json.dumps(event()).encode(), KEY)
+        told: bool = client.post("/api/v1/lineage", content=raw).json()["retriable"]
+        return told
+
+    unknown = may_come_later()
+    enrol(client, KEY, token(tokens))
+    state(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, KEY))
+
+    assert (unknown, may_come_later()) == (True, False)
+
+
 @pytest.mark.parametrize("reason", ["", " "])
 def test_a_key_is_not_revoked_without_a_word_of_why(client: TestClient, tokens: Path, reason: str) -> None:
     enrol(client, KEY, token(tokens))

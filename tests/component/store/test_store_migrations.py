@@ -216,7 +216,7 @@ def test_when_a_run_started_is_read_from_the_log_where_an_earlier_shape_did_not_
         store.add([entry(event(second, run).replace(b"START", kind.encode())) for kind, second, run in told])
         everything = stored(store)
 
-    with closing(opened(database, f"{WITHOUT_STARTS};", STEPS[-1])) as store:
+    with closing(opened(database, f"{WITHOUT_STARTS};", STEPS[15])) as store:
         assert stored(store) == everything
         starts = {fact.run_id: fact.started_us for fact in store.facts() if isinstance(fact, RunTimes)}
         assert starts == {RUN_IDS[0]: 1_779_459_785_000_000, RUN_IDS[1]: None}

@@ -103,6 +103,44 @@ def test_a_proxy_that_refuses_this_event_holds_up_no_other(status: int) -> None:
     assert isinstance(sent(lambda _: httpx.Response(status, html=PAGE)), Refused)
 
 
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("Text/HTML; charset=utf-8", PAGE.encode()),
+        ("text/html", b"\xef\xbb\xbf" + PAGE.encode()),
+        ("text/html", b"\r\n \t<script>location='/login'</script>"),
+        ("application/xhtml+xml", b"<?xml version='1.0'?><html/>"),
+        ("application/json", PAGE.encode()),
+        (None, PAGE.encode()),
+    ],
+)
+def test_a_page_is_known_by_how_it_begins_whatever_its_type(content_type: str | None, body: bytes) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+
+    outcome = sent(lambda _: httpx.Response(200, headers=headers, content=body))
+
+    assert isinstance(outcome, Unavailable)
+
+
+def test_whoever_may_not_send_yet_sends_again_with_what_the_service_says() -> None:
+    told = {"code": 403, "message": "key:edge may not: it takes the role ingest", "retriable": True}
+
+    assert sent(lambda _: httpx.Response(403, json=told)) == Unavailable(
+        "403 key:edge may not: it takes the role ingest"
+    )
+    assert sent(lambda _: httpx.Response(403, json={**told, "retriable": False})) == Refused(
+        "403 key:edge may not: it takes the role ingest"
+    )
+
+
+@pytest.mark.parametrize("body", [b"", b"Forbidden", b"[]", b'"retriable"'])
+def test_a_403_without_a_reason_is_worth_a_retry_and_says_what_to_do(body: bytes) -> None:
+    outcome = sent(lambda _: httpx.Response(403, content=body))
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith("403 who sends may not: enrol this node's key")
+
+
 def test_a_short_word_that_only_calls_itself_a_page_acknowledges() -> None:
     assert sent(lambda _: httpx.Response(200, html="ok")) == Acknowledged()
 
@@ -166,12 +204,13 @@ class ManyTaker:
 
     def __init__(self, *batch_answers: httpx.Response) -> None:
         self.requests: list[tuple[str, bytes]] = []
+        self.alone = httpx.Response(201)
         self._batch_answers = list(batch_answers)
         self.transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(self._answer))
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.requests.append((request.url.path, request.content))
-        return self._batch_answers.pop(0) if request.url.path.endswith("/batch") else httpx.Response(201)
+        return self._batch_answers.pop(0) if request.url.path.endswith("/batch") else self.alone
 
     def sends(self, times: int = 1) -> list[Outcome]:
         """The outcomes of the last of so many sendings."""
@@ -225,6 +264,14 @@ def test_a_service_whose_missing_route_is_a_page_has_its_events_one_by_one() -> 
 
     assert service.sends(2) == [Acknowledged()]
     assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
+
+
+def test_many_events_that_may_not_come_yet_wait_and_go_together_again_then() -> None:
+    service = ManyTaker(httpx.Response(403, json={"code": 403, "message": "no role", "retriable": True}), told(4))
+    service.alone = httpx.Response(403, json={"code": 403, "message": "no role", "retriable": True})
+
+    assert service.sends() == [Unavailable("403 no role")]
+    assert service.sends() == [Acknowledged()] * 4
 
 
 def test_a_body_that_is_too_large_is_no_reason_to_go_one_by_one_for_ever() -> None:

@@ -135,7 +135,8 @@ class Gate:
             if not is_allowed:
                 self._refuse(caller, asked.route, why, namespace)
                 need = f"it takes the role {_or(_ROLES[action])}{_scope(rule, called)}"
-                raise ForbiddenError(f"{caller.name} may not: {need}; {_lacks(caller, action, covered=covered)}")
+                told = f"{caller.name} may not: {need}; {_lacks(caller, action, covered=covered)}"
+                raise ForbiddenError(told, is_retriable=True)  # by whatever they bring, until they are granted it
 
     def count_stranger(self, path: str, why: str) -> None:
         """Tell of a request by somebody who is not known."""
@@ -213,8 +214,15 @@ class Gate:
                 if not caller.grant.covers_node(node_id):
                     nodes = ", ".join(caller.grant.nodes)
                     told = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
-                return ForbiddenError(f"{caller.name} may not bring this event: {told}")
+                waits = is_its_own and self._waits_for_its_key(caller, entry)
+                return ForbiddenError(f"{caller.name} may not bring this event: {told}", is_retriable=waits)
         return self._why_not_one(caller, route, entry)
+
+    def _waits_for_its_key(self, caller: Caller, entry: Entry) -> bool:
+        """Whether the caller may bring the event once its key is enrolled, which one that is revoked never is."""
+        if entry.verdict != "unknown-key" or entry.key_id in self._service.intake.recorder.trust.keys:
+            return False
+        return caller.grant.covers_node(node_of(entry.key_id or ""))
 
     def _why_not_one(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
         """What an event calls one dataset is for those who cover the namespaces of all its names."""
@@ -226,7 +234,8 @@ class Gate:
                     self._refuse(caller, route, why, namespace)
                     called = called_namespace(namespace) if namespace in join.told else OF_DATASET
                     need = f"takes a scope that covers {called}; {_lacks(caller, 'ingest', covered=covered)}"
-                    return ForbiddenError(f"{caller.name} may not bring this event: {join.facet} {need}")
+                    told = f"{caller.name} may not bring this event: {join.facet} {need}"
+                    return ForbiddenError(told, is_retriable=True)  # once people have widened its scopes
         return None
 
     def _hide_columns(self, request: Request, asked: Matched, sight: Sight) -> Mapping[str, str]:

@@ -86,7 +86,12 @@ async def _ours(_: Request, error: Exception) -> Response:
     status = status_of(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return await _unexpected(_, error)
-    response = _failure(status, str(error), _faults(error) if isinstance(error, InvalidEventError) else None)
+    failure = Failure(code=status, message=str(error))
+    if isinstance(error, InvalidEventError) and (faults := _faults(error)) is not None:
+        failure["errors"] = faults
+    if isinstance(error, HeadwaterError) and status == HTTPStatus.FORBIDDEN:
+        failure["retriable"] = error.is_retriable
+    response = answer(failure, status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["retry-after"] = _RETRY_AFTER_S
     if status == HTTPStatus.UNAUTHORIZED:
@@ -149,9 +154,8 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "the service has a fault; its log says more")
 
 
-def _failure(status: int, message: str, faults: Sequence[str] | None = None) -> Response:
-    failure = Failure(code=status, message=message)
-    return answer(failure if faults is None else {**failure, "errors": faults}, status)
+def _failure(status: int, message: str) -> Response:
+    return answer(Failure(code=status, message=message), status)
 
 
 def _faults(error: InvalidEventError) -> list[str] | None:

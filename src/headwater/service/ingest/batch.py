@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import orjson
 
-from headwater.errors import HeadwaterError, MalformedJsonError, UnavailableError
+from headwater.errors import HeadwaterError, MalformedJsonError
 from headwater.model.strict_json import end_of_brackets
 from headwater.service.http.failures import status_of
 from headwater.service.ingest.recording import Answer
@@ -119,6 +119,6 @@ def _status(summary: BatchSummary) -> Literal["success", "partial_success", "fai
 
 def _event_answer(index: int, outcome: Answer | HeadwaterError) -> EventAnswer:
     if isinstance(outcome, HeadwaterError):
-        is_retriable = isinstance(outcome, UnavailableError)
-        return EventAnswer(index=index, status=status_of(outcome), retriable=is_retriable, message=str(outcome))
+        status = status_of(outcome)
+        return EventAnswer(index=index, status=status, retriable=outcome.is_retriable, message=str(outcome))
     return EventAnswer(index=index, status=201 if outcome.is_new else 200, retriable=False)

@@ -92,5 +92,7 @@ def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
     ):  # by arrival too: who has stolen a key may write any event time
         verified = as_revoked(verified)
     if trust.is_required and verified.verdict != "ok":
-        raise UntrustedEventError(f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}")
+        is_retriable = verified.verdict == "unknown-key" and verified.key_id not in trust.keys  # it may be enrolled
+        told = f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}"
+        raise UntrustedEventError(told, is_retriable=is_retriable)
     return verified

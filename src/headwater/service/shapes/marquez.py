@@ -17,11 +17,15 @@ Facets = Mapping[str, Any]
 
 
 class Failure(TypedDict):
-    """Every error; `errors` only where parameters or a member of an event are wrong."""
+    """Every error; `errors` only where parameters or a member of an event are wrong.
+
+    `retriable` only with 403: whether the same request may go through once people have put right what the message says.
+    """
 
     code: int
     message: str
     errors: NotRequired[Sequence[str]]
+    retriable: NotRequired[bool]
 
 
 class Name(TypedDict):
