@@ -1,12 +1,12 @@
 package headwater.connect;
 
+import headwater.signing.Answer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
@@ -15,7 +15,6 @@ import java.util.function.UnaryOperator;
  */
 final class ServiceTransport implements Transport {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
-  private static final Set<Integer> WORTH_A_RETRY = Set.of(408, 425, 429);
 
   private final URI endpoint;
   private final String tokenEnv;
@@ -45,21 +44,17 @@ final class ServiceTransport implements Transport {
       request.header("Authorization", "Bearer " + token.strip());
     }
     try {
-      return delivery(
-          opened().send(request.build(), HttpResponse.BodyHandlers.discarding()).statusCode());
+      Answer answer =
+          Answer.of(opened().send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
+      if (answer.isAcknowledged()) {
+        return Delivery.DONE;
+      }
+      return answer.isRefused()
+          ? new Delivery(Outcome.REFUSED, answer.toString())
+          : unavailable(answer.toString());
     } catch (IOException failure) {
       return unavailable(failure.getClass().getSimpleName());
     }
-  }
-
-  private static Delivery delivery(int status) {
-    if (status >= 200 && status < 300) {
-      return Delivery.DONE;
-    }
-    boolean isFinal = status >= 400 && status < 500 && !WORTH_A_RETRY.contains(status);
-    return isFinal
-        ? new Delivery(Outcome.REFUSED, "status " + status)
-        : unavailable("status " + status);
   }
 
   private static Delivery unavailable(String why) {

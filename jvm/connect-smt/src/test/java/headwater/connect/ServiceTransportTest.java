@@ -46,6 +46,17 @@ class ServiceTransportTest {
   }
 
   @Test
+  void whatIsForbiddenWaitsUnlessItIsForItsOwnSakeAndASignInPageAcknowledgesNothing()
+      throws InterruptedException {
+    service.answer("/lineage", 403, "{\"retriable\": true}");
+    assertThat(transport(null).send("orders", EVENT).outcome()).isEqualTo(Outcome.UNAVAILABLE);
+    service.answer("/lineage", 403, "{\"retriable\": false}");
+    assertThat(transport(null).send("orders", EVENT).outcome()).isEqualTo(Outcome.REFUSED);
+    service.answer("/lineage", 200, "<!DOCTYPE html><html>sign in</html>");
+    assertThat(transport(null).send("orders", EVENT).outcome()).isEqualTo(Outcome.UNAVAILABLE);
+  }
+
+  @Test
   void theTokenIsReadForEachEvent() throws InterruptedException {
     service.answer("/lineage", 201, "");
     Transport transport = transport("TOKEN");

@@ -279,6 +279,9 @@ final class Emission {
         byte[] event = Files.readAllBytes(first);
         Post.Outcome outcome = post.send(event);
         if (outcome == Post.Outcome.UNAVAILABLE) {
+          if (pauseMs == FIRST_PAUSE_MS) { // once, until it takes one again
+            LOGGER.warn("the service takes no lineage events now, they wait: {}", post.why());
+          }
           if (hurry.tryAcquire(pauseMs, TimeUnit.MILLISECONDS)) {
             hurry.drainPermits();
           }

@@ -1,12 +1,12 @@
 package headwater.openlineage;
 
+import headwater.signing.Answer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
@@ -21,13 +21,13 @@ final class Post {
   }
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
-  private static final Set<Integer> WORTH_A_RETRY = Set.of(408, 425, 429);
 
   private final URI endpoint;
   private final String tokenEnv;
   private final UnaryOperator<String> environ;
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
+  private String why = "";
 
   Post(String endpoint, String tokenEnv, UnaryOperator<String> environ) {
     this.endpoint = URI.create(endpoint);
@@ -45,24 +45,27 @@ final class Post {
     if (tokenEnv != null) {
       String token = environ.apply(tokenEnv);
       if (token == null || !token.strip().matches("[!-~]+")) {
+        why = "environment variable " + tokenEnv + " holds no bearer token";
         return Outcome.UNAVAILABLE;
       }
       request.header("Authorization", "Bearer " + token.strip());
     }
     try {
-      HttpResponse<Void> answer =
-          client.send(request.build(), HttpResponse.BodyHandlers.discarding());
-      return outcome(answer.statusCode());
+      Answer answer =
+          Answer.of(client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
+      why = answer.toString();
+      if (answer.isAcknowledged()) {
+        return Outcome.ACKNOWLEDGED;
+      }
+      return answer.isRefused() ? Outcome.REFUSED : Outcome.UNAVAILABLE;
     } catch (IOException failure) {
+      why = failure.getClass().getSimpleName();
       return Outcome.UNAVAILABLE;
     }
   }
 
-  private static Outcome outcome(int status) {
-    if (status >= 200 && status < 300) {
-      return Outcome.ACKNOWLEDGED;
-    }
-    boolean isFinal = status >= 400 && status < 500 && !WORTH_A_RETRY.contains(status);
-    return isFinal ? Outcome.REFUSED : Outcome.UNAVAILABLE;
+  /** Why the last one was not acknowledged, in a few words. */
+  String why() {
+    return why;
   }
 }
