@@ -2,6 +2,8 @@
 
 A process makes a directory of its own and holds a lock on a file in it. The kernel drops the lock when the process
 dies, however it dies; then whoever takes the lock next owns the directory and what is in it.
+
+A forked child would hold the lock as well, for as long as it lives: it lets go of it at once.
 """
 
 import fcntl
@@ -12,9 +14,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Self
+from weakref import WeakSet
 
 _LOCK: Final = "lock"
 _SET_ASIDE: Final = "damaged-"
+
+
+_held: Final[WeakSet["Claim"]] = WeakSet()
 
 
 class Claim:
@@ -26,6 +32,7 @@ class Claim:
     def __init__(self, path: Path, lock_fd: int) -> None:
         self.path = path
         self._lock_fd = lock_fd
+        _held.add(self)
 
     @classmethod
     def create(cls, parent: Path) -> Self:
@@ -48,6 +55,11 @@ class Claim:
 
     def release(self) -> None:
         """Leave the directory to whoever comes next."""
+        _held.discard(self)
+        os.close(self._lock_fd)
+
+    def leave_to_parent(self) -> None:
+        """Have a forked child hold nothing; that the parent holds it stays as it is."""
         os.close(self._lock_fd)
 
     def remove(self) -> None:
@@ -101,3 +113,11 @@ def _lock(directory: Path, create: int = 0) -> int:
         os.close(lock_fd)
         raise
     return lock_fd
+
+
+def _in_child() -> None:
+    while _held:
+        _held.pop().leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_in_child)

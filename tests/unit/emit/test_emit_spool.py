@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import stat
 from contextlib import closing
@@ -248,3 +249,25 @@ def test_an_event_on_disk_that_was_changed_is_not_given_out(tmp_path: Path) -> N
         spool.first_some(1, PLENTY)
 
     spool.close()
+
+
+def test_what_a_process_leaves_is_not_held_by_its_forked_children(tmp_path: Path) -> None:
+    spool = Spool(Claim.create(tmp_path))
+    spool.add([outgoing(1)])
+    holds, forked = os.pipe(), os.pipe()
+    if not (child := os.fork()):
+        os.write(forked[1], b".")
+        os.close(holds[1])
+        os.read(holds[0], 1)
+        os._exit(0)
+    os.read(forked[0], 1)
+    assert list(orphans(tmp_path)) == []
+
+    spool.close()
+
+    (claim,) = orphans(tmp_path)
+    assert delivered(Spool(claim)) == [b"1"]
+    os.close(holds[1])
+    os.waitpid(child, 0)
+    for each in (holds[0], *forked):
+        os.close(each)
