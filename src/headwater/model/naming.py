@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from headwater.errors import InvalidNameError
+from headwater.model import credentials
 from headwater.model.names import DatasetId
 
 DEFAULT_KAFKA_PORT: Final = 9092
@@ -32,6 +33,7 @@ _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/?#
 _HOST_AND_PORT = re.compile(rf"(?P<host>{HOST})(?::(?P<port>\d{{1,5}}))?")
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 _AZURE_CONTAINER = re.compile(rf"(?P<container>[A-Za-z0-9$-]+)@(?P<account>{HOST})")
+_LOGIN = re.compile(r"/*[^/]*:[^/]*@")
 _KAFKA_LISTENER = re.compile(r"[A-Za-z_]+://")
 
 
@@ -44,7 +46,8 @@ class _Location(NamedTuple):
 def file_dataset(location: str) -> DatasetId:
     """Name the file or folder at an absolute path or a URL; a table's location is named alike.
 
-    A trailing slash, a query and credentials make no difference. `s3a` and `s3n` are `s3`.
+    A trailing slash, a query and credentials make no difference. `s3a` and `s3n` are `s3`. What has ways of its own to
+    hold a password (`jdbc:…`, `driver:user:password@host`) is no location.
 
     >>> file_dataset("s3a://lake/raw/flights/")
     DatasetId(namespace='s3://lake', name='raw/flights')
@@ -55,20 +58,8 @@ def file_dataset(location: str) -> DatasetId:
         InvalidNameError: the path is relative, or the URL's host or bucket cannot be read.
     """
     found = _URL.match(location)
-    if found is None:
-        return DatasetId("file", _absolute(location))
-    at = _Location(found["scheme"].lower(), found["authority"] or "", found["path"])
-    match at.scheme:
-        case "file":
-            return _file_url(at)
-        case scheme if scheme in S3_SCHEMES:
-            return DatasetId(f"s3://{_bucket(at.authority)}", _object_key(at.path))
-        case "gs":
-            return DatasetId(f"gs://{_bucket(at.authority)}", _object_key(at.path))
-        case "abfs" | "abfss" | "wasb" | "wasbs":
-            return DatasetId(f"{at.scheme}://{_azure_container(at.authority)}", _object_key(at.path))
-        case _:
-            return _path_on_host(at)
+    named = DatasetId("file", _absolute(location)) if found is None else _at_url(found)
+    return DatasetId(*map(_plain, named))
 
 
 def warehouse_table(warehouse: str, table: str) -> DatasetId:
@@ -111,12 +102,12 @@ def without_secrets(url: str) -> str:
     'https://registry:8081/subjects'
 
     Raises:
-        InvalidNameError: this is no URL with a host.
+        InvalidNameError: this is no URL with a host, or has a password in its path.
     """
     found = _URL.match(url)
     if found is None:
         raise InvalidNameError("url: expected scheme://host/path")
-    return f"{found['scheme']}://{authority(found['authority'] or '')}{found['path']}"
+    return _plain(f"{found['scheme']}://{authority(found['authority'] or '')}{found['path']}")
 
 
 def authority(text: str, default_port: int | None = None) -> str:
@@ -128,12 +119,33 @@ def authority(text: str, default_port: int | None = None) -> str:
     return ",".join(_host_and_port(host.rpartition("@")[2], default_port) for host in text.split(","))
 
 
+def _plain(text: str) -> str:
+    if credentials.without_secrets(text) != text:
+        raise InvalidNameError("location: expected no password in it")
+    return text
+
+
 def _host_and_port(text: str, default_port: int | None) -> str:
     found = _HOST_AND_PORT.fullmatch(text)
     if found is None:
         raise InvalidNameError("url: expected host[:port] behind //")
     port = found["port"] or default_port
     return f"{found['host'].lower()}:{port}" if port else found["host"].lower()
+
+
+def _at_url(found: re.Match[str]) -> DatasetId:
+    at = _Location(found["scheme"].lower(), found["authority"] or "", found["path"])
+    match at.scheme:
+        case "file":
+            return _file_url(at)
+        case scheme if scheme in S3_SCHEMES:
+            return DatasetId(f"s3://{_bucket(at.authority)}", _object_key(at.path))
+        case "gs":
+            return DatasetId(f"gs://{_bucket(at.authority)}", _object_key(at.path))
+        case "abfs" | "abfss" | "wasb" | "wasbs":
+            return DatasetId(f"{at.scheme}://{_azure_container(at.authority)}", _object_key(at.path))
+        case _:
+            return _path_on_host(at)
 
 
 def _file_url(at: _Location) -> DatasetId:
@@ -145,6 +157,8 @@ def _file_url(at: _Location) -> DatasetId:
 
 def _path_on_host(at: _Location) -> DatasetId:
     path = at.path.rstrip("/") or "/"
+    if not at.authority and (not at.path.startswith("/") or _LOGIN.match(at.path)):
+        raise InvalidNameError("location: expected scheme://host/path or an absolute path")
     return DatasetId(f"{at.scheme}://{authority(at.authority)}" if at.authority else at.scheme, path)
 
 

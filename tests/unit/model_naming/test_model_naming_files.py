@@ -4,6 +4,8 @@ The expected values are the table of https://openlineage.io/docs/spec/naming, wh
 for the same things, and the facts that the official Java client's own tests state.
 """
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,6 +76,29 @@ def test_a_location_that_cannot_be_read_is_refused_without_repeating_it(location
 
     assert "lr@" not in str(refusal.value)
     assert "wJa" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "jdbc:postgresql://fred:s3cret@hostname/mydb?user=fred&password=s3cret",
+        "jdbc:oracle:thin:fred/s3cret@hostname:1521/svc",
+        "jdbc:sqlserver://hostname;user=fred;password=s3cret",
+        "jdbc:mysql:fred:s3cret@hostname",
+        "mongodb:fred:s3cret@hostname/mydb",
+        "postgres:/fred:s3cret@hostname/mydb",
+        "oracle:thin:fred/s3cret@hostname",
+        "hive2://hostname:10000/mydb;user=fred;password=s3cret",
+    ],
+)
+@pytest.mark.parametrize("name", [file_dataset, lambda location: warehouse_table(location, "t1"), without_secrets])
+def test_an_address_with_its_own_way_to_hold_a_password_is_no_location(
+    name: Callable[[str], object], location: str
+) -> None:
+    with pytest.raises(InvalidNameError) as refusal:
+        name(location)
+
+    assert "s3cret" not in str(refusal.value)
 
 
 @given(st.text())
