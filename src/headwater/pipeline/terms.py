@@ -170,7 +170,10 @@ FunctionName = Annotated[
 ]
 """The module may lie in the pipeline file's directory."""
 
-JdbcUrl = Annotated[str, Term("jdbc:… without credentials (name them in user_env and password_env)", _jdbc_url)]
+JDBC_URL = Term("jdbc:… without credentials (name them in user_env and password_env)", _jdbc_url)
+JdbcUrl = Annotated[str, JDBC_URL]
+"""Of a database that is a file, with its path made absolute against the pipeline file's directory."""
+
 HttpUrl = Annotated[str, Term("http://… or https://… without credentials", _http_url)]
 
 Address = Annotated[str, Term("host:port, such as localhost:9092", _address)]

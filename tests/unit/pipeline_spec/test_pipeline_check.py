@@ -24,6 +24,7 @@ from headwater.pipeline.spec import (
     MetadataProcessor,
     PipelineSpec,
     Place,
+    SqlInput,
     SqlProcessor,
     StdoutOutput,
     StreamSpec,
@@ -270,6 +271,27 @@ def test_paths_are_relative_to_the_file_and_uris_stay(written: str, located: str
 
     assert isinstance(reads, FileInput)
     assert reads.paths == (located.format(directory=tmp_path, parent=tmp_path.parent),)
+
+
+@pytest.mark.parametrize(
+    ("written", "located"),
+    [
+        ("jdbc:sqlite:shop.db", "jdbc:sqlite:{directory}/shop.db"),
+        ("jdbc:sqlite:../shop.db?cache=shared", "jdbc:sqlite:{parent}/shop.db?cache=shared"),
+        ("jdbc:sqlite:/data/shop.db", "jdbc:sqlite:/data/shop.db"),
+        ("jdbc:sqlite::memory:", "jdbc:sqlite::memory:"),
+        ("jdbc:postgresql://db/shop", "jdbc:postgresql://db/shop"),
+    ],
+)
+def test_a_database_that_is_a_file_is_relative_to_the_pipelines_file(
+    written: str, located: str, tmp_path: Path
+) -> None:
+    entry = f"input: {{sql: {{url: '{written}', table: orders}}}}"
+
+    reads = load(tmp_path, re.sub("input: .*", entry, NEEDED)).inputs["input"].reads
+
+    assert isinstance(reads, SqlInput)
+    assert reads.url == located.format(directory=tmp_path, parent=tmp_path.parent)
 
 
 def test_a_variable_may_be_a_number(tmp_path: Path) -> None:

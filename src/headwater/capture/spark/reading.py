@@ -15,6 +15,7 @@ from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
+from headwater.observe.local_url import local_url
 from headwater.observe.queries import only_picks, tables_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
 from headwater.observe.spark.jvm import Java, private
@@ -168,12 +169,6 @@ def option(options: Java, key: str) -> str | None:
     """A value of a Scala map of texts."""
     found = options.get(key)
     return str(found.get()) if found.isDefined() else None
-
-
-def local_url(url: str) -> str:
-    """A JDBC URL with the path of a database that is a file made absolute."""
-    kind, is_file, path = url.partition("jdbc:sqlite:")
-    return f"{kind}{is_file}{os.path.abspath(path)}" if is_file and path and not path.startswith("file:") else url
 
 
 def _is_rewritten(leaf: Java) -> bool:

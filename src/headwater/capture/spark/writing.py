@@ -7,7 +7,6 @@ from typing import Final
 from headwater.capture.spark.reading import (
     catalog_table,
     followed_path,
-    local_url,
     option,
     struct_of,
     table_name,
@@ -17,6 +16,7 @@ from headwater.capture.spark.reading import (
 from headwater.model.naming import file_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, table_of
+from headwater.observe.local_url import local_url
 from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import items
 from headwater.observe.spark.schema import schema_facet

@@ -14,10 +14,11 @@ from pathlib import Path as FilePath
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from headwater.observe.local_url import local_url
 from headwater.pipeline.checking.credentials import shown
 from headwater.pipeline.checking.document import Fields, Items, Node, Scalar
 from headwater.pipeline.checking.problems import Mark, Path, Problem, nearest
-from headwater.pipeline.terms import LOCATION, Term
+from headwater.pipeline.terms import JDBC_URL, LOCATION, Term
 
 _EXPECTED = {str: "text", bool: "true or false", int: "a whole number"}
 _FOUND = {str: "", bool: "the truth value ", int: "the number ", float: "the number "}
@@ -117,6 +118,8 @@ class Reader:
             value = term.read(node.value)
         except ValueError:
             return self.expected(term.expected, node, path)
+        if term is JDBC_URL:
+            return local_url(str(value), self._directory)
         return located(str(value), self._directory) if term is LOCATION else value
 
     def _choice(self, node: Node, choices: tuple[str, ...], path: Path) -> object:
