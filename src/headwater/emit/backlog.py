@@ -228,7 +228,8 @@ class Backlog:
             return
         self._metrics.failed(str(failure))
         if not self._disk_fails:
-            log.warning("lineage spool takes no events", extra={"transport": self._transport, "why": str(failure)})
+            told = {"why": str(failure)}
+            log.warning("lineage spool takes no events: %(why)s", told, extra={**told, "transport": self._transport})
         self._disk_fails = True
 
     def _set_aside(self, spool: Spool, damage: DamagedSpoolError) -> None:
@@ -246,7 +247,8 @@ class Backlog:
             aside = None  # it stays where it is, and ours, until this process ends
         self._metrics.set_aside()
         self._metrics.failed(str(damage))
-        log.error("damaged lineage spool moved aside", extra={"path": str(aside), "why": str(damage)})
+        told = {"path": str(aside), "why": str(damage)}
+        log.error("damaged lineage spool moved aside to %(path)s: %(why)s", told, extra=told)
 
     def _drop(self, events: Sequence[Outgoing]) -> None:
         if events:

@@ -19,6 +19,8 @@ ADOPT_EVERY_S: Final = 15.0
 """How often an idle courier looks for what other processes left; a stream that runs for weeks adopts, too."""
 
 _AFTER_A_FAULT_S: Final = 1.0
+MEND_THE_EVENT: Final = "it is lost, and so is every one like it: mend what the answer names"
+_WAIT: Final = "they are sent once it takes them"
 
 
 class Courier:
@@ -123,8 +125,9 @@ class Courier:
             match outcome:
                 case Acknowledged():
                     self._metrics.delivered(self._transport.name, self._clock() - event.put_at)
-                case Refused(why):
-                    log.warning("lineage event refused", extra={"target": self._transport.target, "why": why})
+                case Refused(why, advice):
+                    told = {"target": self._transport.target, "why": why, "advice": advice or MEND_THE_EVENT}
+                    log.warning("lineage event refused by %(target)s: %(why)s; %(advice)s", told, extra=told)
                     self._metrics.dropped("refused", 1, why)
                 case Unavailable():
                     break
@@ -133,7 +136,7 @@ class Courier:
             self._recovered()
             self._backlog.remove(waiting._replace(events=waiting.events[:settled]))
         if settled < len(outcomes) and isinstance(failure := outcomes[settled], Unavailable):
-            self._fail(failure.why)
+            self._fail(failure)
             self._pause(failure.after_s)
 
     def _recovered(self) -> None:
@@ -142,11 +145,12 @@ class Courier:
             self._metrics.mended(self._why)
         self._failures = 0
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, failure: Unavailable) -> None:
+        target, why = self._transport.target, failure.why
         if not self._failures:
-            log.warning("lineage target unavailable", extra={"target": self._transport.target, "why": why})
+            told = {"target": target, "why": why, "advice": failure.advice or _WAIT}
+            log.warning("lineage events wait for %(target)s: %(why)s; %(advice)s", told, extra=told)
         self._failures += 1
-        target = self._transport.target
         self._why = why if target in why else f"{target}: {why}"
         self._metrics.failed(self._why)
 

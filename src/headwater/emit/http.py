@@ -36,8 +36,15 @@ _NOT_ABOUT_THE_EVENT: Final = frozenset({403, 404})
 _NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
 _A_PAGE: Final = "with a page of HTML: no lineage service, but a proxy or the sign-in page of a network"
 _FORBIDDEN: Final = 403
-_TO_BE_PUT_RIGHT: Final = "who sends may not: enrol this node's key, or have its API key granted what it takes"
 _ELSEWHERE: Final = "sends elsewhere, where no token is carried to: name the address of the service itself"
+_ADVICE: Final[Mapping[int, str]] = {
+    401: "name the environment variable that holds its token: token_env",
+    403: "who sends may not: enrol this node's key, or have its API key granted what it takes",
+    404: "an address for events ends in /api/v1/lineage",
+    407: "the proxy before it asks for a login",
+    413: "it takes no event as large as this",
+}
+_WHERE_NOBODY_ANSWERS: Final = "start the service, or name the address of the one to use: endpoint, HEADWATER_ENDPOINT"
 _ANSWER_MAX_BYTES: Final = 4096
 """For each event that was sent."""
 _MESSAGE_MAX_CHARS: Final = 200
@@ -147,7 +154,7 @@ class HttpTransport:
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
                 self._most_together = max(events // 2, 1)
-            return Unavailable(f"{type(failure).__name__}: {failure}")
+            return Unavailable(f"{type(failure).__name__}: {failure}", advice=_WHERE_NOBODY_ANSWERS)
 
     def _take_receipt(self, receipt: object) -> None:
         if self._receipts is not None:
@@ -181,10 +188,11 @@ class HttpTransport:
         is_final = 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY
         if answer.status == _FORBIDDEN:
             is_final = isinstance(told, dict) and told.get("retriable") is False
-            why = why if isinstance(told, dict) else f"{_FORBIDDEN} {_TO_BE_PUT_RIGHT}"  # a proxy's word says less
+            why = why if isinstance(told, dict) else f"{_FORBIDDEN}"  # a proxy's word says less
+        advice = _ADVICE.get(answer.status, "")
         if is_final:
-            return Refused(why)
-        return Unavailable(why, retry_after_s(answer.retry_after, self._now()))
+            return Refused(why, advice)
+        return Unavailable(why, retry_after_s(answer.retry_after, self._now()), advice)
 
 
 class _Answer(NamedTuple):

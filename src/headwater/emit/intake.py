@@ -114,7 +114,8 @@ class Intake:
             )
         except OSError as failure:
             self._metrics.failed(f"overflow: {failure.strerror}")
-            log.warning("no overflow for the lineage queue", extra={"why": failure.strerror})
+            told = {"why": failure.strerror, "path": str(self._overflow_dir)}
+            log.warning("no overflow for the lineage queue in %(path)s: %(why)s", told, extra=told)
             return None
 
     def _taken(self, *, wait: bool, timeout_s: float | None = None) -> list[Outgoing]:
@@ -143,4 +144,5 @@ class Intake:
             yield from batches
         except OSError as failure:
             self._metrics.failed(f"overflow: {failure.strerror}")
-            log.warning("lineage overflow cannot be read", extra={"why": failure.strerror})
+            told = {"why": failure.strerror, "path": str(self._overflow_dir)}
+            log.warning("lineage overflow in %(path)s cannot be read: %(why)s", told, extra=told)

@@ -99,7 +99,8 @@ class EmitMetrics:
             self._last_error = why or self._last_error
         self._dropped.labels(reason).inc(events)
         if before == 0 or len(str(total)) > len(str(before)):
-            log.warning("lineage events dropped", extra={"reason": reason, "total": total, "why": why})
+            told = {"reason": reason, "total": total}
+            log.warning("lineage events dropped (%(reason)s): %(total)d so far", told, extra={**told, "why": why})
 
     @property
     def lost(self) -> int:

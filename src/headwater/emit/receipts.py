@@ -82,7 +82,8 @@ class Receipts:
 
     def _refuse(self, why: str) -> None:
         self._failed(f"receipt: {why}")
-        log.warning("lineage receipt refused", extra={"why": why})
+        told = {"why": why}
+        log.warning("lineage receipt refused: %(why)s", told, extra=told)
 
     def _failed(self, why: str) -> None:
         self._why = why

@@ -1,7 +1,7 @@
 """What a transport promises, and the three ways a delivery ends."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -12,17 +12,22 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The target will never take this event; the ones behind it may be fine."""
+    """The target will never take this event; the ones behind it may be fine. `advice` is what a person can do."""
 
     why: str
+    advice: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """The target does not take events now; `after_s` is when it asks to be tried again, in seconds."""
+    """The target does not take events now; `after_s` is when it asks to be tried again, in seconds.
+
+    `advice` is what a person can do.
+    """
 
     why: str
     after_s: float | None = None
+    advice: str = field(default="", compare=False)
 
 
 Outcome = Acknowledged | Refused | Unavailable

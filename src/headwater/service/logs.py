@@ -2,16 +2,18 @@
 
 import logging
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 
 class _WithExtras(logging.Formatter):
-    """Writes what a record has beside its message as KEY='VALUE' behind it: the message alone is a constant."""
+    """Writes what a record has beside its message as KEY='VALUE' behind it, unless the message says it."""
 
     _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        extras = (f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN)
+        said = record.args if isinstance(record.args, Mapping) else {}
+        extras = (f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN | said.keys())
         return super().formatMessage(record) + "".join(extras)
 
 

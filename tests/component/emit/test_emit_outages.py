@@ -142,7 +142,8 @@ def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
 
     assert receiver.numbers == [0, 1]
     assert emitter.stats().dropped == {"refused": 1}
-    (record,) = (record for record in caplog.records if record.message == "lineage event refused")
+    (record,) = (record for record in caplog.records if record.message.startswith("lineage event refused by "))
+    assert f"{receiver.url}: {status} run.runId: not a UUID; " in record.message
     assert record.why == f"{status} run.runId: not a UUID"
     assert "hunter2" not in caplog.text + str([vars(record) for record in caplog.records])
 

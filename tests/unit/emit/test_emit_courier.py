@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from headwater.emit.backlog import MAX_ADOPTED, Backlog
 from headwater.emit.claim import Claim
-from headwater.emit.courier import Courier
+from headwater.emit.courier import MEND_THE_EVENT, Courier
 from headwater.emit.metrics import EmitMetrics
 from headwater.emit.spool import Outgoing, Spool
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
@@ -146,6 +148,21 @@ def test_what_failed_otherwise_meanwhile_is_still_told_once_the_target_is_back()
         assert courier.wait_until_empty(LONG_S)
 
     assert metrics.stats().last_error == "the disk is full"
+
+
+def test_the_log_says_where_events_do_not_arrive_why_and_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    answers = [Unavailable("503", 0.0, "start it"), Acknowledged(), Refused("403 no", "ask"), Refused("no")]
+
+    with courier_to(Letterbox(lambda _: answers.pop(0), target="http://lineage.test")) as courier:
+        courier.accept(events(1, 3))
+        assert courier.wait_until_empty(LONG_S)
+
+    assert [message for message in caplog.messages if "http" in message] == [
+        "lineage events wait for http://lineage.test: 503; start it",
+        "lineage event refused by http://lineage.test: 403 no; ask",
+        f"lineage event refused by http://lineage.test: no; {MEND_THE_EVENT}",
+    ]
+    assert [record.why for record in caplog.records if "http" in record.message] == ["503", "403 no", "no"]
 
 
 def test_hurry_ends_a_pause() -> None:

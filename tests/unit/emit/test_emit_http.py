@@ -51,6 +51,17 @@ def test_nothing_is_sent_while_the_variable_holds_no_token(variable: str) -> Non
     assert outcome == Unavailable(f"environment variable {variable} holds no bearer token")
 
 
+@pytest.mark.parametrize(
+    ("status", "advice"), [(401, "token_env"), (403, "role"), (404, "/api/v1/lineage"), (413, "large"), (422, "")]
+)
+def test_an_answer_comes_with_what_a_person_can_do(status: int, advice: str) -> None:
+    outcome = sent(lambda _: httpx.Response(status))
+
+    assert isinstance(outcome, Refused | Unavailable)
+    assert advice in outcome.advice
+    assert bool(advice) == bool(outcome.advice)
+
+
 def test_the_services_message_is_passed_on_cut_to_one_short_line() -> None:
     outcome = sent(lambda _: httpx.Response(422, json={"code": 422, "message": "run.runId: \n" + "x" * 1000}))
 

@@ -1,0 +1,23 @@
+"""What the programs of ours write to standard error."""
+
+import logging
+
+import pytest
+
+from headwater.service.logs import log_to_stderr
+
+
+def test_what_the_message_does_not_say_stands_behind_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    log_to_stderr()
+    said = {"why": "503"}
+
+    logging.getLogger("headwater.test").warning("no answer: %(why)s", said, extra={**said, "target": "http://a"})
+    logging.getLogger("headwater.test").warning("no answer", extra={"why": "503"})
+
+    assert capsys.readouterr().err.splitlines() == [
+        "WARNING headwater.test: no answer: 503 target='http://a'",
+        "WARNING headwater.test: no answer why='503'",
+    ]
