@@ -1,11 +1,12 @@
 """A run that a Python program tells about itself, whatever it runs: START, RUNNING, then one end, whatever happens."""
 
+import os
 import threading
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from openlineage.client.event_v2 import Job, RunState
 from openlineage.client.facet_v2 import job_type_job
@@ -14,24 +15,21 @@ from headwater.emission import new_run_id, opened_emitter
 from headwater.emit.emitter import Emitter
 from headwater.errors import HeadwaterError
 from headwater.model.build import HeadwaterRunFacet
-from headwater.model.names import DatasetId, JobId
-from headwater.model.naming import file_dataset, kafka_dataset
-from headwater.observe.described import Described, source_facet
+from headwater.model.names import JobId
+from headwater.observe.described import Described
 from headwater.observe.failure import Failure, is_exit, python_message, python_trace
+from headwater.observe.given import Dataset, given, plain
 from headwater.observe.run_facets import failure_facet
-from headwater.observe.signals import Signals
+from headwater.observe.signals import Ends, Signals
 from headwater.observe.told_run import Content, Outward, ToldRun
-
-Dataset = str | tuple[str, str]
-"""A path or URL, `kafka://host:port/topic`, or a namespace and a name."""
 
 
 def run(
     job: str,
     *,
     namespace: str = "default",
-    inputs: Iterable[Dataset] = (),
-    outputs: Iterable[Dataset] = (),
+    inputs: Dataset | Iterable[Dataset] = (),
+    outputs: Dataset | Iterable[Dataset] = (),
     endpoint: str | None = None,
     file: str | Path | None = None,
     token_env: str | None = None,
@@ -40,12 +38,13 @@ def run(
     """A run of a job, for a `with` statement: START when the block begins, and its end as the block's.
 
     COMPLETE if the block ends, FAIL if it raises, ABORT on Ctrl-C, on SIGTERM (unless the program handles that itself)
-    and where the block calls `abort`. Events are signed and spooled; none of them can hold the program up.
+    and where the block calls `abort`. Events are signed and spooled; none of them can hold the program up. In a process
+    that the block forks the run is nobody's: nothing there tells of it.
 
     Args:
         job: its name.
         namespace: of the job.
-        inputs: what is read, as far as it is known before; more by `reads`.
+        inputs: what is read, as far as it is known before: one dataset or several; more by `reads`.
         outputs: what is written; more by `writes`.
         endpoint: where events are posted; a service on this machine unless an endpoint or a file is named.
         file: a file to append events to.
@@ -53,14 +52,24 @@ def run(
         running_every_s: seconds between two RUNNING events.
 
     Raises:
-        InvalidNameError: a dataset's name cannot be read.
+        InvalidNameError: the name of the job, its namespace or a dataset is empty, cannot be read or holds a password.
+        TypeError: a dataset is neither a text nor a pair of texts.
+        ValueError: there is no time between two RUNNING events.
         InvalidInputError: the endpoint holds credentials.
         SetupError: this machine's key cannot be read or made.
     """
-    told = ExplicitRun(JobId(namespace, job), lambda: opened_emitter(endpoint, file, token_env), running_every_s)
-    told.reads(*inputs)
-    told.writes(*outputs)
-    return told
+    if not running_every_s > 0:
+        raise ValueError(f"running_every_s: expected more than 0 seconds, found {running_every_s}")
+    named = JobId(plain("namespace", namespace), plain("job", job))
+    flows = Flows(given("inputs", inputs), given("outputs", outputs))
+    return ExplicitRun(named, flows, lambda: opened_emitter(endpoint, file, token_env), running_every_s)
+
+
+class Flows(NamedTuple):
+    """What a run reads and writes, as far as it is known before."""
+
+    inputs: Iterable[Described]
+    outputs: Iterable[Described]
 
 
 class ExplicitRun:
@@ -70,28 +79,29 @@ class ExplicitRun:
         run_id: to pass on to what the block starts, as its parent.
     """
 
-    def __init__(self, job: JobId, opened: Callable[[], Emitter], running_every_s: float) -> None:
+    def __init__(self, job: JobId, flows: Flows, opened: Callable[[], Emitter], running_every_s: float) -> None:
         """Nothing is told before the block begins."""
         self.run_id = new_run_id()
         self._job = job
         self._opened = opened
         self._running_every_s = running_every_s
-        self._inputs: dict[DatasetId, Described] = {}
-        self._outputs: dict[DatasetId, Described] = {}
+        self._inputs = {one.id: one for one in flows.inputs}
+        self._outputs = {one.id: one for one in flows.outputs}
         self._stop_reason: str | None = None
         self._over = threading.Event()
 
     def reads(self, *datasets: Dataset) -> None:
         """Add inputs; the next event names them."""
-        self._inputs |= {one.id: one for one in map(_described, datasets)}
+        self._inputs |= {one.id: one for one in given("reads", datasets)}
 
     def writes(self, *datasets: Dataset) -> None:
         """Add outputs; the next event names them."""
-        self._outputs |= {one.id: one for one in map(_described, datasets)}
+        self._outputs |= {one.id: one for one in given("writes", datasets)}
 
     def running(self) -> None:
         """RUNNING, now; it is also told by itself now and then."""
-        self._told.tell(RunState.RUNNING, self._content(None))
+        if self._process == os.getpid():
+            self._told.tell(RunState.RUNNING, self._content(None))
 
     def abort(self, reason: str) -> None:
         """Have the run end as ABORT, unless the block raises."""
@@ -99,26 +109,32 @@ class ExplicitRun:
 
     def __enter__(self) -> Self:
         """START."""
+        self._process = os.getpid()
         self._emitter = self._opened()
         self._started_at = datetime.now(UTC)
         kind = job_type_job.JobTypeJobFacet(processingType="BATCH", integration="HEADWATER", jobType="RUN")
         job = Job(namespace=self._job.namespace, name=self._job.name, facets={"jobType": kind})
         out = Outward(lambda: datetime.now(UTC), self._emitter.put)
         self._told = ToldRun(job, self.run_id, self._started_at, {}, out)
+        self._signals = Signals(Ends(self.abort, self._stopped, self._emitter.close))
         self._told.tell(RunState.START, self._content(None))
-        self._signals = Signals(self.abort, lambda _: self._end(None))
         threading.Thread(target=self._tell_running, name="headwater-run", daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The one terminal event; what the block raised goes on its way."""
-        self._signals.restore()
+        """The one terminal event; what the block raised goes on its way.
+
+        Nothing in a process that the block has forked: it has none of the run's threads, and the end is its parent's.
+        """
+        if self._process != os.getpid():
+            return
         if isinstance(error, KeyboardInterrupt):
             self.abort("SIGINT")
             error = None
         self._end(None if is_exit(error) else error)
+        self._signals.restore()
 
     def _end(self, error: BaseException | None) -> None:
         self._over.set()
@@ -127,8 +143,12 @@ class ExplicitRun:
         self._told.tell(RunState.FAIL if failure else ended, self._content(failure))
         self._emitter.close()
 
+    def _stopped(self, _: str) -> None:
+        """ABORT, whatever the thread that is in the block does now."""
+        self._told.tell(RunState.ABORT, self._content(None))
+
     def _tell_running(self) -> None:
-        while not self._over.wait(self._running_every_s):
+        while not self._over.wait(min(self._running_every_s, threading.TIMEOUT_MAX)):
             self.running()
 
     def _content(self, failure: Failure | None) -> Content:
@@ -143,25 +163,10 @@ class ExplicitRun:
             durationMs=round(lasted.total_seconds() * 1000),
             stopReason=None if failure else self._stop_reason,
         )
-        return Content({**facets, "headwater_run": counters}, self._inputs.values(), self._outputs.values())
+        return Content({**facets, "headwater_run": counters}, list(self._inputs.values()), list(self._outputs.values()))
 
 
 def _failure(error: BaseException) -> Failure:
     """Only the class and place of an exception, since its message may hold anything; our own hold no values."""
     message = str(error) if isinstance(error, HeadwaterError) else python_message(error)
     return Failure(message, python_trace(error), "PYTHON")
-
-
-def _described(dataset: Dataset) -> Described:
-    name = DatasetId(*dataset) if isinstance(dataset, tuple) else _named(dataset)
-    return Described(name, {"dataSource": source_facet(name)})
-
-
-def _named(location: str) -> DatasetId:
-    kind, _, rest = location.partition("://")
-    if kind == "kafka":
-        servers, _, topic = rest.partition("/")
-        return kafka_dataset(servers, topic)
-    return file_dataset(
-        location if "://" in location or location.startswith("file:") else str(Path(location).absolute())
-    )

@@ -3,6 +3,7 @@
 import atexit
 import hashlib
 import logging
+import os
 import secrets
 import threading
 import time
@@ -43,6 +44,8 @@ class Emitter:
 
     The threads start here. They are daemons and never keep a process alive: one that ends without `close` closes its
     emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets.
+
+    A forked child has none of the threads, and locks that they may hold: there an emitter of the parent's does nothing.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Emitter:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Start the threads; `chain` is the one that `sign` puts events into, if it does."""
+        self._process = os.getpid()
         self._config = config
         self._sign = sign
         self._chain = chain
@@ -82,6 +86,8 @@ class Emitter:
 
     def put(self, event: bytes) -> None:
         """Queue an unsigned event; never blocks and never raises."""
+        if self._is_a_parents:
+            return
         try:
             if self._is_closed:
                 self._metrics.dropped("closed", 1)
@@ -95,10 +101,12 @@ class Emitter:
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until everything put before is signed and in the spools; False if it was not within the time."""
-        return self._is_closed or self._intake.mark().wait(timeout_s)
+        return self._is_a_parents or self._is_closed or self._intake.mark().wait(timeout_s)
 
     def drain(self, timeout_s: float) -> bool:
         """Wait until everything put before is delivered or refused; False if it was not within the time."""
+        if self._is_a_parents:
+            return True
         deadline = time.monotonic() + timeout_s
         if not self.settle(timeout_s):
             return False
@@ -107,8 +115,14 @@ class Emitter:
         return all([courier.wait_until_empty(deadline - time.monotonic()) for courier in self._couriers])
 
     def close(self) -> None:
-        """Drain for `drain_timeout_s` and end the threads; what was not delivered stays in the spool."""
+        """Drain for `drain_timeout_s` and end the threads; what was not delivered stays in the spool.
+
+        Where another thread closes already, or the one that a signal handler interrupts: have what was put be safe.
+        """
+        if self._is_a_parents:
+            return
         if not self._closing.acquire(blocking=False):
+            self.settle(_GRACE_S)
             return
         atexit.unregister(self.close)
         self._is_closing = True
@@ -125,6 +139,8 @@ class Emitter:
 
     def stats(self) -> EmitStats:
         """What became of the events so far."""
+        if self._is_a_parents:
+            return EmitStats(delivered={}, spooled=0, dropped={}, last_error=None)
         return self._metrics.stats()
 
     def __enter__(self) -> Self:
@@ -136,6 +152,10 @@ class Emitter:
     ) -> None:
         """Close, whether or not the block failed."""
         self.close()
+
+    @property
+    def _is_a_parents(self) -> bool:
+        return self._process != os.getpid()
 
     def _transports(self, config: EmitConfig) -> list[Transport]:
         http = [HttpTransport(config.http, receipts=self._receipts(config, config.http))] if config.http else []

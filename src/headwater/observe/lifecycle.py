@@ -20,7 +20,8 @@ class Lifecycle:
         self._put = put
         self._last = started_at
         self._states: list[RunState] = []
-        self._lock = threading.Lock()
+        # A signal handler may tell the end while the thread that it interrupted is telling something.
+        self._lock = threading.RLock()
 
     @property
     def over(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import headwater
+from headwater.errors import InvalidNameError
 from tests.support.spec import Specification
 
 Event = dict[str, Any]
@@ -93,16 +94,289 @@ def test_running_is_told_by_itself(told: Path) -> None:
     assert states(told)[-1] == "COMPLETE"
 
 
-def test_a_program_that_gets_sigterm_aborts_its_run_and_dies_of_it(told: Path) -> None:
+def ended(file: Path) -> list[tuple[str, str]]:
+    """The ends that were told, in the order of their times, each with the job's name."""
+    in_order = sorted(events(file), key=lambda event: event["eventTime"])
+    told = [(event["job"]["name"], event["eventType"]) for event in in_order]
+    return [(job, state) for job, state in told if state not in ("START", "RUNNING")]
+
+
+def status_after_sigterm(text: str, told: Path) -> int:
+    """What a program ends with that gets SIGTERM at its `WAIT`; it calls its events' file `FILE`."""
     # Many sleeps: a signal that comes just before one does not end it.
-    block = "    print('in', flush=True)\n    for _ in range(600): time.sleep(0.1)"
-    text = f"import headwater, time\nwith headwater.run('load', file={str(told)!r}):\n{block}"
-    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE) as program:
-        assert program.stdout is not None
-        program.stdout.readline()
+    text = text.replace("WAIT", "print('ready', flush=True); [time.sleep(0.1) for _ in range(600)]")
+    program = f"import headwater, os, signal, sys, threading, time\nFILE = {str(told)!r}\n{text}"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        return process.wait(30)
 
-        program.send_signal(signal.SIGTERM)
 
-        assert program.wait(30) == -signal.SIGTERM
+def test_a_program_that_gets_sigterm_aborts_its_run_and_dies_of_it(told: Path) -> None:
+    status = status_after_sigterm("with headwater.run('load', file=FILE): WAIT", told)
+
+    assert status == -signal.SIGTERM
     assert states(told) == ["START", "ABORT"]
     assert events(told)[-1]["run"]["facets"]["headwater_run"]["stopReason"] == "SIGTERM"
+
+
+def test_all_open_runs_are_aborted_by_sigterm_the_inner_one_first(told: Path) -> None:
+    text = "with headwater.run('outer', file=FILE), headwater.run('inner', file=FILE): WAIT"
+
+    status = status_after_sigterm(text, told)
+
+    assert status == -signal.SIGTERM
+    assert ended(told) == [("inner", "ABORT"), ("outer", "ABORT")]
+
+
+IN_A_THREAD = """
+def work():
+    with headwater.run('in-thread', file=FILE):
+        opened.set()
+        time.sleep(60)
+opened = threading.Event()
+threading.Thread(target=work, daemon=True).start()
+opened.wait()
+"""
+
+
+def test_a_run_in_another_thread_is_aborted_by_sigterm_too(told: Path) -> None:
+    text = f"{IN_A_THREAD}\nwith headwater.run('main', file=FILE): WAIT"
+
+    status = status_after_sigterm(text, told)
+
+    assert status == -signal.SIGTERM
+    assert sorted(ended(told)) == [("in-thread", "ABORT"), ("main", "ABORT")]
+
+
+def test_a_programs_own_handler_decides_what_sigterm_does_and_all_its_runs_are_aborted(told: Path) -> None:
+    text = """
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+with headwater.run('outer', file=FILE), headwater.run('inner', file=FILE): WAIT
+"""
+    status = status_after_sigterm(text, told)
+
+    assert status == 7
+    assert ended(told) == [("inner", "ABORT"), ("outer", "ABORT")]
+
+
+def test_a_handler_that_calls_the_one_before_it_is_called_once(told: Path) -> None:
+    text = """
+with headwater.run('outer', file=FILE):
+    before = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, lambda *which: (print('theirs', file=open(FILE + '.theirs', 'a')), before(*which)))
+    with headwater.run('inner', file=FILE): WAIT
+"""
+    status = status_after_sigterm(text, told)
+
+    assert status == -signal.SIGTERM
+    assert ended(told) == [("inner", "ABORT"), ("outer", "ABORT")]
+    assert Path(f"{told}.theirs").read_text() == "theirs\n"
+
+
+def test_the_last_run_gives_the_signal_back(told: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    with headwater.run("outer", file=told):
+        with headwater.run("inner", file=told):
+            pass
+        assert signal.getsignal(signal.SIGTERM) != before
+
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        ({"inputs": [1]}, TypeError, "inputs: expected a path, a URL or a pair"),
+        ({"outputs": [("a", "b", "c")]}, TypeError, "outputs: .* found tuple of 3"),
+        ({"inputs": [("a", 1)]}, TypeError, "inputs: "),
+        ({"inputs": 5}, TypeError, "inputs: .* found int"),
+        ({"inputs": [""]}, InvalidNameError, "inputs: .* nothing"),
+        ({"outputs": [("", "orders")]}, InvalidNameError, "outputs: .* nothing"),
+        ({"job": ""}, InvalidNameError, "job: "),
+        ({"job": None}, TypeError, "job: "),
+        ({"namespace": " "}, InvalidNameError, "namespace: "),
+        ({"running_every_s": 0}, ValueError, "running_every_s: "),
+        ({"running_every_s": float("nan")}, ValueError, "running_every_s: "),
+    ],
+)
+def test_what_cannot_be_told_is_refused_at_once_by_its_name(
+    wrong: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        headwater.run(**{"job": "load", **wrong})
+
+
+def test_a_text_is_one_dataset(told: Path) -> None:
+    with headwater.run("load", inputs="s3://raw/orders", outputs="/out", file=told):
+        pass
+
+    (start, _) = events(told)
+    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [("s3://raw", "orders")]
+    assert [(one["namespace"], one["name"]) for one in start["outputs"]] == [("file", "/out")]
+
+
+def test_a_table_is_named_by_the_databases_jdbc_url_as_pipelines_name_it(told: Path) -> None:
+    table = ("jdbc:postgresql://app:S3cretPw@DB:5432/shop?user=app&password=S3cretPw", "Orders")
+    with headwater.run("load", inputs=[table, ("jdbc:sqlite:shop.db", "orders")], file=told):
+        pass
+
+    inputs = [(one["namespace"], one["name"]) for one in events(told)[0]["inputs"]]
+    assert inputs == [("postgres://db:5432", "shop.public.orders"), (f"sqlite:{Path.cwd()}/shop.db", "orders")]
+
+
+ADDRESSES = [
+    "jdbc:postgresql://app:S3cretPw@db:5432/shop?user=app&password=S3cretPw",
+    "JDBC:postgresql://app:S3cretPw@db:5432/shop",
+    " jdbc:postgresql://app:S3cretPw@db:5432/shop",
+    "jdbc:postgresql://app:a/S3cretPw@db:5432/shop",
+    "jdbc:oracle:thin:scott/S3cretPw@db:1521:orcl",
+    "jdbc:oracle:thin:scott/S3cretPw@//db:1521/svc",
+    "jdbc:mysql:u:S3cretPw@h",
+    "jdbc:mysql://u:S3cretPw@h/shop",
+    "jdbc:mysql://(host=h,port=3306,user=u,password=S3cretPw)/shop",
+    "jdbc:sqlserver://h:1433;databaseName=shop;user=u;password=S3cretPw",
+    "jdbc:sqlserver://h:1433;password={a;S3cretPw};databaseName=shop",
+    "jdbc:db2://h:50000/SAMPLE:user=u;password=S3cretPw;",
+    "jdbc:h2:file:/data/shop;USER=sa;PASSWORD=S3cretPw",
+    "jdbc:hive2://h:10000/db;user=u;password=S3cretPw",
+    "jdbc:snowflake://a.snowflakecomputing.com/?user=u&password=S3cretPw",
+    "jdbc:teradata://h/USER=u,PASSWORD=S3cretPw",
+    "oracle:thin:scott/S3cretPw@db:1521/svc",
+    "oracle:thin:scott/a/S3cretPw@db:1521/svc",
+    "mysql:u:S3cretPw@h/shop",
+    "sqlserver:h;user=u;password=S3cretPw",
+    "sqlserver://h;user=u;password=S3cretPw",
+    "hive2://h:10000/db;user=u;password=S3cretPw",
+    "postgres://app:S3cretPw@db:5432/shop",
+    "postgres:app:S3cretPw@db:5432/shop",
+    "postgres:/app:S3cretPw@db:5432/shop",
+    "postgresql+psycopg2://app:S3cretPw@db/shop?password=S3cretPw",
+    "mongodb+srv://u:S3cretPw@h/db?authSource=admin",
+    "amqp://u:S3cretPw@h:5672/vhost",
+    "redis://:S3cretPw@h:6379/0",
+    "https://u:S3cretPw@h/x?token=S3cretPw#S3cretPw",
+    "https://S3cretPw@h/x",
+    "https://h/x;password=S3cretPw",
+    "sftp://u:S3cretPw@h/in",
+    "s3://KEY:S3cretPw@lake/orders?X-Amz-Signature=S3cretPw",
+    "gs://KEY:S3cretPw@lake/orders",
+    "abfss://u:S3cretPw@container@account.dfs.core.windows.net/x",
+    "file://u:S3cretPw@nas/x",
+    "kafka://u:S3cretPw@broker:9092/orders",
+    "kafka://broker:9092/orders?sasl.password=S3cretPw",
+    "app:S3cretPw@db:5432/shop",
+    "app:S3/S3cretPw@db:5432/shop",
+    "//app:S3cretPw@db:5432/shop",
+    "scott/S3cretPw@//db:1521/svc",
+]
+
+
+@pytest.mark.parametrize(
+    ("of", "address"),
+    [
+        *((of, each) for of in ("lone", "pair") for each in ADDRESSES),
+        *((of, each) for of in ("name", "namespace") for each in ADDRESSES if "://" in each or "jdbc" in each),
+    ],
+)
+def test_a_password_in_an_address_is_nowhere_in_an_event(of: str, address: str, told: Path) -> None:
+    dataset = {"lone": address, "pair": (address, "orders"), "name": ("postgres://db:5432", address)}.get(of, "/in")
+    namespace = address if of == "namespace" else "etl"
+
+    said = ""
+    try:
+        with headwater.run("load", namespace=namespace, inputs=[dataset], file=told) as run:  # type: ignore[list-item]
+            run.running()
+    except InvalidNameError as refusal:
+        said = str(refusal)
+
+    assert "S3cretPw" not in said + (told.read_text() if told.exists() else "")
+
+
+def printed(text: str, told: Path) -> str:
+    """What a program says that ends by itself, and well; one that hangs is killed."""
+    program = f"import headwater, os, signal, sys, threading, time\nFILE = {str(told)!r}\n{text}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_pool_of_processes_inside_a_run_comes_and_goes_as_without_it(told: Path) -> None:
+    text = """
+import multiprocessing
+with headwater.run('whole', file=FILE, running_every_s=0.001):
+    for _ in range(20):
+        with multiprocessing.get_context('fork').Pool(2) as pool: print(sum(pool.map(abs, range(4))))
+"""
+    assert printed(text, told).split() == ["6"] * 20
+
+    assert ended(told) == [("whole", "COMPLETE")]
+
+
+def test_a_forked_child_tells_nothing_of_its_parents_run_and_ends(told: Path) -> None:
+    text = """
+with headwater.run('whole', file=FILE, running_every_s=0.001) as run:
+    for _ in range(20):
+        if not (child := os.fork()):
+            run.writes('/of-a-child'), run.running(), run.abort('by a child')
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+"""
+    printed(text, told)
+
+    assert ended(told) == [("whole", "COMPLETE")]
+    assert "child" not in told.read_text()
+
+
+def test_a_forked_child_has_sigterm_as_it_was_before_the_run(told: Path) -> None:
+    text = """
+signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+with headwater.run('whole', file=FILE):
+    print(signal.getsignal(signal.SIGTERM).__class__.__name__, flush=True)
+    if not (child := os.fork()):
+        print(signal.getsignal(signal.SIGTERM).__class__.__name__, signal.pthread_sigmask(0, []), flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)
+        os._exit(6)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), signal.pthread_sigmask(0, []))
+"""
+    assert printed(text, told).splitlines() == ["_Handler", "function set()", "5 set()"]
+
+    assert ended(told) == [("whole", "COMPLETE")]
+
+
+def test_a_forked_child_may_have_runs_of_its_own(told: Path, tmp_path: Path) -> None:
+    text = """
+import multiprocessing
+def part(n):
+    with headwater.run(f'part-{n}', outputs=f'/out/{n}', file=FILE): pass
+    return n
+with headwater.run('whole', file=FILE):
+    with multiprocessing.get_context('fork').Pool(2) as pool: print(pool.map(part, range(4)))
+"""
+    printed(text, told)
+
+    assert sorted(ended(told)) == [*((f"part-{n}", "COMPLETE") for n in range(4)), ("whole", "COMPLETE")]
+    places = [
+        (event["run"]["facets"]["headwater_chain"]["epoch"], event["run"]["facets"]["headwater_chain"]["sequence"])
+        for event in events(told)
+    ]
+    assert len(set(places)) == len(places) == 10
+
+
+def test_a_childs_own_run_is_aborted_by_sigterm_and_the_parents_goes_on(told: Path) -> None:
+    text = """
+with headwater.run('whole', file=FILE):
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        with headwater.run('part', file=FILE):
+            os.write(write, b'.')
+            while True: time.sleep(0.1)
+    os.read(read, 1)
+    os.kill(child, signal.SIGTERM)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert printed(text, told) == f"{-signal.SIGTERM}\n"
+
+    assert sorted(ended(told)) == [("part", "ABORT"), ("whole", "COMPLETE")]

@@ -1,6 +1,7 @@
 """Listens to a program's Spark sessions until the program ends."""
 
 import atexit
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from headwater.capture.spark.listeners import ActionListener, QueryListener
 from headwater.capture.spark.watcher import Watcher
 from headwater.observe.failure import Failure, is_exit
 from headwater.observe.guard import Guard
-from headwater.observe.signals import Signals
+from headwater.observe.signals import Ends, Signals
 from headwater.observe.spark.failure import failure_of
 
 _PATIENCE_S: Final = 15.0
@@ -37,13 +38,14 @@ class Capture:
         """Begin to listen; `close` is called after the last event is out."""
         self.guard = Guard()
         self._close = close
+        self._process = os.getpid()
         self._now = around.out.now
         self._failure: Failure | None = None
         self._ending = threading.Lock()
         self._heard: set[str] = set()
         self._deaf: list[Callable[[], None]] = []
         self._watcher = Watcher(session, Application(around, session.version), self.guard)
-        self._signals = Signals(self._watcher.stopping, self._stopped)
+        self._signals = Signals(Ends(self._watcher.stopping, self._stopped, close))
         self._watcher.start()
         self.add(session)
         self._excepthook = sys.excepthook
@@ -66,7 +68,13 @@ class Capture:
         ]
 
     def end(self, error: BaseException | None = None) -> None:
-        """The program's end: COMPLETE, unless this or an exception that nobody caught says otherwise."""
+        """The program's end: COMPLETE, unless this or an exception that nobody caught says otherwise.
+
+        Not that of a process that the program has forked: it has none of the capture's threads, and Spark's
+        connection is its parent's.
+        """
+        if os.getpid() != self._process:
+            return
         if isinstance(error, KeyboardInterrupt):
             self._end(Ending(stop_reason="SIGINT"), _PATIENCE_S)
             return
@@ -89,7 +97,6 @@ class Capture:
         if not self._ending.acquire(blocking=False):
             return
         atexit.unregister(self.end)
-        self._signals.restore()
         if sys.excepthook == self._crashed:
             sys.excepthook = self._excepthook
         self.guard.attempt("end", lambda: self._watcher.end(ending, patience_s), None)
@@ -97,9 +104,13 @@ class Capture:
             for stop_listening in self._deaf:
                 self.guard.attempt("listeners", stop_listening, None)
         self._close()
+        self._signals.restore()
 
     def _stopped(self, reason: str) -> None:
-        self._end(Ending(stop_reason=reason), _PATIENCE_WHEN_STOPPED_S)
+        """No call into Spark: the thread that this is may be in the middle of one."""
+        if self._ending.acquire(blocking=False):
+            ending = Ending(stop_reason=reason)
+            self.guard.attempt("end", lambda: self._watcher.end(ending, _PATIENCE_WHEN_STOPPED_S), None)
 
     def _crashed(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         self._excepthook(kind, error, trace)
