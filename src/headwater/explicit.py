@@ -133,8 +133,10 @@ class ExplicitRun:
         if isinstance(error, KeyboardInterrupt):
             self.abort("SIGINT")
             error = None
-        self._end(None if is_exit(error) else error)
-        self._signals.restore()
+        try:
+            self._end(None if is_exit(error) else error)
+        finally:
+            self._signals.restore()
 
     def _end(self, error: BaseException | None) -> None:
         self._over.set()

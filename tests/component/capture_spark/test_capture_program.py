@@ -70,6 +70,25 @@ def ends(folder: Path) -> dict[str, list[str]]:
     return {name.removeprefix("nightly").removeprefix(f".{folder}"): one.states for name, one in told(folder).items()}
 
 
+def test_sigterm_aborts_the_capture_and_the_programs_own_runs(program: Path) -> None:
+    folder = program.parent
+    own = "import headwater\nwith headwater.run('nightly.own', file=f'{folder}/events.jsonl'): "
+    program.write_text(PROGRAM.replace("five.select(", f"{own}five.select("))
+    with started([sys.executable, "-m", "headwater.spark", str(program), str(folder), "sleep"]) as process:
+        wait_for(folder, f"nightly.{folder}/never")
+
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+
+    assert process.returncode == -signal.SIGTERM, out
+    assert {job: states[-1] for job, states in ends(folder).items()} == {
+        "": "ABORT",
+        "/five": "COMPLETE",
+        "/never": "ABORT",
+        ".own": "ABORT",
+    }
+
+
 def test_a_program_stopped_by_sigterm_aborts_what_it_was_doing_and_dies_of_it(program: Path) -> None:
     folder = program.parent
     with started([sys.executable, "-m", "headwater.spark", str(program), str(folder), "sleep"]) as process:
