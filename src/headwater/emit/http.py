@@ -186,10 +186,10 @@ class HttpTransport:
         told = _json(answer.body)
         why = f"{answer.status} {_message(answer.body, told)}".rstrip()
         is_final = 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY
+        advice = _ADVICE.get(answer.status, "")
         if answer.status == _FORBIDDEN:
             is_final = isinstance(told, dict) and told.get("retriable") is False
-            why = why if isinstance(told, dict) else f"{_FORBIDDEN}"  # a proxy's word says less
-        advice = _ADVICE.get(answer.status, "")
+            why, advice = (why, "") if isinstance(told, dict) else (f"{_FORBIDDEN}", advice)  # a service says it better
         if is_final:
             return Refused(why, advice)
         return Unavailable(why, retry_after_s(answer.retry_after, self._now()), advice)

@@ -160,8 +160,8 @@ def test_what_may_not_come_yet_waits_until_people_have_put_that_right_and_is_tol
 
     assert without_repeats(receiver.numbers) == [0, 1]
     assert emitter.stats().dropped == {}
-    (record,) = (record for record in caplog.records if record.message == "lineage target unavailable")
-    assert record.why == "403 unknown-key: enrol a key with `headwater key enrol`"
+    (record,) = (record for record in caplog.records if record.message.startswith("lineage events wait for "))
+    assert ": 403 unknown-key: enrol a key with `headwater key enrol`; " in record.message
 
 
 def test_retry_after_is_waited_for_even_when_draining(receiver: Receiver, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_nothing_is_sent_while_the_variable_holds_no_token(variable: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("status", "advice"), [(401, "token_env"), (403, "role"), (404, "/api/v1/lineage"), (413, "large"), (422, "")]
+    ("status", "advice"), [(401, "token_env"), (403, "granted"), (404, "/api/v1/lineage"), (413, "large"), (422, "")]
 )
 def test_an_answer_comes_with_what_a_person_can_do(status: int, advice: str) -> None:
     outcome = sent(lambda _: httpx.Response(status))
@@ -149,7 +149,8 @@ def test_a_403_without_a_reason_is_worth_a_retry_and_says_what_to_do(body: bytes
     outcome = sent(lambda _: httpx.Response(403, content=body))
 
     assert isinstance(outcome, Unavailable)
-    assert outcome.why.startswith("403 who sends may not: enrol this node's key")
+    assert outcome.why == "403"
+    assert outcome.advice.startswith("who sends may not: enrol this node's key")
 
 
 def test_a_short_word_that_only_calls_itself_a_page_acknowledges() -> None:
