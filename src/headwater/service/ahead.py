@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -15,6 +16,9 @@ ThingT = TypeVar("ThingT")
 
 _STRETCH_S: Final = 0.005
 """How long somebody may go on who looks at everything, before others have their turn."""
+
+_TRY_AGAIN_S: Final = 2.0
+"""How long work waits that found the store away, where there is no news."""
 
 
 def groups(things: Iterable[ThingT], size: int) -> Iterator[list[ThingT]]:
@@ -62,6 +66,7 @@ class Ahead:
         self._slices = slices
         self._quiet_s = quiet_s
         self._news = asyncio.Event()
+        self._is_waiting_told = False
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -86,11 +91,25 @@ class Ahead:
             if self._quiet_s and self._news.is_set():
                 continue
             try:
-                for step in self._slices():
-                    await (asyncio.sleep(0) if step is None else step)
-                    if self._quiet_s and self._news.is_set():
-                        break
+                await self._work()
+                self._is_waiting_told = False
             except UnavailableError as fault:
-                log.warning("work ahead of time waits", extra={"fault": str(fault)})
+                await self._wait_for_store(fault)
             except Exception:  # whoever asks for what is missing meets the fault, and is told
                 log.warning("work ahead of time failed", exc_info=True)
+
+    async def _work(self) -> None:
+        for step in self._slices():
+            await (asyncio.sleep(0) if step is None else step)
+            if self._quiet_s and self._news.is_set():
+                break
+
+    async def _wait_for_store(self, fault: UnavailableError) -> None:
+        """Wait for news, or for a while, then see to it that the work begins anew."""
+        if not self._is_waiting_told:  # told once, however long it lasts
+            log.warning("work ahead of time waits", extra={"fault": str(fault)})
+        self._is_waiting_told = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TRY_AGAIN_S):
+                await self._news.wait()
+        self._news.set()

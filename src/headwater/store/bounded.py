@@ -36,7 +36,11 @@ class Bounded:
         self._key = connection.run_key
 
     def wait_for_facts(self) -> None:
-        """See to it that the facts of every event in the log can be read, as far as possible now."""
+        """See to it that the facts of every event in the log can be read.
+
+        Raises:
+            UnavailableError: those of some cannot be stored now: what is there may not be all.
+        """
 
     def _fact_rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         """The rows of a query about facts."""

@@ -44,6 +44,9 @@ class Connection(Protocol):
     def forget_freed(self) -> None:
         """Overwrite what is deleted from now on, and what was, as far as the database can."""
 
+    def answers_within(self, seconds: float) -> None:
+        """Give up on a database that says nothing for so long; what it was asked then raises UnavailableError."""
+
     def run_key(self, run_id: str) -> bytes | str:
         """What stands for a run id in this database's tables."""
 

@@ -3,20 +3,19 @@
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
-from headwater.errors import UnavailableError
 from headwater.model.edits import InOrder
 from headwater.model.facts import Content, Edit
+from headwater.store.attempts import Attempts
 from headwater.store.connection import Connection
 from headwater.store.entries import Stored
-from headwater.store.opened import OpenStore
+from headwater.store.opened import FACTS_AGAIN_AFTER_S, READS_WITHIN_S, OpenStore
 from headwater.store.store import Known, Store
 
 
 class Borrower(Protocol):
-    """The process that writes; any thread may ask it, and waits until it has answered.
+    """The process that writes; any thread may ask it, and waits a little for the answer.
 
     Each method raises UnavailableError where it is not there, or cannot do it now.
     """
@@ -41,6 +40,7 @@ class LentStore(OpenStore):
         self._in_order = InOrder(())
         self._noting = threading.Lock()
         self._waiting: deque[tuple[int, bytes]] = deque()
+        self._asking = Attempts(self._ask_for_facts, FACTS_AGAIN_AFTER_S)
         self._contents: dict[bytes, bytes] = {}
         """Bodies by digest, of contents that may not be in the database yet."""
 
@@ -50,6 +50,9 @@ class LentStore(OpenStore):
 
     def see_to_facts(self) -> None:
         """As in any open store."""
+        self._asking.make()
+
+    def _ask_for_facts(self) -> None:
         self.stored_until(self._borrower.store_facts())
 
     def empty(self, places: range) -> None:
@@ -61,10 +64,16 @@ class LentStore(OpenStore):
         """What is known of the log."""
         return Known(self._size, self._in_order.deleted)
 
+    @property
+    def fault(self) -> str | None:
+        """Why facts that somebody needed cannot be read now, or None if all is well as far as is known."""
+        return self._asking.fault if self._folded < self._size else None
+
     def begin(self, known: Known) -> None:
         """Know of the log what the process did when it opened the store, and had stored in full."""
         self._size = self._folded = known.size
         self._in_order = InOrder(known.deleted)
+        self.connection.answers_within(READS_WITHIN_S)
 
     def heard(self, stored: Stored) -> None:
         """Know of a new event."""
@@ -87,8 +96,7 @@ class LentStore(OpenStore):
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
         if self._folded < self._size:
-            with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
-                self.see_to_facts()
+            self.see_to_facts()
 
     def _read_content_body(self, digest: bytes) -> bytes:
         return self._contents.get(digest) or super()._read_content_body(digest)

@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 _LOOK_EVERY_S: Final = 0.5
 """How long a process that heard nothing waits before it looks, should a notification have been lost."""
+_LISTENS_WITHIN_S: Final = 5.0
+"""For how long the server may say nothing when it is asked to tell of notifications."""
 _ADVICE: Final = "start its server, create it with createdb, or mend its URL"
 
 
@@ -58,7 +60,7 @@ class PostgresStore(Store):
     @property
     def fault(self) -> str | None:
         """As in `Store`; whoever listens finds out within a second."""
-        return "the database does not answer" if self._server.is_lost else None
+        return "the database does not answer" if self._server.is_lost else super().fault
 
     def signs_with(self, log_key: str) -> None:
         """As in `Store`: a lock that ends with the session says which key it is."""
@@ -72,7 +74,9 @@ class PostgresStore(Store):
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """As in `Store`."""
         super().watch(news, wake)
-        self._listener = _Listener(PostgresConnection(self._place), lambda: self._server.process, wake)
+        connection = PostgresConnection(self._place)
+        connection.answers_within(_LISTENS_WITHIN_S)
+        self._listener = _Listener(connection, lambda: self._server.process, wake)
 
     def close(self) -> None:
         """Bring the facts up to the log, and close the connections."""
@@ -85,7 +89,7 @@ class PostgresStore(Store):
 
     def see_to_facts(self) -> None:
         """As in any open store."""
-        with self._writing:
+        with self._own_turn():
             with suppress(UnavailableError):
                 self._server.rows("SELECT 1")  # so that it finds out whether it was lost, too
             self._be_ready()

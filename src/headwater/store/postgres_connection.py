@@ -5,13 +5,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.errors import ProgramLimitExceeded
+from psycopg.waiting import Ready, Wait
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
+from headwater.store.attempts import Attempts
 from headwater.store.connection import Row
 from headwater.store.migrations import missing_steps
 from headwater.store.postgres_sql import in_postgres, steps_in_postgres, text_from_postgres, text_in_postgres
@@ -21,6 +24,7 @@ CHANNEL: Final = "headwater_log"
 """Where a process notifies the others that it appended to the log."""
 _OLDEST: Final = 140_000
 """PostgreSQL 14, as the server tells its version."""
+_Value = TypeVar("_Value")
 _TRY_AGAIN_AFTER_S: Final = 0.25
 _ROWS_AT_ONCE: Final = 1_000
 
@@ -54,8 +58,10 @@ class PostgresConnection:
         self._place = place
         self._only_reads = only_reads
         self._opened = opened
-        self._db: psycopg.Connection[Row] | None = None
-        self._not_before_s = 0.0
+        self._db: _Patient | None = None
+        self._connecting = Attempts(self._connected, _TRY_AGAIN_AFTER_S)
+        self._is_closed = False
+        self._patience_s: float | None = None
         self._cursors = count()
 
     @staticmethod
@@ -67,6 +73,11 @@ class PostgresConnection:
     def is_lost(self) -> bool:
         """Whether there is no connection now."""
         return self._db is None or self._db.closed
+
+    @property
+    def _was_lost_before(self) -> bool:
+        """Whether a question that failed may have met a connection that was lost long ago, so may be asked again."""
+        return self._only_reads and self.is_lost and not (self._db is not None and self._db.has_given_up)
 
     @property
     def process(self) -> int | None:
@@ -81,15 +92,9 @@ class PostgresConnection:
         """
         if self._db is not None and not self.is_lost:
             return self._db
-        if time.monotonic() < self._not_before_s:  # who waits for the network keeps others waiting
-            raise UnavailableError("the database does not answer; try again in a second")
-        begin_s = time.monotonic()
-        try:
-            self._db = self._connected()
-        except psycopg.Error as fault:
-            now_s = time.monotonic()
-            self._not_before_s = now_s + max(_TRY_AGAIN_AFTER_S, 2 * (now_s - begin_s))
-            raise UnavailableError(f"the database does not answer: {self._in_words(fault)}") from None
+        if self._is_closed:
+            raise UnavailableError("the connection to the database is closed")
+        self._db = self._connecting.make()
         try:
             self._opened()
         except BaseException:
@@ -97,8 +102,17 @@ class PostgresConnection:
             raise
         return self._db
 
-    def _connected(self) -> psycopg.Connection[Row]:
-        db = psycopg.connect(autocommit=True, client_encoding="utf8", **cast(dict[str, Any], self._place.parameters))
+    def _connected(self) -> "_Patient":
+        parameters = cast(dict[str, Any], self._place.parameters)
+        try:
+            db = _Patient.connect(autocommit=True, client_encoding="utf8", **parameters)
+            db.patience_s = self._patience_s
+            self._set_up(db)
+        except psycopg.Error as fault:
+            raise self._unavailable(fault) from None
+        return db
+
+    def _set_up(self, db: "_Patient") -> None:
         db.adapters.register_dumper(str, _TextDumper)
         db.adapters.register_loader("text", _TextLoader)
         try:
@@ -106,7 +120,12 @@ class PostgresConnection:
         except BaseException:
             db.close()
             raise
-        return db
+
+    def answers_within(self, seconds: float) -> None:
+        """As in `Connection`; it is lost then, since the server may yet do what it was asked."""
+        self._patience_s = seconds
+        if self._db is not None:
+            self._db.patience_s = seconds
 
     def migrate(self, steps: Sequence[str]) -> None:
         """Bring the tables into their newest shape, all at once or not at all.
@@ -137,10 +156,10 @@ class PostgresConnection:
         try:
             return iter(self._run(sql, values))
         except psycopg.Error as fault:
-            if not (self.is_lost and self._only_reads):
+            if not self._was_lost_before:
                 raise self._unavailable(fault) from None
         try:
-            return iter(self._run(sql, values))  # it may have been lost long ago
+            return iter(self._run(sql, values))
         except psycopg.Error as fault:
             raise self._unavailable(fault) from None
 
@@ -207,7 +226,7 @@ class PostgresConnection:
     def close(self) -> None:
         """As in `Connection`."""
         self.hang_up()
-        self._not_before_s = float("inf")
+        self._is_closed = True
 
     def _current(self) -> psycopg.Connection[Row]:
         if self._only_reads or self._db is None:
@@ -246,6 +265,37 @@ def _roll_back(db: psycopg.Connection[Row]) -> None:
     if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
         with suppress(psycopg.Error):
             db.execute("ROLLBACK")
+
+
+class _Patient(psycopg.Connection[Row]):
+    """A connection that does not wait for ever for a server that is still there, and says nothing."""
+
+    patience_s: float | None = None
+    """How long it waits for the next that the server says."""
+    has_given_up = False
+    """Whether that was too long, and it is closed."""
+
+    def wait(self, gen: PQGen[_Value], *arguments: Any, **named: Any) -> _Value:  # noqa: ANN401  psycopg's own
+        steps = gen if self.patience_s is None else self._in_time(gen, self.patience_s)
+        return super().wait(steps, *arguments, **named)
+
+    def _in_time(self, steps: PQGen[_Value], patience_s: float) -> PQGen[_Value]:
+        """The same steps, until none of them is ready for so long: psycopg asks ten times a second."""
+        until_s = time.monotonic() + patience_s
+        ready: Ready | int | None = None
+        while True:
+            try:
+                wanted: Wait = next(steps) if ready is None else steps.send(ready)
+            except StopIteration as end:
+                return cast(_Value, end.value)
+            ready = yield wanted
+            now_s = time.monotonic()
+            if ready:
+                until_s = now_s + patience_s
+            elif now_s > until_s:
+                self.close()
+                self.has_given_up = True
+                raise psycopg.OperationalError(f"it has said nothing for {patience_s:g} seconds")
 
 
 class _TextDumper(Dumper):

@@ -135,6 +135,9 @@ class SqliteConnection:
         self._db.execute("PRAGMA secure_delete = ON")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def answers_within(self, seconds: float) -> None:
+        """As in `Connection`; a file always answers."""
+
     def bring_in(self) -> None:
         """Bring into the file what a process that was killed left in the write-ahead log, which may have been erased.
 

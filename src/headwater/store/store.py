@@ -12,8 +12,8 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -25,12 +25,13 @@ from headwater.model.nodes import Arrival
 from headwater.signing.erasure import is_left_of
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import Growth
+from headwater.store.attempts import Attempts
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
 from headwater.store.log_reader import LOG_SIZE
 from headwater.store.merged import FACT_TABLES
-from headwater.store.opened import OpenStore
+from headwater.store.opened import FACTS_AGAIN_AFTER_S, FACTS_WITHIN_S, READS_WITHIN_S, OpenStore
 from headwater.store.packing import packed, unpacked
 from headwater.store.segments import Segments
 from headwater.store.tables import target_of_key
@@ -48,6 +49,9 @@ _READ_TOGETHER: Final = 256
 """Entries of others that are taken in at a stretch."""
 _TELLS_EVERY_S: Final = 5.0
 """A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
+
+_WRITES_WITHIN_S: Final = 12.0
+"""For how long the database may say nothing to who writes: longer than it has one wait for another who does."""
 
 News = Callable[[Sequence[Stored]], None]
 
@@ -90,6 +94,7 @@ class Store(OpenStore):
         super().__init__(reader, segments)
         self._writer = writer
         self._writing = threading.RLock()
+        self._catching_up = Attempts(self._catch_up_soon, FACTS_AGAIN_AFTER_S)
         self._is_lent = False
         self._unheard: list[Stored] = []
         self._news: News | None = None if known is None else self._unheard.extend
@@ -109,11 +114,11 @@ class Store(OpenStore):
         """
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
-        self._waiting = WaitingFacts(self._writer)
         folded: int = rows[0][0]
         if known is None or folded <= known:
             self._taken_in = folded
             self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
+        self._waiting = WaitingFacts(self._writer)  # now that `wait_for_facts` sees that there are others
         self._seal_what_is_not()
         self._take_in(self._log_size())
         self.catch_up()
@@ -121,7 +126,12 @@ class Store(OpenStore):
     @property
     def fault(self) -> str | None:
         """Why the database cannot be written to now, or None if all is well as far as is known."""
-        return None
+        return self._catching_up.fault if self._is_behind else None
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether facts of what was told of wait to be stored, or to be worked out again."""
+        return self._taken_in < self._told or self._waiting.are_due(1)
 
     def signs_with(self, log_key: str) -> None:
         """Have the log's heads signed by this key, and by no other as long as the store is open.
@@ -133,8 +143,11 @@ class Store(OpenStore):
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """Have `news` told what other processes stored, in the log's order, by whoever calls `add` or `follow`.
 
-        `wake` is called from any thread when `follow` should be called.
+        `wake` is called from any thread when `follow` should be called. Nobody waits for a database for long from now
+        on.
         """
+        self.connection.answers_within(READS_WITHIN_S)
+        self._writer.answers_within(_WRITES_WITHIN_S)
         self._news = news
         if self._unheard:
             news(self._unheard)
@@ -145,7 +158,7 @@ class Store(OpenStore):
 
         After it, readers and connections may still be opened, and the store is to be closed once the other has ended.
         """
-        self.wait_for_facts()
+        self._catch_up_if_possible()
         self._is_lent = True
         super().close()
         self._writer.close()
@@ -168,7 +181,7 @@ class Store(OpenStore):
         """Bring the facts up to the log, then close the connections."""
         self._news = None
         if not self._is_lent:
-            self.wait_for_facts()  # those that cannot be stored are folded again at the next start
+            self._catch_up_if_possible()  # what cannot be stored is folded again at the next start
             super().close()
             self._writer.close()
 
@@ -384,7 +397,7 @@ class Store(OpenStore):
 
     def _take_in_others(self, places: range) -> None:
         if len(self._waiting) >= _READ_TOGETHER:
-            self.wait_for_facts()
+            self._catch_up_if_possible()
         sql = (
             "SELECT idx, digest, received_us, verdict, key_id, event_type, packed FROM log "
             "WHERE idx >= ? AND idx < ? ORDER BY idx"
@@ -414,8 +427,30 @@ class Store(OpenStore):
 
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
-        with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
+        if self._is_behind:
+            self._catching_up.make()
+
+    def _catch_up_soon(self) -> None:
+        with self._own_turn():
             self.catch_up()
+
+    def _catch_up_if_possible(self) -> None:
+        with suppress(UnavailableError):
+            self.catch_up()
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """Keep others from writing, for who cannot wait long until they have done.
+
+        Raises:
+            UnavailableError: they have not by then.
+        """
+        if not self._writing.acquire(timeout=FACTS_WITHIN_S):
+            raise UnavailableError("what was stored last cannot be read yet; try again in a second")
+        try:
+            yield
+        finally:
+            self._writing.release()
 
     def _read_content_body(self, digest: bytes) -> bytes:
         return self._waiting.contents.get(digest) or super()._read_content_body(digest)

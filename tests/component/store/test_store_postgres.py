@@ -1,8 +1,11 @@
 """What only the PostgreSQL store has: a server that may go away, and other processes on the same database."""
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import psycopg
 import pytest
@@ -154,6 +157,49 @@ def test_a_lost_connection_is_told_as_unavailable_and_then_comes_back(url: str) 
         assert [(answer.log_index, answer.is_new) for answer in answers] == [(1, True), (2, True)]
         assert store.size() == 3
         assert len(list(store.facts())) == len(fold(facts(parse_event(event()))))
+
+
+@contextmanager
+def saying_nothing(connection: PostgresConnection) -> Iterator[None]:
+    """Stop the server's process behind the connection, which stays open."""
+    process = connection.process
+    assert process is not None
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_a_reader_does_not_wait_for_ever_for_a_server_that_says_nothing(url: str) -> None:
+    with closing(PostgresConnection(place_of(url), only_reads=True)) as connection:
+        connection.answers_within(0.5)
+        assert [*connection.rows("SELECT pg_sleep(0.2), 1")] == [("", 1)]
+
+        with saying_nothing(connection):
+            begin_s = time.monotonic()
+            with pytest.raises(UnavailableError, match=r"the database does not answer: it has said nothing for 0.5"):
+                connection.rows("SELECT 1")
+            took_s = time.monotonic() - begin_s
+            again = [*connection.rows("SELECT 2")]
+
+        assert took_s < 2
+        assert again == [(2,)]
+
+
+def test_what_a_silent_server_was_to_store_is_not_acknowledged_and_may_come_again(url: str) -> None:
+    with closing(PostgresStore(url)) as store:
+        store.add([entry(event())])
+        store._writer.answers_within(0.5)
+
+        with saying_nothing(store._server):
+            with pytest.raises(UnavailableError, match="try again"):
+                store.add([entry(event(1))])
+            assert store.fault == "the database does not answer"
+        again = store.add([entry(event(1)), entry(event(2))])
+
+        assert [stored.log_index for stored in again] == [1, 2]
+        assert store.fault is None
 
 
 def test_a_server_that_goes_away_and_comes_back_is_found_again() -> None:
