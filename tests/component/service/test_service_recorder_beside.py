@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -225,6 +226,71 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
     assert all(stored.facts for stored in learned.stored)
 
 
+def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(store: SqliteStore) -> None:
+    recorder, learned = RecorderBeside(store, TRUST, stuck_s=2), Learned()
+
+    async def stopped_meanwhile() -> tuple[list[Answered], str | None, list[Answered]]:
+        await one_by_one(recorder, [run(0)])
+        assert recorder.pid is not None
+        os.kill(recorder.pid, signal.SIGSTOP)
+        asked = asyncio.create_task(one_by_one(recorder, [run(1)]))
+        while (fault := recorder.fault) is None:  # noqa: ASYNC110  only a test waits for it
+            await asyncio.sleep(0.01)
+        unanswered = await asked
+        while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
+            await asyncio.sleep(0.01)
+        return unanswered, fault, await one_by_one(recorder, [run(1)])
+
+    (unanswered,), fault, again = recording(recorder, stopped_meanwhile, learned)
+
+    assert isinstance(unanswered, UnavailableError)
+    assert fault == "the process that stores events does not answer; try again in a second"
+    assert places(again) == [1]
+
+
+def test_a_process_that_nobody_waits_for_may_say_nothing_and_a_late_answer_is_no_silence(store: SqliteStore) -> None:
+    recorder = RecorderBeside(store, TRUST, stuck_s=3)
+
+    async def stopped_for_a_while() -> tuple[int | None, int | None]:
+        first = recorder.pid
+        assert first is not None
+        os.kill(first, signal.SIGSTOP)
+        with pytest.raises(UnavailableError, match="does not answer"):
+            recorder.store_facts()
+        begin_s = time.monotonic()
+        with pytest.raises(UnavailableError, match="does not answer"):
+            recorder.store_facts()
+        assert time.monotonic() - begin_s < 0.1
+        os.kill(first, signal.SIGCONT)
+        await asyncio.sleep(5)
+        recorder.store_facts()
+        return first, recorder.pid
+
+    first, last = recording(recorder, stopped_for_a_while)
+
+    assert last == first
+
+
+def test_a_process_that_cannot_be_started_again_is_told_once_and_tried_less_and_less(
+    store: SqliteStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recorder = RecorderBeside(store, TRUST)
+
+    async def damaged_meanwhile() -> str | None:
+        assert recorder.pid is not None
+        os.kill(recorder.pid, signal.SIGKILL)
+        damage(tmp_path)
+        await asyncio.sleep(10)
+        return recorder.fault
+
+    fault = recording(recorder, damaged_meanwhile)
+
+    assert fault is not None
+    assert "cannot open the database" in fault
+    told = [vars(record)["fault"] for record in caplog.records if "another is started" in record.message]
+    assert told == [None, fault]
+
+
 def test_raw_bytes_move_to_segments_while_a_process_stores(store: SqliteStore) -> None:
     recorder = RecorderBeside(store, TRUST)
 
@@ -240,10 +306,14 @@ def test_raw_bytes_move_to_segments_while_a_process_stores(store: SqliteStore) -
     assert sorted(raws) == sorted({raw for raw in log() if raw.startswith(b'{"event') and len(raw) > 20})
 
 
+def damage(folder: Path) -> None:
+    for path in folder.glob("headwater.db*"):
+        path.write_bytes(b"no database" * 1_000)
+
+
 def test_a_process_that_cannot_open_the_store_says_why(store: SqliteStore, tmp_path: Path) -> None:
     recorder = RecorderBeside(store, TRUST)
-    for path in tmp_path.glob("headwater.db*"):
-        path.write_bytes(b"no database" * 1_000)
+    damage(tmp_path)
 
     with pytest.raises(SetupError, match="cannot open the database"):
         recording(recorder, lambda: asyncio.sleep(0))

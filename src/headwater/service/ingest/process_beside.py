@@ -4,7 +4,6 @@ It is told of events on one socket, where it says what became of them; on anothe
 """
 
 import asyncio
-import logging
 import os
 import socket
 import subprocess
@@ -15,12 +14,12 @@ from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.service.ingest.recording_messages import OpenStore, Recorded, Unread, packed
+from headwater.store.opened import FACTS_WITHIN_S
 from headwater.store.store import Known
 
-log = logging.getLogger(__name__)
-
+SILENT: Final = "the process that stores events does not answer; try again in a second"
 PATIENCE_S: Final = 60.0
-"""How long the process may take to do what it is asked for, or to end: it writes to a disk."""
+"""How long the process may take to open the store, or to end: it writes to a disk."""
 _UNREAD_BYTES: Final = 1 << 20
 """What one side may have written and the other not have read."""
 _READ_BYTES: Final = 1 << 16
@@ -34,8 +33,9 @@ class Process(asyncio.Protocol):
     def __init__(self, begin: OpenStore) -> None:
         self._events, theirs = _pair()
         self._questions, its_questions = _pair()
-        self._questions.settimeout(PATIENCE_S)
         self._answers = Unread()
+        self.owes_answer = False
+        """Whether it was asked, and has not answered in time."""
         self._known: Known | None = None
         self._transport: asyncio.Transport | None = None
         with theirs, its_questions:
@@ -66,8 +66,9 @@ class Process(asyncio.Protocol):
         """
         if self._known is None:
             try:
-                self._known = cast(Known, self._checked(self._received()))
+                self._known = cast(Known, self._checked(self._answered(wait_s=PATIENCE_S)))
             except HeadwaterError:
+                self.kill()
                 self.close()
                 self.reap()
                 raise
@@ -98,26 +99,46 @@ class Process(asyncio.Protocol):
             self.ended.set_result(None)
 
     def answer(self, question: object) -> object:
-        """Ask it, and wait for the answer.
+        """Ask it, and wait a little for the answer; once one is late, nobody asks and waits until it has come.
 
         Raises:
             SetupError: it cannot open the store.
-            UnavailableError: it does not answer, and is ended.
+            UnavailableError: it does not answer in time, or has ended.
         """
         self.begun()
+        self.look_for_answer()
         with suppress(OSError):  # it has ended, as receiving tells
             self._questions.sendall(packed(question))
-        return self._checked(self._received())
+        self.owes_answer = True
+        return self._checked(self._answered(wait_s=FACTS_WITHIN_S))
+
+    def look_for_answer(self) -> None:
+        """See whether the answer that it owes has come.
+
+        Raises:
+            UnavailableError: it has not.
+        """
+        if self.owes_answer:
+            self._answered(wait_s=0.0)
+
+    def _answered(self, wait_s: float) -> object:
+        """The answer that it owes, if it comes in that time."""
+        self._questions.settimeout(wait_s)
+        try:
+            answer = self._received()
+        except (TimeoutError, BlockingIOError):
+            raise UnavailableError(SILENT) from None
+        self.owes_answer = False
+        return answer
 
     def _received(self) -> object:
-        try:
+        """What it answers; it is ended where it cannot."""
+        with suppress(ConnectionError):
             while came := self._questions.recv(_READ_BYTES):
                 if messages := self._answers.messages(came):
                     return messages[0]
-        except OSError as fault:
-            log.error("the process that stores events does not answer", extra={"fault": repr(fault)})
         self.kill()
-        return UnavailableError("the process that stores events does not answer; try again in a second")
+        return UnavailableError(SILENT)
 
     def _checked(self, answer: object) -> object:
         if isinstance(answer, HeadwaterError):

@@ -7,11 +7,12 @@ process: with the store in the service's process, each waited for the other.
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.service.ingest.process_beside import PATIENCE_S, Process
+from headwater.service.ingest.process_beside import PATIENCE_S, SILENT, Process
 from headwater.service.ingest.reading import Posted, Trust, read
 from headwater.service.ingest.recording import Answered, Learner, WhyNot
 from headwater.service.ingest.recording_messages import (
@@ -29,6 +30,7 @@ from headwater.service.ingest.recording_messages import (
 from headwater.service.ingest.tickets import Tickets
 from headwater.store.entries import Entry
 from headwater.store.lent import LentStore
+from headwater.store.opened import FACTS_WITHIN_S
 from headwater.store.store import Store
 from headwater.store.writer import MAX_WAITING, too_many_wait
 
@@ -37,16 +39,28 @@ log = logging.getLogger(__name__)
 _MUCH: Final = 48
 """Events before the process, from which on others are read here: it is busy with so many for some 20 ms."""
 _PAUSE_S: Final = 1.0
-"""How long to wait before a process that ended is started again."""
+"""How long to wait before a process that ended is started again; twice as long each time that it ends soon."""
+_LONGEST_PAUSE_S: Final = 15.0
+_LOOK_EVERY_S: Final = 1.0
+_SLOW_S: Final = 5.0
+"""How long the process may say nothing, though somebody waits for it, before that is told."""
+_STUCK_S: Final = 30.0
+"""How long before it is ended: more than it waits for a database, and less than who posts would."""
 _ENDED: Final = "the process that stores events ended, another is started; try again in a second"
 
 
 class RecorderBeside:
     """Has a process read and store events, starts it again if it ends, and is its store's `Borrower`."""
 
-    def __init__(self, store: Store, trust: Trust) -> None:
-        """Take over an open store, which is lent to the process until its owner closes it."""
+    def __init__(self, store: Store, trust: Trust, stuck_s: float = _STUCK_S) -> None:
+        """Take over an open store, which is lent to the process until its owner closes it.
+
+        A process that says nothing for `stuck_s` seconds, though somebody waits for it, is ended.
+        """
         self.trust = trust
+        self._stuck_s = stuck_s
+        self._silent_s = 0.0
+        """For how long it has said nothing to who waits, as far as this loop had its turns meanwhile."""
         self._loan = store.lend()
         self.store = LentStore(store, self)
         """What is to be read from, instead."""
@@ -65,7 +79,9 @@ class RecorderBeside:
     @property
     def fault(self) -> str | None:
         """As in `Recorder`."""
-        return self._fault if self._listening is not None else self._fault or _ENDED
+        if self._listening is None:
+            return self._fault or _ENDED
+        return SILENT if self._silent_s >= min(_SLOW_S, self._stuck_s) else self._fault or self.store.fault
 
     @property
     def pid(self) -> int | None:
@@ -174,6 +190,7 @@ class RecorderBeside:
 
     def hear(self, recorded: Recorded) -> None:
         """Learn what became of events, then answer for them."""
+        self._silent_s = 0.0
         self._fault = recorded.fault
         for stored in recorded.news:
             self.store.heard(stored)
@@ -200,16 +217,22 @@ class RecorderBeside:
 
     async def _keep_going(self, first: Process) -> None:
         process: Process | None = first
+        pause_s, told = _PAUSE_S, ""
         while True:
+            begin_s = self._loop.time()
             try:
                 await self._run(process or await self._another())
+                told = ""
             except (HeadwaterError, OSError) as fault:
                 self._fault = str(fault)
             if self._is_over:
                 return
-            log.error("the process that stores events ended; another is started", extra={"fault": self._fault})
-            process = None
-            await asyncio.sleep(_PAUSE_S)
+            if self._fault is None or self._fault != told:
+                log.error("the process that stores events ended; another is started", extra={"fault": self._fault})
+            told, process = self._fault or "", None
+            pause_s = _PAUSE_S if self._loop.time() - begin_s > 2 * _LONGEST_PAUSE_S else pause_s
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _another(self) -> Process:
         process = Process(OpenStore(self._loan, self.store.known))
@@ -226,7 +249,9 @@ class RecorderBeside:
         try:
             await process.attach(self.hear)
             process.send([RelyOn.of(self.trust)])
-            self._listening, self._fault = process, None
+            self._listening, self._fault, self._silent_s = process, None, 0.0
+            while not (process.ended.done() or self._killed_as_stuck(process)):
+                await asyncio.wait([process.ended], timeout=_LOOK_EVERY_S)
             await process.ended
         finally:
             with self._asking:
@@ -234,6 +259,26 @@ class RecorderBeside:
             process.close()
             self._tickets.give_up(_ENDED)
             await asyncio.to_thread(process.reap)
+
+    def _killed_as_stuck(self, process: Process) -> bool:
+        """Kill it where it is stopped, or waits for a disk that does nothing, and somebody waits for it."""
+        is_waited_for = len(self._tickets) > 0 or self._owes_answer(process)
+        self._silent_s = self._silent_s + _LOOK_EVERY_S if is_waited_for else 0.0
+        if self._silent_s < self._stuck_s:
+            return False
+        log.error("the process that stores events does not answer, and is ended", extra={"after_s": self._silent_s})
+        process.kill()
+        return True
+
+    def _owes_answer(self, process: Process) -> bool:
+        if process.owes_answer and self._asking.acquire(blocking=False):
+            try:
+                process.look_for_answer()
+            except UnavailableError:
+                return True
+            finally:
+                self._asking.release()
+        return False
 
     def store_facts(self) -> int:
         """As in `Borrower`; on any thread, as `empty`."""
@@ -244,7 +289,17 @@ class RecorderBeside:
         self._answer(EmptyRows(places))
 
     def _answer(self, question: object) -> object:
-        with self._asking:
+        with self._own_turn():
             if self._process is None:
                 raise UnavailableError(_ENDED)
             return self._process.answer(question)
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """Keep others from asking; each of them waits no longer either."""
+        if not self._asking.acquire(timeout=FACTS_WITHIN_S):
+            raise UnavailableError(SILENT)
+        try:
+            yield
+        finally:
+            self._asking.release()

@@ -100,7 +100,7 @@ class Recording:
 
     def work(self) -> None:
         """Work until the service has it end, or ends itself."""
-        self._store.watch(self._news.extend, self._sockets.wake)
+        self._store.watch(self._hear, self._sockets.wake)
         self._say([])
         GroupCommit[Awaited](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
         while not self._sockets.is_all_sent and not self.is_abandoned:
@@ -188,6 +188,11 @@ class Recording:
         """As in `Hearer`."""
         self.is_abandoned = True
         self._came.appendleft(END)
+
+    def _hear(self, news: Sequence[Stored]) -> None:
+        """Hear of what others stored, and tell it at once: to take in much of it takes long."""
+        self._news += news
+        self._say([])
 
     def _say(self, outcomes: Sequence[Became]) -> None:
         """Tell the service all that it does not know yet."""

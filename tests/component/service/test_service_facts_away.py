@@ -1,0 +1,135 @@
+"""Facts of acknowledged events that cannot be stored now: who needs them is told, and no wrong answer is kept."""
+
+import json
+import os
+import signal
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from headwater.errors import UnavailableError
+from headwater.store.sqlite import SqliteStore
+from headwater.store.waiting import IsWanted
+from tests.component.service.test_service_recorder_beside import is_well, recorders_of
+from tests.support.app import RUN, dataset, event, facet, get, post, schema, serving
+from tests.support.service import Service, eventually, running
+
+READS = [
+    "/api/v1/namespaces/etl/jobs/load",
+    "/api/v1/namespaces/etl/jobs/load/runs",
+    "/api/v1/jobs",
+    f"/api/v1/jobs/runs/{RUN}",
+    f"/api/v1/jobs/runs/{RUN}/facets?type=run",
+    "/api/v1/lineage?nodeId=job:etl:load",
+    "/api/v1/namespaces/lake/datasets/orders",
+    "/api/v1/namespaces/lake/datasets/orders/versions",
+    "/api/v1/namespaces/lake/datasets",
+]
+TOLD = event(
+    eventType="COMPLETE",
+    run={"runId": RUN, "facets": {"nominalTime": facet(nominalStartTime="2026-05-22T00:00:00Z")}},
+    job={"namespace": "etl", "name": "load", "facets": {"documentation": facet(description="what it does")}},
+    outputs=[dataset("orders", schema=schema("id"), version=facet(datasetVersion="v1"))],
+)
+"""An event that all reads have something from that is not in memory."""
+
+
+class NoRoomForFacts(SqliteStore):
+    """A store on whose disk an event may still find room, and facts do not."""
+
+    is_full = False
+    tries = 0
+
+    def catch_up(self, is_wanted: IsWanted = lambda: False, at_least: int = 1) -> None:
+        if self.is_full:
+            self.tries += 1
+            raise UnavailableError("the event could not be stored, try again: disk full")
+        super().catch_up(is_wanted, at_least)
+
+
+def whole(answer: Any) -> bool:  # noqa: ANN401  of either HTTP library
+    return bool(answer.status_code == 200)
+
+
+def test_what_was_asked_for_while_facts_found_no_room_is_right_once_they_do(tmp_path: Path) -> None:
+    with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
+        store.is_full = True
+        post(client, TOLD)
+
+        meanwhile = [client.get(path) for path in READS]
+        in_log = get(client, "/api/v1/events/lineage")["totalCount"]
+        sick = client.get("/healthz")
+        time.sleep(2)  # what is rendered ahead begins after a second
+        store.is_full = False
+        assert eventually(lambda: whole(client.get(READS[0])), within_s=20)
+        late = [client.get(path) for path in READS]
+        well = client.get("/healthz")
+
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        anew = [client.get(path) for path in READS]
+
+    assert [(each.status_code, each.headers.get("retry-after")) for each in meanwhile] == [(503, "1")] * len(READS)
+    assert in_log == 1
+    assert (sick.status_code, sick.json()["status"]) == (503, "the event could not be stored, try again: disk full")
+    assert well.json() == {"status": "ok"}
+    assert [each.json() for each in late] == [each.json() for each in anew]
+
+
+def test_who_needs_facts_that_find_no_room_does_not_have_each_read_try_again(tmp_path: Path) -> None:
+    with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
+        store.is_full = True
+        post(client, TOLD)
+        eventually(lambda: store.tries >= 2, within_s=5)  # by who writes, as soon as nothing comes
+        before = store.tries
+
+        statuses = {client.get(path).status_code for path in READS for _ in range(5)}
+
+        assert statuses == {503}
+        assert store.tries - before <= 4  # of 45
+
+
+def answers(service: Service) -> list[object]:
+    found = [httpx.get(f"{service.url}{path}") for path in READS]
+    return [each.json() if each.status_code == 200 else each.status_code for each in found]
+
+
+def test_a_process_that_is_killed_right_after_it_stored_leaves_no_wrong_answer_behind(tmp_path: Path) -> None:
+    with running(tmp_path, "--beside") as service:
+        service.tell([event(run={"runId": "before"})])
+        assert eventually(lambda: is_well(service))
+        (recorder,) = recorders_of(service.pid)
+
+        assert httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(TOLD)).status_code == 201
+        os.kill(recorder, signal.SIGKILL)
+        gap = answers(service)
+        assert eventually(lambda: recorders_of(service.pid) not in ([], [recorder]) and is_well(service))
+        assert eventually(lambda: 503 not in answers(service), within_s=20)
+        late = answers(service)
+        service.stop()
+        service.start()
+        anew = answers(service)
+
+    assert late == anew
+    assert all(found in (503, right) for found, right in zip(gap, anew, strict=True))
+
+
+def test_a_process_that_is_stopped_holds_up_reads_for_a_moment_only(tmp_path: Path) -> None:
+    events = [event(run={"runId": f"run-{number}"}) for number in range(200)]
+    with running(tmp_path, "--beside") as service:
+        (recorder,) = recorders_of(service.pid)
+        service.tell([*events, TOLD])
+        os.kill(recorder, signal.SIGSTOP)
+        begin_s = time.monotonic()
+        try:
+            statuses = [httpx.get(f"{service.url}{path}", timeout=60).status_code for path in READS * 3]
+        finally:
+            os.kill(recorder, signal.SIGCONT)
+        took_s = time.monotonic() - begin_s
+
+        assert took_s < 10
+        assert set(statuses) <= {200, 503}
+        assert eventually(lambda: 503 not in answers(service), within_s=20)
+        assert recorders_of(service.pid) == [recorder]
