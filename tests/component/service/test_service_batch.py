@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import MalformedJsonError
-from headwater.service.ingest.batch import events_in
+from headwater.service.ingest.batch import NDJSON, events_in
 from headwater.store.sqlite import SqliteStore
+from headwater.store.writer import MAX_WAITING
 from tests.support.app import event, get, served, serving
 
 JSON_VALUES = st.recursive(
@@ -40,6 +41,15 @@ def test_each_event_of_a_batch_has_its_own_answer(tmp_path: Path) -> None:
     assert [(each["index"], each["retriable"]) for each in told["failed_events"]] == [(1, False)]
     assert told["failed_events"][0]["reason"].startswith("eventTime: ")
     assert runs == 2
+
+
+def test_a_batch_of_more_events_than_may_wait_at_once_is_taken_whole(tmp_path: Path) -> None:
+    lines = b"\n".join(json.dumps(run(number)).encode() for number in range(MAX_WAITING + 500))
+    store = SqliteStore(tmp_path / "headwater.db")
+    with closing(store), serving(store, is_beside=True, body_limit=16_000_000) as client:
+        answer = client.post("/api/v1/lineage/batch", content=lines, headers={"content-type": NDJSON})
+
+    assert answer.json()["summary"]["successful"] == MAX_WAITING + 500
 
 
 def test_the_bytes_of_each_element_are_kept_as_they_stand(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ _FAILED_FOR_US: Final = 30_000_000
 """How long a post that failed counts: what leaves a service out while it is not well sends it none that succeeds."""
 _TOGETHER: Final = 16
 """Events of a batch that go their way together."""
+_UNDER_WAY: Final = 64
+"""Such groups of one batch that are on their way at once: it is not to fill by itself what may wait in all."""
 _SALTS_TOGETHER: Final = 256
 
 
@@ -79,7 +81,9 @@ class Intake:
     async def take_all(self, events: Sequence[bytes], why_not: WhyNot | None = None) -> list[Answer | HeadwaterError]:
         """Store many events, each for itself; gives for each, in order, its answer or why it was not stored."""
         taken: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
-        for begin in range(0, len(events), _TOGETHER):
+        for number, begin in enumerate(range(0, len(events), _TOGETHER)):
+            if number >= _UNDER_WAY:
+                await asyncio.wait([taken[number - _UNDER_WAY]])
             taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER], why_not)))
             await asyncio.sleep(0)  # let them be sent on their way, and others have their turn
         return [outcome for some in await asyncio.gather(*taken) for outcome in some]
