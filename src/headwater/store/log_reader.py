@@ -26,6 +26,8 @@ _OTHERS: Final = {
     True: "log WHERE run IS NULL",
 }
 """What is in the log beside the events, and beside the events of runs."""
+_STEPS_BEHIND: Final = 40
+"""Events behind another one that are looked at, each as far again behind it: beyond the end of any log."""
 _FIRST_READ: Final = 4
 """Of a run's newest events, which nearly always say enough."""
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
@@ -240,11 +242,17 @@ class LogReader(Bounded):
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
 
     def raw_before(self, places: range, received_us: int) -> list[bytes]:
-        """The raw bytes of the events in these places, if all are there, were received before then, and are folded."""
-        sql = "SELECT count(*) FROM log, folded WHERE idx >= ? AND idx < ? AND idx < events AND received_us < ?"
-        if self._value(sql, (places.start, places.stop, received_us)) < len(places):
+        """The raw bytes of the events in these places, if all are there, came before then, and are folded.
+
+        What stands behind an event came later, whatever the clock said: one that was ahead for a while keeps nothing.
+        """
+        sql = "SELECT count(*) FROM log, folded WHERE idx >= ? AND idx < ? AND idx < events"
+        if self._value(sql, (places.start, places.stop)) < len(places):
             return []
-        return [logged.raw for logged in self.logged(places)]
+        last = places.stop - 1
+        behind = [last, *(last + 2**step for step in range(_STEPS_BEHIND))]
+        oldest = self._value(f"SELECT min(received_us) FROM log WHERE idx IN ({marks(behind)})", behind)
+        return [logged.raw for logged in self.logged(places)] if oldest < received_us else []
 
     def told_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""

@@ -8,9 +8,11 @@ long each event in it is. A file is named by the places of its events in the log
 """
 
 import hashlib
+import logging
 import os
+import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -21,6 +23,9 @@ import orjson
 from headwater.errors import UnavailableError
 from headwater.store.packing import DamagedFrame, packed, unpacked
 
+log = logging.getLogger(__name__)
+
+_NAME: Final = re.compile(r"(\d+)-(\d+)")
 _MAGIC: Final = b"headwater segment 1\n"
 _UNFINISHED: Final = ".writing-"
 _IN_BLOCK: Final = 64
@@ -40,14 +45,25 @@ class Segments:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._found: dict[range, Path] = {}
+        self._strange: set[Path] = set()
+        """Files that are named otherwise, of which was told."""
         self._index = lru_cache(maxsize=_KEPT_BLOCKS)(_index)
         self._block = lru_cache(maxsize=_KEPT_BLOCKS)(_block)
 
     def ranges(self) -> list[range]:
-        """The places in the log whose raw bytes are in segments, in order; looks into the folder."""
-        paths = self._folder.glob("*-*.segment")
-        self._found = {range(*map(int, path.stem.split("-"))): path for path in paths}
+        """The places in the log whose raw bytes are in segments, in order; looks into the folder.
+
+        Files that are not named as segments are passed over.
+        """
+        named = {path: _NAME.fullmatch(path.stem) for path in self._folder.glob("*.segment")}
+        self._found = {range(int(name[1]), int(name[2])): path for path, name in named.items() if name}
+        self._tell_of(path for path, name in named.items() if not name)
         return sorted(self._found, key=lambda each: each.start)
+
+    def _tell_of(self, strange: Iterable[Path]) -> None:
+        for path in set(strange) - self._strange:
+            self._strange.add(path)
+            log.warning("a file among the segments is none of them, and is passed over", extra={"path": str(path)})
 
     def write(self, first: int, raws: Sequence[bytes]) -> None:
         """Write the raw bytes of the events from that place on, and read them back; on disk when this returns.

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,6 +56,39 @@ def store(database: str | Path, segments: Path) -> Iterator[Store]:
     with closing(open_store(database, segments)) as store:
         store.add(list(entries()))
         yield store
+
+
+def test_a_file_that_is_no_segment_is_passed_over_and_told_once(
+    store: Store, segments: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.catch_up()
+    retire(store, OLD_US + 1, each=EACH)
+    (segment, *_) = sorted(segments.glob("*.segment"))
+    shutil.copy(segment, segment.with_name(f"{segment.stem} (copy).segment"))
+    shutil.copy(segment, segment.with_name("of-ours.segment"))
+
+    ranges = [Segments(segments).ranges(), store.segments.ranges(), store.segments.ranges()][-1]
+
+    assert ranges == [range(EACH), range(EACH, 2 * EACH)]
+    assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
+    told = [record for record in caplog.records if "passed over" in record.message]
+    assert len(told) == 4  # each file, once by either
+
+
+def test_a_clock_that_was_ahead_for_a_while_keeps_nothing_from_being_moved(
+    database: str | Path, segments: Path
+) -> None:
+    ahead = {5, *range(EACH - 3, EACH + 30)}
+    with closing(open_store(database, segments)) as store:
+        store.add(
+            [
+                entry_of(parse_event(raw), "unsigned", None, 10**15 if number in ahead else OLD_US)
+                for number, raw in enumerate(EVENTS)
+            ]
+        )
+        store.catch_up()
+
+        assert retire(store, OLD_US + 1, each=EACH) == len(EVENTS)
 
 
 def in_database(store: Store) -> int:

@@ -17,12 +17,15 @@ _DAY_US: Final = 86_400_000_000
 
 
 class Retention:
-    """Looks for old events when it is started, and each hour; lives on the event loop's thread."""
+    """Looks for old events when it is started, and by default each hour; lives on the event loop's thread."""
 
-    def __init__(self, store: OpenStore, days: int | None, now_us: Callable[[], int]) -> None:
+    def __init__(
+        self, store: OpenStore, days: int | None, now_us: Callable[[], int], every_s: float = _EVERY_S
+    ) -> None:
         self._store = store
         self._days = days
         self._now_us = now_us
+        self._every_s = every_s
         self._is_over = threading.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -46,13 +49,15 @@ class Retention:
             except asyncio.CancelledError:
                 await moving
                 raise
-            await asyncio.sleep(_EVERY_S)
+            await asyncio.sleep(self._every_s)
 
     def _move(self, before_us: int) -> None:
         try:
             moved = retire(self._store, before_us, self._is_over.is_set)
         except HeadwaterError as fault:
             log.warning("old raw events cannot be moved now", extra={"fault": str(fault)})
+        except Exception:  # it is to look again, whatever happened
+            log.exception("old raw events could not be moved")
         else:
             if moved:
                 log.info("old raw events were moved to segments", extra={"events": moved})
