@@ -1,11 +1,13 @@
 """What Prometheus sees, in a registry of its own for each service."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from headwater.errors import UnavailableError
 from headwater.graph.counts import unplaced
 from headwater.service.knowledge.knowledge import Knowledge
 
@@ -103,7 +105,8 @@ class _Sizes(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         graph = self._knowledge.graph
-        yield GaugeMetricFamily("headwater_log_events", "Events in the log.", self._knowledge.store.size())
+        with suppress(UnavailableError):  # left out while the database is away: all the rest is known
+            yield GaugeMetricFamily("headwater_log_events", "Events in the log.", self._knowledge.store.size())
         nodes = GaugeMetricFamily("headwater_graph_nodes", "Nodes of the graph, by kind.", labels=["kind"])
         nodes.add_metric(["job"], len(graph.jobs))
         nodes.add_metric(["run"], len(graph.runs))

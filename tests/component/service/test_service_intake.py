@@ -289,6 +289,29 @@ def test_health_tells_of_a_writer_that_has_ended(store: SqliteStore) -> None:
     assert (answer.status_code, answer.json()) == (503, {"status": "the writer's thread has ended"})
 
 
+class Away(SqliteStore):
+    """A store whose database can go away."""
+
+    is_away = False
+
+    def size(self) -> int:
+        if self.is_away:
+            raise UnavailableError("the database does not answer")
+        return super().size()
+
+
+def test_metrics_are_there_while_the_database_is_away(tmp_path: Path) -> None:
+    with closing(Away(tmp_path / "headwater.db")) as store, serving(store) as client:
+        post(client, event())
+        store.is_away = True
+
+        answer = client.get("/metrics")
+
+    assert answer.status_code == 200
+    assert 'headwater_events_total{outcome="stored",verdict="unsigned"} 1.0' in answer.text
+    assert "headwater_log_events" not in answer.text
+
+
 def test_metrics_count_what_came_and_what_there_is(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         raw = json.dumps(event(inputs=[{"namespace": "lake", "name": "a"}]))
