@@ -6,7 +6,7 @@ of the last change it saw.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -60,7 +60,7 @@ class Feed:
             except asyncio.QueueFull:
                 self._cut_off(listener)
 
-    async def listen(self, after: int | None, log_size: int = 0) -> AsyncIterator[bytes]:
+    async def listen(self, after: int | None, log_size: int = 0) -> AsyncGenerator[bytes, None]:
         """Server-sent events: what was kept after that number, then each change as it comes.
 
         Where not all of the log, of that size, is kept from there on, `missed` comes first and says which places it is:

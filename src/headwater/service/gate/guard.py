@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from fastapi import Request
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.access.veil import Veil
 from headwater.errors import HeadwaterError, UnauthenticatedError
+from headwater.service.gate.again import ADMITTED_AGAIN
 from headwater.service.gate.gate import Gate
 from headwater.service.gate.rules import matched
 from headwater.service.gate.sight import SIGHT
@@ -52,6 +54,7 @@ class Guard:
             return
         scope[SIGHT] = sight
         scope[WHY_NOT_THEN] = sight.may_see
+        scope[ADMITTED_AGAIN] = partial(self._gate.admitted, request, asked)
         await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, sight.wrote, send))
 
 

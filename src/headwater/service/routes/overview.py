@@ -2,9 +2,10 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
 from starlette.responses import StreamingResponse
 
+from headwater.service.gate.again import while_admitted
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
@@ -38,6 +39,7 @@ async def get_quarantine(knowledge: Known, limit: Limit = 100, offset: Offset = 
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def get_stream(
+    request: Request,
     service: ServiceHere,
     last_event_id: Annotated[str | None, Header(description="The last change that was seen, after a break.")] = None,
 ) -> Response:
@@ -46,12 +48,12 @@ async def get_stream(
     It says which nodes the event touched, its run's state by now, which edges are new and which datasets have another
     schema; these three are null for what came before anybody listened. `missed` comes first where changes since
     `Last-Event-ID` are no longer kept (the last thousand are), or the log is shorter than that: all of it is new then.
+    The stream ends when the key or token that it was asked for with is revoked or runs out.
     """
     after = _number(last_event_id or "")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(
-        service.feed.listen(after, service.knowledge.store.size()), media_type="text/event-stream", headers=headers
-    )
+    told = service.feed.listen(after, service.knowledge.store.size())
+    return StreamingResponse(while_admitted(request, told), media_type="text/event-stream", headers=headers)
 
 
 def _number(text: str) -> int | None:
