@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -115,6 +116,7 @@ def serve(
 
     Example: headwater serve --port 5001 --require-signed
     """
+    _allow_connections()
     home = headwater_home()
     where = database or home / "headwater.db"
     tls = _tls(tls_cert, tls_key)
@@ -146,6 +148,12 @@ def serve(
 class _Tls(NamedTuple):
     certificate: Path
     key: Path
+
+
+def _allow_connections() -> None:
+    """Have as many files open as the machine allows this user: each connection takes one, and 1,024 are soon taken."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _now_us() -> int:

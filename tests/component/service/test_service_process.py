@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -185,6 +186,18 @@ def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path:
     assert status == 0
     assert len(acknowledged) > 8
     assert stored == len(acknowledged)
+
+
+def test_it_may_have_as_many_connections_as_the_machine_lets_it(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, soft), hard))
+    try:
+        with running(tmp_path) as service:
+            limits = Path(f"/proc/{service.pid}/limits").read_text()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert f"Max open files {hard} {hard} files" in " ".join(limits.split())
 
 
 def test_open_streams_do_not_keep_it_from_stopping(tmp_path: Path) -> None:
