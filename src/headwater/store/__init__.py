@@ -29,6 +29,7 @@ How things lie in the database:
 The two databases:
 
     connection    what is asked of a database; bulk: many rows in one statement
+    attempts      what failed is not tried again at once
     sqlite        the store in a file
     postgres      the store that several services share; postgres_connection: that comes back after it was lost
     postgres_sql  what SQL PostgreSQL is told otherwise; postgres_url: where it is

@@ -78,6 +78,17 @@ def test_what_was_asked_for_while_facts_found_no_room_is_right_once_they_do(tmp_
     assert [each.json() for each in late] == [each.json() for each in anew]
 
 
+def test_a_graphql_query_that_needs_facts_that_find_no_room_is_told_to_come_again(tmp_path: Path) -> None:
+    query = {"query": '{job(namespace: "etl", name: "load") {versions {latestRun {nominalStartTime}}}}'}
+    with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
+        store.is_full = True
+        post(client, TOLD)
+
+        answer = client.post("/api/v1-beta/graphql", json=query)
+
+    assert (answer.status_code, answer.headers.get("retry-after")) == (503, "1")
+
+
 def test_who_needs_facts_that_find_no_room_does_not_have_each_read_try_again(tmp_path: Path) -> None:
     with closing(NoRoomForFacts(tmp_path / "headwater.db")) as store, serving(store) as client:
         store.is_full = True

@@ -2,6 +2,7 @@
 
 gate        asked of each request; about: what that is about; guard: at the door of the app
 joins       what an event calls one dataset
+again       asked again, of an answer that does not end
 rules       what each route takes
 sight       what a caller may see; restricted: which columns are; words: what our own answers are made of
 """

@@ -20,7 +20,7 @@ from graphql import (
     validate,
 )
 
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, UnavailableError
 from headwater.service.graphql.ask import TOO_MANY, Ask, Node
 from headwater.service.graphql.links import resolve
 from headwater.service.graphql.schema import SCHEMA
@@ -58,7 +58,7 @@ def answer_query(
     *,
     is_veiled: bool = False,
 ) -> shapes.GraphqlAnswer:
-    """The answer to a query: data, or what is wrong with it, or both.
+    """The answer to a query: data, or what is wrong with it, or both; not where the store lacks what it asks for now.
 
     With `is_veiled` it holds no word of the query's own. A veil takes out the names that its reader may not know, and
     where it took out one that the reader had put there it would confirm a guess.
@@ -98,6 +98,9 @@ def _answer(
         type_resolver=_type_of,
     )
     answer = shapes.GraphqlAnswer(data=result.data)
+    for error in result.errors or ():
+        if isinstance(error.original_error, UnavailableError):
+            raise error.original_error
     if result.errors:
         answer["errors"] = [_shown(fault) for fault in result.errors]
     return answer
