@@ -93,7 +93,7 @@ class PostgresConnection:
         if self._db is not None and not self.is_lost:
             return self._db
         if self._is_closed:
-            raise UnavailableError("the connection to the database is closed")
+            raise UnavailableError("the database does not answer: the connection to it is closed")
         self._db = self._connecting.make()
         try:
             self._opened()
