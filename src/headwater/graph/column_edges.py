@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from headwater.graph.columns import ColumnEdge, Kind, edges_into, said_of_columns
+from headwater.graph.columns import ColumnEdge, JobUse, Kind, edges_into, job_uses, said_of_columns
 from headwater.graph.spelling import normal
 from headwater.model.names import DatasetId
 
@@ -94,6 +94,7 @@ class ColumnEdges:
         self._sayings: Numbered[Said] = Numbered()
         self._said: dict[bytes, array[int]] = {}
         """By facet: a column, and what is said of it, for each column of which something is."""
+        self._job_uses: dict[bytes, tuple[JobUse, ...]] = {}
         self._content = content
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
@@ -164,6 +165,12 @@ class ColumnEdges:
         numbers = iter(self._said[digest])
         columns, sayings = self.columns.things, self._sayings.things
         return {columns[column]: sayings[said] for column, said in zip(numbers, numbers, strict=True)}
+
+    def job_uses(self, digest: bytes) -> tuple[JobUse, ...]:
+        """What jobs use themselves by the `lineage` facet with this digest."""
+        if digest not in self._job_uses:
+            self._job_uses[digest] = tuple(job_uses(self._content(digest)))
+        return self._job_uses[digest]
 
     def _read_said(self, facet: Mapping[str, Any]) -> "array[int]":
         numbers: array[int] = array("i")

@@ -41,18 +41,23 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     return tuple(_edges(facet))
 
 
-def uses_of(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]]) -> dict[DatasetId, list[ColumnEdge]]:
-    """What a job uses itself, by `lineage` facets and whose they are: columns, or datasets as a whole."""
-    used: dict[DatasetId, list[ColumnEdge]] = {}
-    for teller, facet in told:
-        names = (tuple(job), (None, None)) if teller == job else (tuple(job),)
-        for entry in _list(facet.get("entries")):
-            if isinstance(entry, dict) and entry.get("type") == "JOB" and _name(entry) in names:
-                for source in _list(entry.get("inputs")):
-                    for edge in _edges_of_source(None, source, {}):
-                        plain = edge if source.get("transformations") else edge._replace(kind="DIRECT")
-                        used.setdefault(edge.source, []).append(plain)
-    return used
+class JobUse(NamedTuple):
+    """A job uses a column itself, or a dataset as a whole, and not to make a dataset of it."""
+
+    job: JobId | None
+    """None is the job of who tells it."""
+    edge: ColumnEdge
+
+
+def job_uses(facet: Mapping[str, Any]) -> Iterator[JobUse]:
+    """What jobs use themselves by the `lineage` facet of a job."""
+    for entry in _list(facet.get("entries")):
+        if isinstance(entry, dict) and entry.get("type") == "JOB":
+            namespace, name = _name(entry)
+            job = JobId(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
+            for source in _list(entry.get("inputs")) if job or (namespace, name) == (None, None) else ():
+                for edge in _edges_of_source(None, source, {}):
+                    yield JobUse(job, edge if source.get("transformations") else edge._replace(kind="DIRECT"))
 
 
 def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:

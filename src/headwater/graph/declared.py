@@ -45,6 +45,12 @@ def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
         yield Flow(_end_of(source), _end_of(target), _run_of(source), _run_of(target))
 
 
+def uses(declared: Mapping[str, Any]) -> bytes | None:
+    """The digest of the facet by which the declaration of a job says what jobs use themselves."""
+    digest = declared.get("uses")
+    return None if digest is None else bytes.fromhex(digest)
+
+
 def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
     if end is None:
         return None

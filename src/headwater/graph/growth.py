@@ -42,6 +42,7 @@ from headwater.model.facts import (
     RunTimes,
     Stamped,
     Telling,
+    UseEvidence,
 )
 from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen, widened
@@ -66,6 +67,7 @@ class Growth(JobEdges, ColumnEvidences):
             Observation: self._add_observation,
             ObservedFacet: self._add_observed_facet,
             ColumnEvidence: self._add_evidence,
+            UseEvidence: self._add_use_evidence,
             JobFacet: self._add_job_facet,
             Declaration: self._add_declaration,
             DeclaredTimes: self._add_declared_times,
@@ -154,6 +156,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._tell_flow(fact.run_id, flow.between(now.job), seen)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
+        self._count_uses(now.job, run)
         if before is not None:
             self._job(before.job).runs.discard(fact.run_id)
             self._rebuild_edges(before.job)
@@ -198,6 +201,14 @@ class Growth(JobEdges, ColumnEvidences):
             self._tell_flow(fact.run_id, flow, fact.seen)
         elif of_job is not None:
             self._tell_flow(fact.run_id, flow.between(of_job.job), fact.seen)
+
+    def _add_use_evidence(self, fact: UseEvidence) -> None:
+        run, uses = self._run(fact.run_id), self._told(fact.run_id).uses
+        facet = self._same_uses.setdefault(fact.content, fact.content)
+        known = uses.get(facet)
+        uses[facet] = run.same_times(widened(known, fact.seen))
+        if run.of_job is not None:
+            self._count_use(run.of_job.job, facet, fact.seen, is_new_run=known is None)
 
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
         if not fact.is_of_dataset:

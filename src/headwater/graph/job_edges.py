@@ -5,7 +5,7 @@ What was counted can be taken back: a run turns out to be another job's, a decla
 
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.known import Known
-from headwater.graph.records import Edge, Teller
+from headwater.graph.records import Edge, Run, Teller
 from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, RunOfJob
 from headwater.model.flow_facts import Flow
@@ -65,15 +65,29 @@ class JobEdges(Known):
         for name in {*job.reads, *job.writes}:
             self.datasets[name].readers.discard(job_id)
             self.datasets[name].writers.discard(job_id)
-        job.reads, job.writes = {}, {}
+        job.reads, job.writes, job.uses = {}, {}, {}
         for run_id in job.runs:
-            for (direction, dataset), seen in self.runs[run_id].observed.items():
+            run = self.runs[run_id]
+            for (direction, dataset), seen in run.observed.items():
                 self._count_edge(job_id, direction, dataset, seen, is_new_run=True)
+            self._count_uses(job_id, run)
         for (direction, dataset), tellers in job.told.items():
             for teller, seen in tellers.items():
                 self._count_edge(job_id, direction, dataset, seen, is_new_run=isinstance(teller, str))
         if job.declaration is not None:
             self._declare_edges(job_id, job.declaration)
+
+    def _count_uses(self, job: JobId, run: Run) -> None:
+        """Count what a run of the job tells that jobs use themselves."""
+        for facet, seen in run.told.uses.items() if run.told is not None else ():
+            self._count_use(job, facet, seen, is_new_run=True)
+
+    def _count_use(self, job: JobId, facet: bytes, seen: Seen, *, is_new_run: bool) -> None:
+        uses = self._job(job).uses
+        if facet in uses:
+            uses[facet].count(seen, is_new_run=is_new_run)
+        else:
+            uses[facet] = Edge(seen, int(is_new_run))
 
     def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
         seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)

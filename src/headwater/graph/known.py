@@ -37,6 +37,7 @@ class Known:
         """Reads what a facet or declaration says, by its digest."""
         self._same_ends: dict[RunEnd, RunEnd] = {}
         self._same_jobs: dict[JobId, JobId] = {}
+        self._same_uses: dict[bytes, bytes] = {}
         """What many runs say alike: each of them is to hold the same object, for there are many."""
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""

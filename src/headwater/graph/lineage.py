@@ -5,13 +5,14 @@ outside: the graph holds their digests and asks `content` when it must read colu
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
+from itertools import chain
 
 from headwater.graph.column_edges import WHOLE
-from headwater.graph.columns import ColumnEdge, uses_of
-from headwater.graph.declared import dataset_of, flows, makers, references, targets
+from headwater.graph.columns import ColumnEdge
+from headwater.graph.declared import dataset_of, flows, makers, references, targets, uses
 from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run, Teller
@@ -111,39 +112,63 @@ class Graph(Growth):
         told = None if known is None else known.facets.get(facet)
         return None if told is None else told.content
 
-    def columns_used_by(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
-        """The columns that a job is told to use itself, by shown names; of other datasets it may use any.
+    def used_by(self, job: JobId) -> Mapping[DatasetId, Mapping[ColumnEdge, AbstractSet[bytes]]]:
+        """What a job is told to use itself, by shown names: columns, or the dataset as a whole; of others any column.
 
-        Of a dataset only if each entry that names it as a source names a column.
+        Each use with the digests of the facets by which runs of the job tell it; none where it is declared, or told by
+        others of a job without runs.
         """
-        used = self._uses_of(job).items()
-        return {
-            self.shown(name): edges for name, edges in used if all(edge.source_column is not None for edge in edges)
-        }
+        used: dict[DatasetId, dict[ColumnEdge, set[bytes]]] = {}
+        for facet in self.jobs[job].uses:
+            for source, edge in self._uses_of_each(facet, job, is_own=True):
+                used.setdefault(source, {}).setdefault(edge, set()).add(facet)
+        for facet, is_own in self._uses_beside_runs(job):
+            for source, edge in self._uses_of_each(facet, job, is_own=is_own):
+                used.setdefault(source, {})[edge] = set()
+        return used
+
+    def _uses_of_each(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[tuple[DatasetId, ColumnEdge]]:
+        """Each use with its source as it is shown: of one that the facet names as a whole, too, that alone."""
+        edges = [(self.shown(edge.source), edge) for edge in self.uses_in(facet, job, is_own=is_own)]
+        whole = {source for source, edge in edges if edge.source_column is None}
+        yield from (each for each in edges if each[0] not in whole or each[1].source_column is None)
+
+    def uses_in(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[ColumnEdge]:
+        """What a job uses itself by the `lineage` facet with this digest; `is_own`: the job itself tells it."""
+        for of_job, edge in self.column_edges.job_uses(facet):
+            if of_job == job or (is_own and of_job is None):
+                yield edge
 
     def columns_named_by_readers(self, name: DatasetId) -> set[str]:
         """The columns of a dataset, by its shown name, that jobs are told to use themselves, be it with all of it."""
-        uses = (used for job in self.readers(name) for used in self._uses_of(job).items())
-        named = (edge.source_column for source, edges in uses if self.shown(source) == name for edge in edges)
+        own = ((facet, job, True) for job in self.readers(name) for facet in self.jobs[job].uses)
+        beside = ((facet, job, is_own) for job in self.readers(name) for facet, is_own in self._uses_beside_runs(job))
+        used = (edge for facet, job, is_own in chain(own, beside) for edge in self.uses_in(facet, job, is_own=is_own))
+        named = (edge.source_column for edge in used if self.shown(edge.source) == name)
         return {column for column in named if column is not None}
 
-    def _uses_of(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
-        """By its own `lineage` facet; of a job without runs by those of all that tell what it reads."""
-        known, tellers = self.jobs[job], {job: None}
-        if known.told and not known.runs:  # asked last: a job of a past may have thousands, which are looked for then
-            told = (teller for tellers in known.told.values() for teller in tellers)
-            tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
-        digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
-        standing = ((teller, digest) for teller, digest in digests if digest and not self.is_deleted(digest))
-        return uses_of(job, ((teller, self.content(digest)) for teller, digest in standing))
+    def _uses_beside_runs(self, job: JobId) -> Iterator[tuple[bytes, bool]]:
+        """The facets that tell what the job uses, but for those of its runs, each with whether it is the job's own.
 
-    def _job_of(self, teller: Teller) -> JobId | None:
-        """The job whose run or declaration tells of a flow."""
+        Only of a job without runs those of others.
+        """
+        known = self.jobs[job]
+        if known.declaration is not None and (facet := uses(self.content(known.declaration.content))) is not None:
+            yield facet, True
+        if known.told and not known.runs:  # asked last: a job of a past may have thousands, which are looked for then
+            tellers = dict.fromkeys(teller for tellers in known.told.values() for teller in tellers)
+            yield from ((facet, False) for facet in dict.fromkeys(chain(*map(self._uses_told_by, tellers))))
+
+    def _uses_told_by(self, teller: Teller) -> Iterable[bytes]:
+        """The facets by which a run or declaration tells what jobs use."""
         if isinstance(teller, str):
-            of_job = self.runs[teller].of_job
-            return None if of_job is None else of_job.job
+            told = self.runs[teller].told
+            return () if told is None else told.uses
         *_, node = teller
-        return node if isinstance(node, JobId) else None
+        known = self.jobs.get(node) if isinstance(node, JobId) else None
+        declaration = None if known is None else known.declaration
+        facet = None if declaration is None else uses(self.content(declaration.content))
+        return () if facet is None else (facet,)
 
     def has_job(self, name: JobId) -> bool:
         """Whether there is a job by that name, deleted or not.

@@ -102,10 +102,13 @@ class ToldOfRun:
     control: dict[tuple[Way, JobId, str], Seen] = field(default_factory=dict)
     """By way, the job that is named, and the type of the dependency."""
     flows: dict[Flow, Seen] = field(default_factory=dict)
+    uses: dict[bytes, Seen] = field(default_factory=dict)
+    """By their digests the facets which say what jobs use themselves."""
 
     def copy(self) -> "ToldOfRun":
         """What was told by now."""
-        return ToldOfRun(self.failed, self.has_tested, {**self.facets}, {**self.control}, {**self.flows})
+        facets, control, flows, uses = {**self.facets}, {**self.control}, {**self.flows}, {**self.uses}
+        return ToldOfRun(self.failed, self.has_tested, facets, control, flows, uses)
 
 
 @dataclass(slots=True)
@@ -122,6 +125,8 @@ class Job:
     """
     reads: dict[DatasetId, Edge] = field(default_factory=dict)
     writes: dict[DatasetId, Edge] = field(default_factory=dict)
+    uses: MutableMapping[bytes, Edge] = field(default_factory=dict)
+    """By their digests the facets by which its runs say what jobs use themselves."""
     declaration: Declaration | None = None
     declared_over: Seen | None = None
     """When it was declared first and last: `declaration` is the last."""

@@ -48,8 +48,9 @@ from headwater.model.facts import (
     RunTimes,
     Slot,
     Telling,
+    UseEvidence,
 )
-from headwater.model.flow_facts import control_flow, explicit_flows, explicit_makers, explicit_targets
+from headwater.model.flow_facts import control_flow, explicit_flows, explicit_makers, explicit_targets, tells_uses
 from headwater.model.folders import with_folders
 from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
@@ -190,6 +191,8 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
         if not described.is_complete:
             yield Quarantined(subject, "output", *described, seen)
         yield ColumnEvidence(event.run_id, described, STRENGTH["lineage"], content.digest, seen)
+    if tells_uses(explicit):
+        yield UseEvidence(event.run_id, content.digest, seen)
     for source, target, *runs in explicit_flows(explicit, event.job, event.run_id):
         if target is None and isinstance(source, DatasetId):
             yield Observation(event.run_id, "input", source, seen)
@@ -239,7 +242,7 @@ def _parent(named: object) -> ParentRun | None:
 def _job_facts(event: JobEvent) -> Iterator[Fact]:
     seen = Seen(event.stamp.time_us, event.stamp.time_us)
     yield from _job_facets(event.job, event.job_facets, event.stamp)
-    declared: dict[str, list[Any]] = {"inputs": [], "outputs": []}
+    declared: dict[str, Any] = {"inputs": [], "outputs": []}
     sides: tuple[tuple[Direction, tuple[DatasetRef, ...]], ...] = (("input", event.inputs), ("output", event.outputs))
     for direction, datasets in sides:
         for dataset in datasets:
@@ -259,6 +262,8 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             declared["targets"] = targets
         if flows := [[*map(_declared_end, flow[:2], flow[2:])] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
+        if tells_uses(explicit):
+            declared["uses"] = content_of(explicit).digest.hex()
     content = content_of(declared)
     yield content
     yield Declaration(event.job, content.digest, event.stamp)

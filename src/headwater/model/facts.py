@@ -15,6 +15,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     ObservedFacet   run, direction, dataset, slot, name    last writer
     Telling         run, direction, dataset, name, content union: first and last stamp
     ColumnEvidence  run, target, strength, content         union: min and max of times
+    UseEvidence     run, content                           union: min and max of times
     Declaration     job or dataset                         last writer, whole
     DeclaredTimes   job or dataset                         union: min and max of times
     DeclaredShape   dataset, time and event                union
@@ -274,15 +275,26 @@ class ColumnEvidence(Widening):
 
 
 @value
+class UseEvidence(Widening):
+    """A `lineage` facet of a run's job which says what jobs use themselves, and not to make a dataset of it."""
+
+    KEY = ("run_id", "content")
+    run_id: str
+    content: bytes
+    seen: Seen
+
+
+@value
 class Declaration(LastWriter):
     """A job or dataset as a job event or dataset event declared it.
 
     `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job, perhaps with `"flows":
-    [[source, target]…]` and, of datasets that it says the sources of and does not write, `"targets": [ref…]`; and one
-    `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
-    digest}}`, perhaps with `"silent"`, the names of those that may say where it comes from and do not, and of one that
-    a dataset event declared with `"jobs": [[namespace, name]…]`, those that make it. An end of a flow is `["job" or
-    "dataset", namespace, name]`, or null for the job itself. Behind the name of a job one of its runs may stand.
+    [[source, target]…]`, of datasets that it says the sources of and does not write `"targets": [ref…]`, and with
+    `"uses"`, the digest of a `lineage` facet which says what jobs use themselves; and one `ref` for a dataset. A `ref`
+    is `{"namespace", "name", "facets": {facet name: hex digest}}`, perhaps with `"silent"`, the names of those that may
+    say where it comes from and do not, and of one that a dataset event declared with `"jobs": [[namespace, name]…]`,
+    those that make it. An end of a flow is `["job" or "dataset", namespace, name]`, or null for the job itself. Behind
+    the name of a job one of its runs may stand.
     """
 
     KEY = ("kind", "node")
@@ -504,6 +516,7 @@ Fact = (
     | ObservedFacet
     | Telling
     | ColumnEvidence
+    | UseEvidence
     | Declaration
     | DeclaredTimes
     | DeclaredShape

@@ -74,6 +74,11 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId, own_run: str | None 
     return iter(flows.values())
 
 
+def tells_uses(explicit: Mapping[str, Any]) -> bool:
+    """Whether a job's `lineage` facet may say what jobs use themselves, and not to make a dataset of it."""
+    return any(entry.get("type") == "JOB" and entry.get("inputs") for entry in objects(explicit.get("entries")))
+
+
 def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[Maker]:
     """The jobs that a dataset's own `lineage` facet says make it; one without a name is nobody's there."""
     for source, run_id in _sources(explicit, _Teller(_NOBODY, None)):

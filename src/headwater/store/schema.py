@@ -364,4 +364,14 @@ UPDATE folded SET events = 0           -- of statements about a key only the las
 WHERE EXISTS (SELECT 1 FROM edit WHERE target LIKE '["key"%');
 DELETE FROM edit WHERE (SELECT events FROM folded) = 0;
 """,
+    # 18
+    """
+CREATE TABLE use_evidence (            -- the `lineage` facets by which a run ever said what jobs use themselves
+  run INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, content)
+) STRICT, WITHOUT ROWID;
+
+DELETE FROM declaration;               -- in which it had not been read
+UPDATE folded SET events = 0;
+""",
 )

@@ -34,6 +34,7 @@ from headwater.model.facts import (
     RunTimes,
     Target,
     Telling,
+    UseEvidence,
 )
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -272,6 +273,13 @@ TABLES: tuple[Table[Any], ...] = (
         ),
         runs=(0,),
         names=(1,),
+    ),
+    Table(
+        UseEvidence,
+        widening("use_evidence", 4, "run", "content"),
+        lambda fact, numbers: (numbers.run(fact.run_id), fact.content, *fact.seen),
+        lambda row, names: UseEvidence(names.run(row[0]), row[1], Seen(*row[2:])),
+        runs=(0,),
     ),
     Table(
         Declaration,

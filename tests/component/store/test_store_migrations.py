@@ -16,7 +16,7 @@ from headwater.graph.fold import fold
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import ChainLink, JobFlow, RunTimes
+from headwater.model.facts import ChainLink, JobFlow, RunTimes, UseEvidence
 from headwater.model.names import DatasetId
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
@@ -134,12 +134,40 @@ def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_re
         db.execute("INSERT INTO job_flow SELECT min(run), 'job', 1, 'dataset', 1, 1, 1 FROM run_of_job")
         db.execute("UPDATE declaration SET content = x'ff'")
         db.execute(WITHOUT_STARTS)
+        db.execute("DROP TABLE use_evidence")
         db.execute("PRAGMA user_version = 14")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == everything
         (flow,) = (fact for fact in store.facts() if isinstance(fact, JobFlow))
         assert flow.source_run == giver["runId"]
+
+
+def test_what_jobs_use_themselves_is_told_anew_where_an_earlier_shape_did_not_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    used = {"type": "DATASET", "namespace": "lake", "name": "orders", "field": "id"}
+    told = {
+        "eventTime": "2026-05-22T10:00:00Z",
+        "producer": "https://example.org",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+        "job": {
+            "namespace": "etl",
+            "name": "send",
+            "facets": {"lineage": {"entries": [{"type": "JOB", "inputs": [used]}]}},
+        },
+    }
+    of_run = {"eventType": "COMPLETE", "run": {"runId": "018f0000-0000-7000-8000-000000000002"}}
+    with closing(SqliteStore(path)) as store:
+        store.add([entry(json.dumps(each).encode()) for each in ({**told, **of_run}, told)])
+        everything = stored(store)
+    with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
+        db.execute("DROP TABLE use_evidence")
+        db.execute("UPDATE declaration SET content = x'ff'")
+        db.execute("PRAGMA user_version = 15")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == everything
+        assert any(isinstance(fact, UseEvidence) for fact in store.facts())
 
 
 def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(
@@ -156,6 +184,7 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
         db.execute("INSERT INTO run_facet SELECT run, 'headwater_chain', x'00', 1, x'00' FROM run_times")
         db.execute("DROP TABLE run_telling")
         db.execute(WITHOUT_STARTS)
+        db.execute("DROP TABLE use_evidence")
         db.execute("PRAGMA user_version = 10")
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
@@ -274,6 +303,7 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
             "declared_times",
             "telling",
             "run_telling",
+            "use_evidence",
         )
         drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
         db.executescript(

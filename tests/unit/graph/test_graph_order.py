@@ -46,6 +46,8 @@ def picture(graph: Graph) -> dict[str, object]:
         "runs": graph.runs,
         "states": {run_id: graph.end_of(run) for run_id, run in graph.runs.items()},
         "jobs": {job: (known.runs, known.facets, known.declaration, known.children) for job, known in jobs.items()},
+        "used": {job: graph.used_by(job) for job in jobs},
+        "uses": {job: {**known.uses} for job, known in jobs.items()},
         "told": {job: (known.told, known.told_of_any, known.feeds, known.fed_by) for job, known in jobs.items()},
         "said": {job: said_of(graph, job) for job in jobs},
         "ends": {run_id: {*ends_of(graph, run_id, ())} for run_id in graph.runs},

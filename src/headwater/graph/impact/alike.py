@@ -31,6 +31,8 @@ class Did(NamedTuple):
     """The facets that it gave of columns."""
     state: Literal["completed", "failed", "open"]
     """`open` told no end."""
+    uses: frozenset[bytes] = frozenset()
+    """The facets by which it told what jobs use themselves."""
 
     def reads(self, names: Iterable[DatasetId]) -> bool:
         """Whether it read any of these."""
@@ -60,7 +62,8 @@ def did(graph: Graph, run: Run) -> Did | None:
         return None
     told = frozenset((name, key) for name, evidence in run.evidence.items() for key, _ in evidence)
     state: Literal["completed", "failed", "open"] = "completed" if end.event_type == "COMPLETE" else "failed"
-    return Did(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open")
+    uses = frozenset(() if run.told is None else run.told.uses)
+    return Did(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open", uses)
 
 
 class Alike:

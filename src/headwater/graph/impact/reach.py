@@ -5,6 +5,7 @@ from may make it from all that it reads, and from what other jobs hand to it: su
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
@@ -13,6 +14,7 @@ from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.alike import RunsAlike, ToldKey
 from headwater.graph.impact.checks import Checking, ChecksOf
+from headwater.graph.impact.own_uses import UsingItself
 from headwater.graph.impact.told import Told, ToldBetween, ToldEdge, told_into
 from headwater.graph.impact.uses import HandedOver, Since, Uses, Using
 from headwater.graph.lineage import Graph
@@ -60,7 +62,7 @@ class Step(NamedTuple):
     edge: ColumnEdge | None
     jobs: tuple[JobId, ...]
     """Through which it goes; none where only a declaration tells of it."""
-    told: Using | HandedOver | Checking
+    told: Using | UsingItself | HandedOver | Checking
     """Who told of it."""
 
     def since(self) -> Generator[None, None, Since | None]:
@@ -203,13 +205,22 @@ class _Walk:
                 self._fresh.add(place)
                 using = self._flow.using(name, onward.target, onward.untold)
                 self._take(Step(fronts[0], place, None, onward.untold, using))
-        for job in sorted(self._flow.readers(name) - told):
-            used, using = self._flow.used_by(job).get(name), self._flow.using(name, None, (job,))
-            if used is None:
-                self._take(Step(fronts[0], self._job(job), None, (job,), using))
-            for edge in used or ():
-                for origin in touched.origins(edge.source_column):
-                    self._take(Step(origin, self._job(job), edge, (job,), using))
+        for job in sorted(self._flow.readers(name)):
+            used = self._flow.used_by(job).get(name)
+            if used is None and job not in told:
+                self._take(Step(fronts[0], self._job(job), None, (job,), self._flow.using(name, None, (job,))))
+            for edge, facets in (used or {}).items():
+                self._go_to_user(job, edge, self._flow.using_itself(name, job, facets), touched, is_told=job in told)
+
+    def _go_to_user(
+        self, job: JobId, edge: ColumnEdge, using: UsingItself, touched: "_Touched", *, is_told: bool
+    ) -> None:
+        """Take the steps to a job that uses what was touched itself; `is_told`: for what it makes columns are told."""
+        if edge.source_column is not None:
+            for origin in touched.origins(edge.source_column):
+                self._take(Step(origin, self._job(job), edge, (job,), using))
+        elif not is_told:
+            self._take(Step(touched.first, self._job(job), None, (job,), using))
 
     def _go_to_checks(self, name: DatasetId, touched: "_Touched") -> None:
         """Take the steps to the jobs that check what was touched."""
@@ -315,7 +326,8 @@ class Flow:
         uses = Uses(graph, RunsAlike(graph) if runs is None else runs, is_stream)
         self.using = cache(partial(Using, uses))
         self.readers = cache(partial(_readers, graph))
-        self.used_by = cache(graph.columns_used_by)
+        self.used_by = cache(graph.used_by)
+        self.using_itself = partial(_using_itself, uses, self.using)
         told_of = told_into(graph, uses.told)
         self.onward = cache(partial(_onward_from, graph, told_of, self.readers))
         self.handed_on = partial(_handed_on, graph, told_of)
@@ -324,6 +336,12 @@ class Flow:
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
     """The jobs that read the dataset, but for deleted ones."""
     return {job for job in graph.readers(name) if not graph.hides(job)}
+
+
+def _using_itself(
+    uses: Uses, using: Callable[..., Using], source: DatasetId, job: JobId, facets: AbstractSet[bytes]
+) -> UsingItself:
+    return UsingItself(uses, using(source, None, (job,)), source, job, facets)
 
 
 def _handed_on(
@@ -378,7 +396,7 @@ class _Touched:
     """The places of one dataset that the walk has come to."""
 
     def __init__(self, fronts: Sequence[Place], columns: NumberedColumns, is_in_schema: Callable[[str], bool]) -> None:
-        self._first = fronts[0]
+        self.first = fronts[0]
         self._whole = [place for place in fronts if place.kind == "dataset"]
         self._is_in_schema = is_in_schema
         self._columns: dict[str, list[Place]] = {}
@@ -400,7 +418,7 @@ class _Touched:
         A name may be another that differs in case only, unless the schema has both.
         """
         if self._whole or source_column is None:
-            return self._whole or [self._first]
+            return self._whole or [self.first]
         plain = source_column.lower()
         near = self._columns.get(plain, [])
         if "." in plain or plain in self._inside:  # as nearly none are

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from functools import cache, partial
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.impact.alike import AT_ONCE, Alike, Did, RunsAlike, ToldKey
+from headwater.graph.impact.alike import AT_ONCE, Alike, Did, JobRuns, RunsAlike, ToldKey
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge, Run
 from headwater.model.facts import STRENGTH
@@ -82,16 +82,16 @@ class Using:
             self._since[asked] = None if later is None else later.since()
         return self._since[asked]
 
-    def _later(self, job: JobId | None, *, is_whole: bool) -> "_Answer":
+    def _later(self, job: JobId | None, *, is_whole: bool) -> "Answer":
         uses, source, target = self._uses, self._source, self._target
         if target is None:
-            return (yield from _of_all(uses.since_read_by(each, source) for each in self._jobs))
-        answers: list[_Answer] = []
+            return (yield from of_all(uses.since_read_by(each, source) for each in self._jobs))
+        answers: list[Answer] = []
         if self._keys and not (is_whole and job):
             answers.append(uses.since_told(target, source, self._keys, job))
         if is_whole or not self._keys:
             answers += (uses.since_read_for(each, source, target) for each in ((job,) if job else self._jobs))
-        return (yield from _of_all(answers))
+        return (yield from of_all(answers))
 
 
 class HandedOver(NamedTuple):
@@ -126,11 +126,11 @@ class Later(NamedTuple):
         return Later(max(self.last_us, other.last_us), self.is_outlived and other.is_outlived, runs)
 
 
-_Answer = Generator[None, None, Later | None]
+Answer = Generator[None, None, Later | None]
 """What later runs say, None where the use stands, after steps between which others may have their turn."""
 
 
-def _of_all(answers: Iterable[_Answer]) -> _Answer:
+def of_all(answers: Iterable[Answer]) -> Answer:
     """What is said of a use of which each of these tells; one that stands is enough for it to stand."""
     said: Later | None = None
     for answer in answers:
@@ -164,20 +164,20 @@ class Uses:
 
     def __init__(self, graph: Graph, runs: RunsAlike, is_stream: Callable[[JobId], bool]) -> None:
         # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
-        self._graph = graph
-        self._runs = runs
+        self.graph = graph
+        self.runs = runs
         self._is_stream = cache(is_stream)
         self.told = cache(partial(_told_of, graph))
         self._tellers: dict[DatasetId, Mapping[ToldKey, Sequence[JobId]]] = {}
 
     def read_last_us(self, source: DatasetId, jobs: Iterable[JobId]) -> int | None:
         """When any of the jobs was told last to read the dataset."""
-        names = self._graph.members(source)
-        times = (edge.seen for job in jobs for edge in _edges(self._graph, job, "reads", names))
+        names = self.graph.members(source)
+        times = (edge.seen for job in jobs for edge in _edges(self.graph, job, "reads", names))
         seen = Seen.over(times)
         return None if seen is None else seen.last_us
 
-    def since_told(self, target: DatasetId, source: DatasetId, keys: tuple[ToldKey, ...], job: JobId | None) -> _Answer:
+    def since_told(self, target: DatasetId, source: DatasetId, keys: tuple[ToldKey, ...], job: JobId | None) -> Answer:
         """What later runs say of a use that these facets tell: of that job, if it told it, else of all that did.
 
         For example: a run told on Monday that it makes `out:x` from `in:x`, and one of the same job that began on
@@ -190,12 +190,12 @@ class Uses:
         by_key = yield from self._tellers_of(target)
         tellers = {teller: None for key in keys for teller in by_key.get(key, ())}
         named = [job] if job is not None and job in tellers else [*tellers]
-        return (yield from _of_all(self._since_told_by(teller, target, source, keys) for teller in named))
+        return (yield from of_all(self._since_told_by(teller, target, source, keys) for teller in named))
 
     def _are_newest_to_tell(self, target: DatasetId, keys: Collection[ToldKey], job: JobId | None) -> bool:
         """Whether a run told it, of that job or of any, that no other of its job has followed: it stands for sure."""
         members = self.told(target).members
-        newest = (self._runs.newest(each, members) for each in ((job,) if job else self._graph.writers(target)))
+        newest = (self.runs.newest(each, members) for each in ((job,) if job else self.graph.writers(target)))
         return any(what is not None and not {*keys}.isdisjoint(what.strongest(members)) for what in newest)
 
     def _tellers_of(self, target: DatasetId) -> Generator[None, None, Mapping[ToldKey, Sequence[JobId]]]:
@@ -204,14 +204,14 @@ class Uses:
             by_key: dict[ToldKey, list[JobId]] = defaultdict(list)
             members = self.told(target).members
             for job in (yield from self._may_tell_of(target)):
-                making = (yield from self._runs.of(job)).making(members)
+                making = (yield from self.runs.of(job)).making(members)
                 for key in {key for alike in making for key in alike.did.strongest(members)}:
                     by_key[key].append(job)
             self._tellers[target] = by_key
         return self._tellers[target]
 
     def _may_tell_of(self, target: DatasetId) -> Generator[None, None, Iterable[JobId]]:
-        graph, told = self._graph, self.told(target)
+        graph, told = self.graph, self.told(target)
         jobs = {*graph.writers(target)}
         if told.may_be_anybodys:
             for name in told.members:
@@ -220,9 +220,9 @@ class Uses:
                     yield
         return jobs
 
-    def _since_told_by(self, job: JobId, target: DatasetId, source: DatasetId, keys: Collection[ToldKey]) -> _Answer:
-        members, names = self.told(target).members, self._graph.members(source)
-        making = (yield from self._runs.of(job)).making(members)
+    def _since_told_by(self, job: JobId, target: DatasetId, source: DatasetId, keys: Collection[ToldKey]) -> Answer:
+        members, names = self.told(target).members, self.graph.members(source)
+        making = (yield from self.runs.of(job)).making(members)
         telling = [alike for alike in making if not {*keys}.isdisjoint(alike.did.strongest(members))]
 
         def last_us(what: Did, run: Run) -> int:
@@ -234,50 +234,49 @@ class Uses:
         def does_without(what: Did) -> bool:
             return bool(what.strongest(members)) or what.reads_others(names)
 
-        return self._since(job, making, telling, last_us, does_without)
+        return self.since(job, making, telling, last_us, does_without)
 
-    def since_read_by(self, job: JobId, source: DatasetId) -> _Answer:
+    def since_read_by(self, job: JobId, source: DatasetId) -> Answer:
         """What later runs of a job say of its reading a dataset: those that make what it made with it.
 
         For example: a run read `in` on Monday and made nothing, and so did one on Tuesday that read `in2`: one run does
         without `in` since. Of a run that makes `out2` from `in2` nothing follows for `out`, which was made from `in`.
         """
-        names = self._graph.members(source)
-        if _is_read_always(self._graph, job, names):
+        names = self.graph.members(source)
+        if _is_read_always(self.graph, job, names):
             return None
-        newest = self._runs.newest(job, ())
+        newest = self.runs.newest(job, ())
         if newest is not None and newest.reads(names) and any(direction == "output" for direction, _ in newest.ends):
             return None
-        runs = yield from self._runs.of(job)
-        made = {
-            self._graph.shown(name) if direction == "output" else None
-            for alike in runs.all()
-            if alike.did.reads(names)
-            for direction, name in alike.did.ends
-        }
-        return (yield from _of_all(self._since_read(job, names, target) for target in (made - {None} or {None})))
+        made = self.made((yield from self.runs.of(job)), lambda did: did.reads(names))
+        return (yield from of_all(self._since_read(job, names, target) for target in made))
 
-    def since_read_for(self, job: JobId, source: DatasetId, target: DatasetId) -> _Answer:
+    def made(self, runs: JobRuns, by: Callable[[Did], bool]) -> Collection[DatasetId | None]:
+        """What those of a job's runs made that did so, by shown names; None alone: nothing."""
+        ends = (end for alike in runs.all() if by(alike.did) for end in alike.did.ends)
+        return {self.graph.shown(name) for direction, name in ends if direction == "output"} or {None}
+
+    def since_read_for(self, job: JobId, source: DatasetId, target: DatasetId) -> Answer:
         """The same of its reading a dataset to make another; where none of its runs did that, of its reading it.
 
         For example: a run read `in` and made `out` on Monday, and one on Tuesday read `in2` and made `out`: one run
         does without `in` since. Had Tuesday's told nothing of what it read, one would not tell.
         """
-        names, members = self._graph.members(source), self.told(target).members
-        written = Seen.over(edge.seen for edge in _edges(self._graph, job, "writes", members))
+        names, members = self.graph.members(source), self.told(target).members
+        written = Seen.over(edge.seen for edge in _edges(self.graph, job, "writes", members))
         read_us = self.read_last_us(source, (job,))
-        if written is None or read_us is None or read_us >= written.last_us or _is_read_always(self._graph, job, names):
+        if written is None or read_us is None or read_us >= written.last_us or _is_read_always(self.graph, job, names):
             return None
-        newest = self._runs.newest(job, members)
+        newest = self.runs.newest(job, members)
         if newest is not None and newest.reads(names):
             return None
-        making = (yield from self._runs.of(job)).making(members)
+        making = (yield from self.runs.of(job)).making(members)
         if not any(alike.did.reads(names) for alike in making):
             return (yield from self.since_read_by(job, source))
         return (yield from self._since_read(job, names, target))
 
-    def _since_read(self, job: JobId, names: Collection[DatasetId], target: DatasetId | None) -> _Answer:
-        runs = yield from self._runs.of(job)
+    def _since_read(self, job: JobId, names: Collection[DatasetId], target: DatasetId | None) -> Answer:
+        runs = yield from self.runs.of(job)
         making = runs.making(() if target is None else self.told(target).members)
         reading = [alike for alike in making if alike.did.reads(names)]
 
@@ -285,9 +284,9 @@ class Uses:
             times = (run.observed["input", name].last_us for name in names if ("input", name) in run.observed)
             return max(times, default=BEFORE_ALL_US)
 
-        return self._since(job, making, reading, last_us, lambda did: did.reads_others(names))
+        return self.since(job, making, reading, last_us, lambda did: did.reads_others(names))
 
-    def _since(
+    def since(
         self,
         job: JobId,
         making: Iterable[Alike],
@@ -296,7 +295,7 @@ class Uses:
         does_without: Callable[[Did], bool],
     ) -> Later | None:
         """What those runs of a job say that began after a use was told last by others of them."""
-        is_stream, runs = self._is_stream(job), self._graph.runs
+        is_stream, runs = self._is_stream(job), self.graph.runs
         if is_stream and any(alike.did.state == "open" for alike in using):
             return None
 

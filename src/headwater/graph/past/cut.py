@@ -5,7 +5,7 @@ such runs spoke of: it is the very same object. Any other one is put together fr
 told that spoke both before and after it, and what stands in the log without a run, is folded again (`FoldedAgain`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Literal, TypeVar
@@ -157,6 +157,8 @@ class CutGraph(CutAsThen):
         """Add what a job's runs did, and others told of it, that are not folded again."""
         if now.runs:
             self._cut_edges_into(name, job, now)
+        if now.uses:
+            job.uses = Whole(partial(self._cut_uses, job.uses, now))
         if now.named:
             job.named.update(
                 run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
@@ -185,6 +187,14 @@ class CutGraph(CutAsThen):
         for run in self._runs_as_then(now):
             for (direction, dataset), seen in run.observed.items():
                 _count(job.reads if direction == "input" else job.writes, dataset, [seen])
+
+    def _cut_uses(self, again: Mapping[bytes, Edge], now: Job) -> dict[bytes, Edge]:
+        """What a job's runs tell that jobs use themselves, with those of them that are folded `again`."""
+        uses = {**again}
+        for run in self._runs_as_then(now):
+            for facet, seen in run.told.uses.items() if run.told is not None else ():
+                _count(uses, facet, [seen])
+        return uses
 
     def _counted(self, name: JobId, now: Job) -> Counted:
         """Those of a job's runs that are not folded again."""
@@ -290,6 +300,7 @@ def _take_over(job: Job, again: Job) -> None:
     job.declaration, job.declared_over = again.declaration, again.declared_over
     job.reads = {name: Edge(edge.seen, edge.runs) for name, edge in again.reads.items()}
     job.writes = {name: Edge(edge.seen, edge.runs) for name, edge in again.writes.items()}
+    job.uses = {facet: Edge(edge.seen, edge.runs) for facet, edge in again.uses.items()}
     job.told = {end: {**tellers} for end, tellers in again.told.items()}
     job.told_of_any = {end: {*tellers} for end, tellers in again.told_of_any.items()}
     job.feeds = {other: {**tellers} for other, tellers in again.feeds.items()}

@@ -28,6 +28,8 @@ class FoldedAgain(Graph):
                 self._observe(target, seen)
                 if key[0] == strongest:
                     self._count_evidence(target, key, seen, is_new_run=True)
+        if run.of_job is not None:
+            self._count_uses(run.of_job.job, run)
         if run.told is not None:
             for _, job, _ in run.told.control:
                 self.named_in_control.setdefault(job, set()).add(run_id)

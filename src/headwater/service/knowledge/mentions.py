@@ -26,6 +26,7 @@ from headwater.model.facts import (
     RunOfJob,
     RunTelling,
     Telling,
+    UseEvidence,
 )
 from headwater.model.names import DatasetId, JobId
 
@@ -55,6 +56,7 @@ _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
         ControlFlow,
         ChainLink,
         EngineCatalog,
+        UseEvidence,
     }
 )
 """Other facts of the same event name what they are about; nodes are looked at when somebody asks; and what an engine
