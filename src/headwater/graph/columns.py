@@ -35,7 +35,7 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     Source: OpenLineage ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0
     """
     if isinstance(facet.get("entries"), list):
-        entries = (entry for entry in facet["entries"] if isinstance(entry, dict))
+        entries = (entry for entry in facet["entries"] if isinstance(entry, dict) and entry.get("type") != "JOB")
         mine = [entry for entry in entries if _name(entry) == tuple(target)]
         return tuple(edge for entry in mine for edge in _edges(entry))
     return tuple(_edges(facet))

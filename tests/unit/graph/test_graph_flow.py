@@ -367,3 +367,12 @@ def test_what_another_run_tells_under_another_name_counts_beside_it() -> None:
     weaker = run_event(2, run="s", outputs=[lake("C", columnLineage=from_column("b"), symlinks=other_name)])
 
     assert sources(graph(weaker, explicit), "c") == {("a", "lineage"), ("b", "columnLineage")}
+
+
+def test_an_entry_about_a_job_tells_nothing_of_a_dataset_of_the_same_name() -> None:
+    of_job = {**job("load"), "namespace": "lake", "inputs": [source("b")]}
+    told = entries({**source("load"), "inputs": [source("a")]}, of_job)
+
+    found = graph(run_event(inputs=[lake("a"), lake("b")], outputs=[lake("load")], facets=told))
+
+    assert sources(found, "load") == {("a", "lineage")}
