@@ -432,6 +432,39 @@ def test_of_each_check_what_a_run_told_last_counts(
     assert [finding["words"].removeprefix("raw: ") for finding in findings] == failed
 
 
+def named(name: str | None, *values: str, success: bool) -> Body:
+    """An assertion of one kind on one column, of which there may be several by name or by parameters."""
+    which = {"name": name} if name is not None else {}
+    made = {"assertion": "accepted_values", "column": "status", "success": success, "params": {"values": [*values]}}
+    return facet(assertions=[{**made, **which, "expected": f"{len(values)}", "actual": "7"}])
+
+
+@pytest.mark.parametrize(
+    ("checks", "is_missed"),
+    [
+        ([named("open", "a", success=False), named("closed", "a", success=True)], True),
+        ([named("open", "a", success=False), named("open", "b", "c", success=True)], False),
+        ([named(None, "a", success=False), named(None, "b", success=True)], True),
+        ([named(None, "a", success=False), named(None, "a", success=True)], False),
+        ([named("open", "a", success=False), named(None, "a", success=True)], True),
+    ],
+    ids=["other names", "other parameters of one name", "other parameters", "the same", "one without a name"],
+)
+def test_checks_of_one_kind_on_one_column_are_told_apart_by_their_names_or_else_by_their_parameters(
+    client: TestClient, checks: list[Body], is_missed: bool
+) -> None:
+    post(client, *reversed(told_in_turn(*checks)))
+    reads = event(job={"namespace": "etl", "name": "read"}, run={"runId": "read"}, inputs=[dataset("x")], outputs=[])
+    post(client, {**reads, "outputs": [dataset("raw")], "eventTime": "2026-05-22T14:22:00Z"})
+
+    findings = ask(client, "dataset:lake:raw")["findings"]
+    reached = get(client, "/api/v1/impact?nodeId=dataset:lake:x")["reached"]
+    (quality,) = [each["quality"] for each in reached if each["id"] == "dataset:lake:raw"]
+
+    assert [finding["words"] for finding in findings] == ["raw: accepted_values on status failed"] * is_missed
+    assert quality["passed"] is not is_missed
+
+
 def test_a_check_that_failed_before_too_says_less(client: TestClient) -> None:
     for day in (5, 6):
         post(client, *run("load", day, outputs=[written("raw", dataQualityAssertions=failing())]))

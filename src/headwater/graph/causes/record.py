@@ -330,9 +330,7 @@ class _HeardOfEnd:
 
 
 def _checks() -> _LastOfEach[DataQualityAssertionsFacet, Assertion]:
-    return _LastOfEach(
-        DataQualityAssertionsFacet, lambda facet: facet.assertions, lambda made: (made.assertion, made.of_column)
-    )
+    return _LastOfEach(DataQualityAssertionsFacet, lambda facet: facet.assertions, lambda made: made.check)
 
 
 def _columns(heard: _Heard, readings: Readings) -> tuple[Columns, EventRef] | None:

@@ -1,9 +1,10 @@
 """Facets about the quality of data: what was asserted, what was measured, what a run tested."""
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from pydantic import Field
 
+from headwater.model.facet_texts import sorted_json
 from headwater.model.facets.counts import Count
 from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import Items, Number, Part, View
@@ -24,6 +25,16 @@ class _Outcome(Part):
     params: dict[str, Any] | None = None
 
 
+class CheckId(NamedTuple):
+    """What is asserted, of which column, and which of the assertions that agree in both it is."""
+
+    assertion: str
+    of_column: str | None
+    is_named: bool
+    which: str
+    """Its name, or else its parameters, as JSON."""
+
+
 class Assertion(_Outcome):
     """One expectation and whether the data met it."""
 
@@ -35,6 +46,12 @@ class Assertion(_Outcome):
     def of_column(self) -> str | None:
         """The column that it is about; None: the whole dataset, for which some write an empty name."""
         return self.column or None
+
+    @property
+    def check(self) -> CheckId:
+        """What tells it from others; what is expected and what is looked at may be worked out anew each time."""
+        which = sorted_json(self.params or {}).decode() if self.name is None else self.name
+        return CheckId(self.assertion, self.of_column, self.name is not None, which)
 
 
 class DataQualityAssertionsFacet(View):

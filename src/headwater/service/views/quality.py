@@ -7,7 +7,7 @@ from itertools import groupby, takewhile
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
-from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet
+from headwater.model.facets.quality import Assertion, CheckId, DataQualityAssertionsFacet, DataQualityMetricsFacet
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
 from headwater.service.http.answers import iso, writable
@@ -17,8 +17,6 @@ from headwater.store.facet_reader import ToldFacet
 
 ViewT = TypeVar("ViewT", bound=View)
 
-_Check = tuple[str, str | None]
-"""What is asserted, and of which column."""
 _KEYS: Final = (DataQualityAssertionsFacet.key, DataQualityMetricsFacet.key)
 _MOST_JOBS: Final = 50
 """Of a dataset's jobs, those heard of last: whose newest runs may have measured it."""
@@ -85,21 +83,17 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
 
 def _last_words(told: Sequence[tuple[_Told, DataQualityAssertionsFacet]]) -> Iterator[Assertion]:
     """The assertions that count, newest first; all those of one facet, though two be of one check."""
-    heard: dict[_Check, set[JobId | None]] = {}
+    heard: dict[CheckId, set[JobId | None]] = {}
     for each, facet in told:
-        new = [made for made in facet.assertions if not _is_settled(each.job, heard.get(_check(made), set()))]
+        new = [made for made in facet.assertions if not _is_settled(each.job, heard.get(made.check, set()))]
         for made in new:
-            heard.setdefault(_check(made), set()).add(each.job)
+            heard.setdefault(made.check, set()).add(each.job)
         yield from new
 
 
 def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
     """Whether those who told of the check since have the last word on what the job told of it."""
     return bool(newer) if job is None else job in newer or None in newer
-
-
-def _check(made: Assertion) -> _Check:
-    return made.assertion, made.of_column
 
 
 def _read(told: Sequence[_Told], kind: type[ViewT]) -> Iterator[tuple[_Told, ViewT]]:

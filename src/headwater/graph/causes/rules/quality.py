@@ -41,10 +41,10 @@ def _weighed(found: Iterable[Finding], visit: Visit, history: History) -> Iterat
 def _meanwhile(visit: Visit, history: History, direction: Direction, name: DatasetId) -> Sequence[FailedCheck]:
     """What a stream found missed that was news for whoever read from it, each check once, when it was first."""
     told = history.failed_meanwhile(visit.run.run_id) if history.is_stream(visit.run.job) else ()
-    first: dict[tuple[str, str | None], FailedCheck] = {}
+    first: dict[tuple[object, ...], FailedCheck] = {}
     for each in told:
         if (each.direction, each.dataset) == (direction, name) and visit.news.has(each.at_us):
-            first.setdefault((each.check.assertion.assertion, each.check.assertion.of_column), each)
+            first.setdefault(each.check.assertion.check, each)
     return [*first.values()]
 
 
