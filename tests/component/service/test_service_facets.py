@@ -464,6 +464,62 @@ def test_tests_that_a_run_tells_again_and_again_stand_there_once_and_those_that_
     assert [each["words"] for each in found] == ["load: b failed"]
 
 
+QUALITY_OF = ("dataset:lake:t", "datasetField:lake:t:id", "job:etl:load")
+
+
+def in_quality(client: TestClient, query: str = "") -> list[list[str]]:
+    return [
+        [each["kind"] for each in get(client, f"/api/v1/quality?nodeId={node}{query}")["timeline"]]
+        for node in QUALITY_OF
+    ]
+
+
+@pytest.mark.parametrize("side", ["inputs", "outputs"])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_quality_that_a_run_takes_back_is_told_no_more(
+    client: TestClient, side: str, order: int, is_repeated: bool
+) -> None:
+    tests = facet(tests=[{"name": "fresh", "status": "fail"}])
+    told = {
+        "dataQualityAssertions": facet(assertions=[{"assertion": "not_null", "success": False, "column": "id"}]),
+        "dataQualityMetrics": facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}),
+    }
+    schema_too = {"schema": schema("id")}
+    gone = {name: {**(value if is_repeated else facet()), "_deleted": True} for name, value in told.items()}
+    events = [
+        event(
+            eventType=kind,
+            eventTime=f"2026-05-22T14:23:{second}Z",
+            run={"runId": "r", "facets": {"test": of_run}},
+            inputs=[],
+            outputs=[],
+        )
+        | {side: [dataset("t", **facets, **schema_too)]}
+        for kind, second, of_run, facets in (
+            ("START", 10, tests, told),
+            ("COMPLETE", 20, {**(tests if is_repeated else facet()), "_deleted": True}, gone),
+        )
+    ]
+    post(client, *events[::order])
+
+    assert in_quality(client) == [[], [], []]
+    assert in_quality(client, "&asOf=2026-05-22T14:23:15Z") == [
+        ["test", "dataQualityMetrics", "dataQualityAssertions"],
+        ["dataQualityMetrics", "dataQualityAssertions"],
+        ["test"],
+    ]
+
+
+def test_quality_that_a_dataset_event_declares_to_be_gone_is_no_entry(client: TestClient) -> None:
+    told = facet(rowCount=0, columnMetrics={"id": {"nullCount": 5}}, _deleted=True)
+    missed = facet(assertions=[{"assertion": "unique", "success": False, "column": "id"}], _deleted=True)
+    post(client, event(outputs=[dataset("t", schema=schema("id"))]))
+    post(client, declared(30, schema=schema("id"), dataQualityMetrics=told, dataQualityAssertions=missed))
+
+    assert in_quality(client) == [[], [], []]
+
+
 def test_tests_are_those_of_the_time_that_is_asked_for(client: TestClient) -> None:
     post(client, checking("a", 10, "fail", "t"), checking("a", 20, "pass", "t"), checking("b", 30, "fail", "t"))
 

@@ -8,7 +8,7 @@ Of what dataset events declare, facts keep the last; what was declared before is
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
@@ -75,7 +75,7 @@ def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[
 def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     graph = knowledge.graph
     for member in graph.members(name):
-        for row in _without_repetitions(knowledge.store.tellings(member, _OF_DATASET)):
+        for row in _without_repetitions(_standing(knowledge, knowledge.store.tellings(member, _OF_DATASET))):
             yield _Told(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
         dataset = graph.datasets.get(member)
         declared = [*dataset.declared.values()] if dataset else []
@@ -102,10 +102,25 @@ def _declared(event: DatasetEvent) -> Iterator[_Told]:
             yield _Told(event.stamp, None, None, kind, content_of(facet).digest)
 
 
+def _standing(knowledge: Knowledge, told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
+    """What runs told, but for what they took back since."""
+    newest_first = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
+    for _, of_one in groupby(newest_first, key=_of_run):
+        yield from takewhile(lambda each: not _is_taken_back(knowledge, each.content), of_one)
+
+
+def _of_run(told: ToldFacet) -> tuple[str, Direction, str]:
+    return told.run_id, told.direction, told.name
+
+
+def _is_taken_back(knowledge: Knowledge, content: bytes) -> bool:
+    return knowledge.store.content(content).get("_deleted") is True
+
+
 def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
     """Of what a run told several times in a row the last."""
-    in_order = sorted(told, key=lambda each: (each.run_id, each.direction, each.name, each.stamp, each.content))
-    for _, same in groupby(in_order, key=lambda each: (each.run_id, each.direction, each.name, each.content)):
+    in_order = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content))
+    for _, same in groupby(in_order, key=lambda each: (*_of_run(each), each.content)):
         *_, last = same
         yield last
 
@@ -116,11 +131,9 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
     told.sort(key=lambda row: (row.run_id, row.stamp, row.content), reverse=True)
     for run_id, rows in groupby(told, key=lambda row: row.run_id):
         settled: frozenset[str] = frozenset()
-        for row in rows:
+        for row in takewhile(lambda each: not _is_taken_back(knowledge, each.content), rows):
             facet = knowledge.store.content(row.content)
             yield _Told(row.stamp, run_id, None, "test", row.content, settled)
-            if facet.get("_deleted") is True:
-                break
             settled |= {name for test in objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
 
 
@@ -142,6 +155,8 @@ def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
 
 def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.QualityPoint | None:
     facet = knowledge.store.content(told.content)
+    if facet.get("_deleted") is True:
+        return None
     assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
     if told.settled:
         tests = [test for test in objects(facet.get("tests")) if test.get("name") not in told.settled]
@@ -185,8 +200,6 @@ def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] 
     if column is not None:
         of_column = columns.get(column) if isinstance(columns, dict) else None
         return of_column if isinstance(of_column, dict) else None
-    if facet.get("_deleted") is True:
-        return None
     return {name: value for name, value in facet.items() if not name.startswith("_")}
 
 
