@@ -241,6 +241,84 @@ def dropped(second: int, name: str) -> Body:
     return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset(name, lifecycleStateChange=change)])
 
 
+def written(second: int, name: str, **facets: object) -> list[Body]:
+    """A run that begins to write then, and ends a second later."""
+    times = (("START", second), ("COMPLETE", second + 1))
+    return [run_event(f"w{second}", kind, at, outputs=[dataset(name, **facets)]) for kind, at in times]
+
+
+def declared(second: int, name: str) -> Body:
+    return {"eventTime": f"2026-05-22T14:23:{second:02d}Z", "producer": "p", "dataset": dataset(name)}
+
+
+BACKED_UP = [*written(1, "t"), renamed(5, "t", "t_old")]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("rebuilt", "state", "deleted"),
+    [
+        (written(7, "t"), "", False),
+        (written(7, "t", lifecycleStateChange=facet(lifecycleStateChange="CREATE")), "CREATE", False),
+        ([declared(7, "t")], "", False),
+        ([], "DROP", True),
+        (written(3, "t"), "DROP", True),
+        (written(7, "t_old"), "DROP", True),
+        ([*written(7, "t"), renamed(9, "t", "u"), dropped(11, "u")], "DROP", True),
+    ],
+    ids=["written", "created", "declared", "not", "written before", "old one written", "written, renamed and dropped"],
+)
+def test_a_table_that_was_made_anew_under_its_old_name_is_there_when_what_it_was_before_is_dropped(
+    client: TestClient, rebuilt: list[Body], state: str, deleted: bool, order: int
+) -> None:
+    post(client, *[*BACKED_UP, *rebuilt, dropped(20, "t_old")][::order])
+
+    shown = [get(client, f"{LAKE}/{name}") for name in ("t", "t_old")]
+
+    assert {(each["lastLifecycleState"], each["deleted"]) for each in shown} == {(state, deleted)}
+
+
+def dropping(second: int, *ends: str, told_by: str = "all") -> list[Body]:
+    """A run that is to drop `t`, and tells so in its first event or in all."""
+    told = [DROPPED] if told_by == "all" else []
+    kinds = enumerate(("START", *ends))
+    return [run_event("drop", kind, second + at, outputs=told if at else [DROPPED]) for at, kind in kinds]
+
+
+CREATED = {"lifecycleStateChange": facet(lifecycleStateChange="CREATE")}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("told_by", ["all", "the first"])
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        (["FAIL"], ("CREATE", False)),
+        (["ABORT"], ("CREATE", False)),
+        (["COMPLETE"], ("DROP", True)),
+        (["RUNNING"], ("DROP", True)),
+        (["FAIL", "COMPLETE"], ("DROP", True)),
+    ],
+    ids=["FAIL", "ABORT", "COMPLETE", "RUNNING", "FAIL and COMPLETE"],
+)
+def test_what_a_run_failed_to_do_to_a_dataset_was_not_done(
+    client: TestClient, end: list[str], told_by: str, expected: tuple[str, bool], order: int
+) -> None:
+    post(client, *[*written(1, "t", **CREATED), *dropping(10, *end, told_by=told_by)][::order])
+
+    now, before = (get(client, f"{LAKE}/t{query}") for query in ("", "?asOf=2026-05-22T14:23:10Z"))
+
+    assert (now["lastLifecycleState"], now["deleted"]) == expected
+    assert (before["lastLifecycleState"], before["deleted"]) == ("DROP", True)
+
+
+def test_of_a_dataset_of_which_a_run_told_alone_that_failed_nothing_was_done(client: TestClient) -> None:
+    post(client, *dropping(10, "FAIL"))
+
+    shown = get(client, f"{LAKE}/t")
+    assert (shown["lastLifecycleState"], shown["deleted"]) == ("", False)
+
+
 SWAP = [renamed(10, "t", "t_old"), renamed(11, "t_new", "t"), dropped(12, "t_old")]
 
 

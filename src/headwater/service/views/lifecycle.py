@@ -1,16 +1,17 @@
 """What was done to a dataset as a whole, and whether it is still there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
 from typing import NamedTuple
 
 from headwater.graph.identity import Link
+from headwater.graph.records import Dataset
 from headwater.graph.walk import reachable
-from headwater.model.events import Direction
 from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
-from headwater.model.names import DatasetId
+from headwater.model.facts import Stamped
+from headwater.model.names import DatasetId, JobId
+from headwater.model.times import BEFORE_ALL_US
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import current_shape
 
@@ -30,11 +31,8 @@ def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str,
 
     As Marquez has it: None for a dataset without a version, and for one that was put and that no run wrote.
     """
-    change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
-    if change is not None:
-        if not _is_drop(change):
-            return change.lifecycle_state_change
-        last = _last_change(knowledge, name)
+    last = _last_change(knowledge, name) if _KEY in digests else None
+    if last is not None:
         return "" if last.state == _DROP and _is_there_again(knowledge, name, last) else last.state
     was_put = knowledge.facets.view(DeclaredFacet, digests) is not None
     has_none = current_shape(knowledge.graph, name) is None or (was_put and not _was_written(knowledge, name))
@@ -43,39 +41,50 @@ def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str,
 
 def is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> bool:
     """Whether it was dropped, and since then no run has begun to write it and nobody declared it."""
-    change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
-    if change is None or not _is_drop(change):
-        return False
-    last = _last_change(knowledge, name)
-    return last.state == _DROP and not _is_there_again(knowledge, name, last)
+    last = _last_change(knowledge, name) if _KEY in digests else None
+    return last is not None and last.state == _DROP and not _is_there_again(knowledge, name, last)
 
 
 def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
     """Whether a run has begun to write it since it was dropped, or somebody declared it."""
-    told = (each.stamp.time_us for dataset in knowledge.names(name) for each in dataset.declared.values())
-    return any(time_us > drop.at_us for time_us in chain(told, _writes_began(knowledge, name)))
+    return any(at_us > drop.at_us for member in knowledge.graph.members(name) for at_us in _made(knowledge, member))
 
 
-def _is_drop(change: LifecycleStateChangeFacet) -> bool:
-    return change.lifecycle_state_change == _DROP
-
-
-def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change:
-    """What was done last to a dataset that was dropped under one of its names.
+def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change | None:
+    """What was done last to a dataset, be it that it was dropped under one of its names; None: nobody told.
 
     Tables change places by their names: t becomes t_old, t_new becomes t, t_old is dropped. What is told of the three
-    is told of one dataset, and that is still there: nobody has renamed t since it came back.
+    is told of one dataset, and that is still there: nobody has renamed t since it came back, or was made anew.
     """
-    first, *others = sorted(_changes(knowledge, name), reverse=True)
-    links = knowledge.graph.identities.links(name) if others else []
-    renames = [link for link in links if link.reason == "rename"]
+    changes = sorted(_changes(knowledge, name), reverse=True)
+    if not changes or changes[0].state != _DROP:
+        return changes[0] if changes else None
+    first, *others = changes
+    links = knowledge.graph.identities.links(name)
+    left_us = _left(links)
     gone = _joined_with(first.name, [link for link in links if link.reason != "rename"])
     for change in others:
-        since = (link.seen for link in renames if change.name in (link.name, link.other))
-        is_left = any(seen is not None and seen.last_us > change.at_us for seen in since)
-        if change.state != _DROP and change.name not in gone and not is_left:
+        if (
+            change.state != _DROP
+            and change.name not in gone
+            and change.at_us >= left_us.get(change.name, BEFORE_ALL_US)
+        ):
             return change
-    return first
+    gone_us = left_us | {each.name: max(each.at_us, left_us.get(each.name, each.at_us)) for each in others}
+    made = (
+        (at_us, each) for each in left_us.keys() - gone for at_us in _made(knowledge, each) if at_us > gone_us[each]
+    )
+    return max((_Change(at_us, each, "") for at_us, each in made), default=first)
+
+
+def _left(links: Iterable[Link]) -> dict[DatasetId, int]:
+    """When each name was last told to be renamed, or to be what another was renamed to."""
+    left_us: dict[DatasetId, int] = {}
+    for link in links:
+        if link.reason == "rename" and link.seen is not None:
+            for end in (link.name, link.other):
+                left_us[end] = max(left_us.get(end, link.seen.last_us), link.seen.last_us)
+    return left_us
 
 
 def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetId]:
@@ -88,22 +97,72 @@ def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetI
 
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> Iterator[_Change]:
-    """What was told last by each name."""
+    """What was told last by each name, but for what a run told that failed to do it."""
     for member in knowledge.graph.members(name):
         dataset = knowledge.graph.datasets.get(member)
         said = None if dataset is None else dataset.current_facets().get(_KEY)
+        if dataset is not None and said is not None and _is_of_failed(knowledge, member, said):
+            said = _told_otherwise(knowledge, member, dataset)
         change = None if said is None else knowledge.facets.view(LifecycleStateChangeFacet, {_KEY: said.content})
         if said is not None and change is not None:
             yield _Change(said.stamp.time_us, member, change.lifecycle_state_change)
 
 
+def _is_of_failed(knowledge: Knowledge, name: DatasetId, said: Stamped) -> bool:
+    """Whether runs told this of what they wrote that failed; the store is asked only if one may have."""
+    at_us = said.stamp.time_us
+    jobs = knowledge.graph.jobs_naming(name) if said.is_written else ()
+    failed = [run_id for job in jobs for run_id in _at_work(knowledge, job, at_us) if _has_failed(knowledge, run_id)]
+    told = knowledge.store.told_facets(failed, name, [_KEY]) if failed else ()
+    return any(each.stamp == said.stamp and each.content == said.content for each in told)
+
+
+def _at_work(knowledge: Knowledge, job: JobId, at_us: int) -> Iterator[str]:
+    """The runs of a job that may have spoken then; only those are looked at that had begun not long before."""
+    done, runs = knowledge.activity(job), knowledge.graph.runs
+    for run_id in done.begun_by(at_us, lambda each: knowledge.run(each).seen.first_us):
+        seen = knowledge.run(run_id).seen
+        if seen.first_us + done.longest_us < at_us:
+            return
+        if seen.last_us >= at_us and run_id in runs:
+            yield run_id
+
+
+def _has_failed(knowledge: Knowledge, run_id: str) -> bool:
+    run = knowledge.graph.runs.get(run_id)
+    end = None if run is None else knowledge.graph.end_of(run)
+    return end is not None and end.event_type in ("FAIL", "ABORT")
+
+
+def _told_otherwise(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Stamped | None:
+    """What was told last by that name but for what failed runs told of what they wrote."""
+    runs = [run_id for job in knowledge.graph.jobs_naming(name) for run_id in knowledge.graph.jobs[job].runs]
+    failed = {run_id for run_id in runs if _has_failed(knowledge, run_id)}
+    told = [
+        Stamped(each.stamp, each.direction == "output", each.content)
+        for each in knowledge.store.told_facets(runs, name, [_KEY])
+        if each.direction == "input" or each.run_id not in failed
+    ]
+    told += [declared.facets[_KEY] for declared in dataset.declared.values() if _KEY in declared.facets]
+    return max(told, default=None)
+
+
 def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
-    return next(_writes_began(knowledge, name), None) is not None
+    return any(True for member in knowledge.graph.members(name) for _ in _writes_began(knowledge, member))
+
+
+def _made(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
+    """When a dataset was declared under that very name, and when each run that wrote it so was first told to."""
+    dataset = knowledge.graph.datasets.get(name)
+    if dataset is not None:
+        yield from (each.stamp.time_us for each in dataset.declared.values())
+        yield from _writes_began(knowledge, name)
 
 
 def _writes_began(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
-    """When each run that wrote it was first told to."""
+    """When each run that wrote a dataset under that very name was first told to."""
     graph = knowledge.graph
-    runs = (graph.runs[run_id] for job in graph.writers(name) for run_id in graph.jobs[job].runs)
-    ends: list[tuple[Direction, DatasetId]] = [("output", member) for member in graph.members(name)]
-    return (run.observed[end].first_us for run in runs for end in ends if end in run.observed)
+    dataset, end = graph.datasets.get(name), ("output", name)
+    writers = () if dataset is None else dataset.writers
+    runs = (graph.runs[run_id] for job in writers for run_id in graph.jobs[job].runs)
+    return (run.observed[end].first_us for run in runs if end in run.observed)
