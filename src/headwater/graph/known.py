@@ -8,6 +8,7 @@ from headwater.graph.edits import Edits
 from headwater.graph.identity import Identities
 from headwater.graph.nodes import Nodes
 from headwater.graph.records import Dataset, Job, Run, RunEnd, Teller, ToldOfRun
+from headwater.graph.sayings import Sayings
 from headwater.model.facts import Quarantined, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -35,6 +36,7 @@ class Known:
         """By the id of a run: who tells of flows out of it or into it; a declaration may have been replaced since."""
         self.content = content
         """Reads what a facet or declaration says, by its digest."""
+        self.sayings = Sayings(content)
         self._same_ends: dict[RunEnd, RunEnd] = {}
         self._same_jobs: dict[JobId, JobId] = {}
         self._same_uses: dict[bytes, bytes] = {}

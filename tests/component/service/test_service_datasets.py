@@ -359,6 +359,39 @@ def test_each_version_says_what_was_done_to_the_dataset_with_it(client: TestClie
     assert [(each["lastLifecycleState"], each["deleted"]) for each in (dropped, again)] == [("DROP", True), ("", False)]
 
 
+FIELD, OTHER_FIELD = {"name": "a", "type": "int"}, {"name": "b", "type": "int"}
+PLACED = [{**FIELD, "ordinal_position": 1}, {**OTHER_FIELD, "ordinal_position": 2}]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_same"),
+    [
+        (facet(fields=[FIELD]), facet(fields=[FIELD], _producer="https://example.org/2"), True),
+        (facet(fields=[FIELD]), facet(fields=[FIELD], _schemaURL="https://example.org/2.json"), True),
+        (facet(fields=[FIELD]), facet(fields=[{**FIELD, "description": None}]), True),
+        (facet(fields=PLACED), facet(fields=PLACED[::-1]), True),
+        (facet(fields=[FIELD]), facet(fields=[{**FIELD, "description": "an a"}]), False),
+        (facet(fields=[FIELD, OTHER_FIELD]), facet(fields=[OTHER_FIELD, FIELD]), False),
+        (facet(fields=[FIELD]), facet(fields=[FIELD], _deleted=True), False),
+    ],
+    ids=["producer", "schemaURL", "null", "order of places", "description", "order", "taken back"],
+)
+def test_facets_that_say_the_same_make_one_version_whoever_tells_them(
+    client: TestClient, one: Body, other: Body, are_same: bool
+) -> None:
+    told = [
+        run_event(f"r{at}", "COMPLETE", at, outputs=[dataset("t", schema=each)])
+        for at, each in ((1, one), (2, other), (3, one))
+    ]
+    post(client, *told)
+
+    versions = [each["version"] for each in get(client, f"{LAKE}/t/versions")["versions"]]
+    met = [get(client, f"/api/v1/jobs/runs/r{at}")["outputDatasetVersions"][0]["datasetVersionId"] for at in (1, 2, 3)]
+
+    assert len(versions) == (1 if are_same else 3)
+    assert [each["version"] == versions[-1] for each in met] == [True, are_same, True]
+
+
 def test_nested_columns_are_shown_inside_theirs(client: TestClient) -> None:
     nested = facet(fields=[{"name": "who", "type": "struct", "fields": [{"name": "id", "type": "int"}]}])
     post(client, event(inputs=[dataset("t", schema=nested)]))

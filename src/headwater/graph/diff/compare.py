@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
+from headwater.graph.sayings import in_their_places
 from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
@@ -118,7 +119,7 @@ def columns_of(schema: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
-    for field in fields if isinstance(fields, list) else ():
+    for field in in_their_places(fields) if isinstance(fields, list) else ():
         name = field.get("name") if isinstance(field, dict) else None
         if isinstance(name, str) and name:
             kind = field.get("type")

@@ -39,6 +39,7 @@ class CutFacets(Graph):
         self._until_us = until_us
         self._older = older
         self.again = FoldedAgain(now.content, now.column_edges)
+        self.sayings = now.sayings
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
 

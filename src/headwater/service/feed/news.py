@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from headwater.graph.lineage import Graph
+from headwater.model import strict_json
 from headwater.model.events import Direction
 from headwater.model.facts import (
+    Content,
     Declaration,
     DeclaredTimes,
     Fact,
@@ -47,7 +49,7 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         if isinstance(fact, Observation):
             told.append(fact)
         elif isinstance(fact, ObservedFacet):
-            if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact):
+            if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact, facts):
                 schemas.add(fact.dataset)
         elif isinstance(fact, RunOfJob):
             runs.append(fact)
@@ -80,18 +82,26 @@ def _job_of(graph: Graph, fact: RunOfJob) -> JobId:
     return fact.job if run is None or run.of_job is None else run.of_job.merge(fact).job
 
 
-def _is_other(graph: Graph, fact: ObservedFacet) -> bool:
-    """Whether the newest schema will be another one; where it is told again, as nearly always, that is seen at once."""
+def _is_other(graph: Graph, fact: ObservedFacet, facts: Sequence[Fact]) -> bool:
+    """Whether the newest schema will say another thing; where it is told again, as nearly always, that is seen at once.
+
+    `facts` are all of the event, among them what the facet says.
+    """
     known = graph.datasets.get(fact.dataset)
     newest = None if known is None else known.facets.get(_SCHEMA)
     if newest is not None and newest.content == fact.content:
         return False
     of_all = graph.facets_of(fact.dataset).get(_SCHEMA)
-    return of_all is None or (of_all < fact.stamped and of_all.content != fact.content)
+    if of_all is None or fact.stamped <= of_all or of_all.content == fact.content:
+        return of_all is None
+    told = next(each.body for each in facts if isinstance(each, Content) and each.digest == fact.content)
+    return graph.sayings.of(fact.content, cast(Mapping[str, Any], strict_json.parse(told))) != graph.sayings.of(
+        of_all.content
+    )
 
 
 def _schema(graph: Graph, name: DatasetId) -> bytes | None:
-    return graph.digest_of(name, _SCHEMA)
+    return graph.sayings.of_any(graph.digest_of(name, _SCHEMA))
 
 
 def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:

@@ -30,7 +30,7 @@ _OURS: Final = uuid5(NAMESPACE_URL, HEADWATER_FACETS)
 
 
 class Shape(NamedTuple):
-    """What makes a version of a dataset: the digests of its schema facet and its version facet."""
+    """What makes a version of a dataset, by what they say: the digests of its schema facet and its version facet."""
 
     schema: bytes | None = None
     version: bytes | None = None
@@ -115,9 +115,13 @@ def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None
 
 
 def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
-    """The UUID of a version of a dataset, the same under each of its names."""
-    digests = (None if digest is None else digest.hex() for digest in shape)
+    """The UUID of a version of a dataset, the same under each of its names, whoever tells of it."""
+    digests = (None if digest is None else digest.hex() for digest in _said(graph, shape))
     return content_uuid("dataset version", *graph.shown(name), *digests)
+
+
+def _said(graph: Graph, shape: Shape) -> tuple[bytes | None, bytes | None]:
+    return graph.sayings.of_any(shape.schema), graph.sayings.of_any(shape.version)
 
 
 def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
@@ -164,7 +168,7 @@ class _Change(NamedTuple):
 
 
 def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
-    """The versions of a dataset, oldest first; neighbours differ. A stream makes one with each commit.
+    """The versions of a dataset, oldest first; neighbours differ in what they say. A stream makes one with each commit.
 
     An event that reads a dataset and writes it may tell of two.
     """
@@ -173,7 +177,7 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
     for (stamp, _), together in groupby(_changes(knowledge, name), key=_when):
         changes = list(together)
         before, shape = shape, told.after(changes)
-        if shape != before:
+        if shape != before and _said(knowledge.graph, shape) != _said(knowledge.graph, before):
             told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
             declared_by = None if told_by is not None else (stamp.digest, changes[0].dataset)
             is_known = True
