@@ -173,6 +173,25 @@ def test_a_command_whose_result_is_shown_is_one_run(program: Program) -> None:
     ]  # fmt: skip
 
 
+def test_a_change_of_a_table_that_failed_leaves_it_as_it_was(program: Program) -> None:
+    program.spark.sql("CREATE TABLE lake.sales.taken (id INT) USING iceberg")
+    with pytest.raises(PySparkException):
+        program.spark.sql("ALTER TABLE lake.sales.orders RENAME TO sales.taken")
+
+    told = program.ended()["shop.rename.lake.sales.taken"]
+
+    assert told.states == ["START", "FAIL"]
+    tables = [table for raw in told.events for table in raw.get("outputs", [])]
+    assert tables
+    for table in tables:
+        assert "lifecycleStateChange" not in table["facets"]
+        assert table["name"].endswith("sales/orders")
+        assert [one["name"] for one in table["facets"]["symlinks"]["identifiers"]] == [
+            "lake.sales.orders",
+            "sales.orders",
+        ]
+
+
 def test_changes_of_a_table_itself_are_told(program: Program) -> None:
     plain = f"plain_{program.folder.name}"
     for command in (

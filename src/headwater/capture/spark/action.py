@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
+from openlineage.client.event_v2 import RunState
 from openlineage.client.facet_v2 import RunFacet
 
 from headwater.capture.spark.application import WELL, Ending, why
@@ -145,7 +146,8 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | N
     """Learn what an execution reads and writes, down to the column."""
     analysed, session = execution.analyzed(), execution.sparkSession()
     action.kind = analysed.productPrefix()
-    change = guard.attempt("change", partial(change_of, analysed, session), None)
+    is_done = action.ended_at is not None and action.ending.state == RunState.COMPLETE
+    change = guard.attempt("change", partial(change_of, analysed, session, is_done=is_done), None)
     if change is not None:
         action.writes = [change]
         return

@@ -1,7 +1,8 @@
 """Commands that change a table itself, and no rows: CREATE TABLE without AS, ALTER, RENAME, TRUNCATE, DROP.
 
-Each is a run with the table as its output and the facet `lifecycleStateChange`. What may have done nothing is not
-told: IF EXISTS and IF NOT EXISTS leave no trace of whether anything was done.
+Each is a run with the table as its output and the facet `lifecycleStateChange`, once it is done: one that failed leaves
+the table as it was. What may have done nothing is not told: IF EXISTS and IF NOT EXISTS leave no trace of whether
+anything was done.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,10 +22,19 @@ from headwater.observe.spark.schema import schema_facet
 Change = Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
 
 
-def change_of(plan: Java, session: Java) -> Write | None:
-    """The table that a command changes; None where it is no such command, or names no table that is known."""
+def change_of(plan: Java, session: Java, *, is_done: bool) -> Write | None:
+    """The table that a command changes; None where it is no such command, or names no table that is known.
+
+    `is_done`: the command has come to its end, and well. Else the table is told of as it was before.
+    """
     rule = _RULES.get(plan.productPrefix())
-    return None if rule is None else rule(plan, session)
+    write = None if rule is None else rule(plan, session)
+    if write is None or write.dataset is None or is_done:
+        return write
+    if rule is _renamed:
+        write.dataset = _in_its_place(plan, session, _label(plan.child()))
+    write.dataset.facets.pop("lifecycleStateChange", None)
+    return write
 
 
 def _created(plan: Java, session: Java) -> Write | None:
@@ -64,10 +74,17 @@ def _renamed(plan: Java, session: Java) -> Write | None:
     parts = list(items(plan.newName()))
     schema = parts[:-1] or list(old.identifier().namespace())
     new = ".".join([old.catalog().name(), *map(str, schema), str(parts[-1])])
-    dataset = iceberg_dataset(table.table().location(), None, new, catalog)
-    dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
+    dataset = _in_its_place(plan, session, new)
     before = [] if catalog is None else called(_label(old), catalog)
     return _told("RENAME", new, plan, dataset, before[0] if before else None)
+
+
+def _in_its_place(plan: Java, session: Java, name: str) -> Described:
+    """The table that is to be renamed, where it lies, as its catalog calls it by that name."""
+    old, table = plan.child(), plan.child().table()
+    dataset = iceberg_dataset(table.table().location(), None, name, catalog_of(old.catalog().name(), session))
+    dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
+    return dataset
 
 
 def _dropped(plan: Java, session: Java) -> Write | None:
