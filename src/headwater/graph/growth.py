@@ -12,6 +12,7 @@ from headwater.graph.declared import dataset_of, digests, flows, makers, referen
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
+from headwater.graph.mending import End, end_of
 from headwater.graph.records import DeclaredFacets, Run
 from headwater.model.edits import APART
 from headwater.model.events import Direction
@@ -36,6 +37,7 @@ from headwater.model.facts import (
     ObservedFacet,
     ParentRun,
     Quarantined,
+    Renaming,
     RunFacet,
     RunOfJob,
     RunTelling,
@@ -72,6 +74,7 @@ class Growth(JobEdges, ColumnEvidences):
             Declaration: self._add_declaration,
             DeclaredTimes: self._add_declared_times,
             Alias: self._add_alias,
+            Renaming: self._add_renaming,
             Quarantined: self._add_quarantined,
             Edit: self._add_edit,
             CatalogEntry: self._add_catalog_entry,
@@ -98,6 +101,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_run_times(self, fact: RunTimes) -> None:
         self._run(fact.run_id).hear(fact)
+        self._look_at_renames(fact.run_id)
 
     def _add_job_facet(self, fact: JobFacet) -> None:
         job = self._job(fact.job)
@@ -105,6 +109,49 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_alias(self, fact: Alias) -> None:
         self.identities.add_alias(fact)
+        if fact.evidence == "rename":
+            self.renamed_anyway.add(frozenset((fact.name, fact.alias)))
+            self._look_at_rename(fact.name, fact.alias)
+
+    def _add_renaming(self, fact: Renaming) -> None:
+        renames = self._told(fact.run_id).renames
+        renamed = fact.name, fact.former
+        renames[renamed] = widened(renames.get(renamed), fact.seen)
+        self._note_rename(fact)
+
+    def _note_rename(self, fact: Renaming) -> None:
+        self.identities.add_alias(fact.alias)
+        self.renaming_runs[frozenset((fact.name, fact.former))].add(fact.run_id)
+        self._look_at_rename(fact.name, fact.former)
+
+    def _look_at_renames(self, run_id: str) -> None:
+        """Count a run's renames anew, now that it may have failed, or not have."""
+        for renamed in self.renamed_by(run_id):
+            self._look_at_rename(*renamed)
+
+    def _look_at_rename(self, name: DatasetId, former: DatasetId) -> None:
+        pair = frozenset((name, former))
+        has_failed = pair not in self.renamed_anyway and all(map(self.has_failed, self.renaming_runs[pair]))
+        self.identities.fail_rename(name, former, has_failed=has_failed)
+
+    def renamed_by(self, run_id: str) -> Iterable[tuple[DatasetId, DatasetId]]:
+        """The new and the former names of datasets that a run tells to have renamed."""
+        run = self.runs.get(run_id)
+        return () if run is None or run.told is None else run.told.renames
+
+    def has_failed(self, run_id: str) -> bool:
+        """Whether the run has come to an end, and not well."""
+        run = self.runs.get(run_id)
+        end = None if run is None else self.end_of(run)
+        return end is not None and end.event_type in ("FAIL", "ABORT")
+
+    def end_of(self, run: Run) -> End | None:
+        """The state that the run is taken to be in; None for one that was never heard of itself."""
+        return end_of(run, self.is_deleted)
+
+    def is_deleted(self, digest: bytes) -> bool:
+        """Whether the facet with this digest stands there only to say that it is gone."""
+        return self.content(digest).get("_deleted") is True
 
     def _add_catalog_entry(self, fact: CatalogEntry) -> None:
         self.identities.add_catalog_entry(fact)
@@ -116,11 +163,13 @@ class Growth(JobEdges, ColumnEvidences):
         if fact.state == "FAIL":
             told = self._told(fact.run_id)
             told.failed = widened(told.failed, fact.seen)
+            self._look_at_renames(fact.run_id)
 
     def _add_run_facet(self, fact: RunFacet) -> None:
         if fact.name in TROUBLE:  # all others are read from the store where a run is shown
             troubles = self._told(fact.run_id).facets
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
+            self._look_at_renames(fact.run_id)
 
     def _add_run_telling(self, fact: RunTelling) -> None:
         self._told(fact.run_id).has_tested = True

@@ -1,10 +1,11 @@
 """Which names are one dataset, and why: classes of names, made by evidence and parted by people.
 
 The classes depend on what is known and not on the order in which it came. Most evidence joins two names for good,
-which a union-find keeps. Two rules can take a class apart again; they are worked out anew when it matters to them:
+which a union-find keeps. Three rules can take a class apart again; they are worked out anew when it matters to them:
 
 - Names that people parted stay apart. Within their component, links join in a fixed order, the strongest first, and a
   link that would bring parted names together is passed over.
+- A rename that failed, which may be known only later, joins nothing; nor do links then that would need it.
 - A loose name belongs to the class that alone claims it. Where several classes do, nobody can tell, and it belongs to
   none; nor does one that people parted from another that the class has taken in, in the order of the names. Loose is
   one that is incomplete (without a namespace), and that of a table in Flink's catalog in memory.
@@ -66,10 +67,12 @@ class Identities:
         self._claims: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
         self._loose: set[DatasetId] = set()
         self._apart: dict[DatasetId, set[DatasetId]] = defaultdict(set)
+        self._failed: set[frozenset[DatasetId]] = set()
+        """Pairs of names of which one was to be renamed to the other, and that failed."""
         self.changes = 0
         """Goes up whenever a class may have become another."""
         self._exceptions: dict[DatasetId, Class] | None = {}
-        """The classes of the names that the two rules are about; None: to be worked out anew."""
+        """The classes of the names that the three rules are about; None: to be worked out anew."""
 
     def note(self, name: DatasetId) -> None:
         """A name that somebody uses: other spellings of it, also later ones, are the same dataset."""
@@ -163,6 +166,16 @@ class Identities:
             self._apart[other].add(one)
         self._work_out_anew()
 
+    def fail_rename(self, name: DatasetId, other: DatasetId, *, has_failed: bool) -> None:
+        """Whether all that was told of a rename between these names failed."""
+        pair = frozenset((name, other))
+        if (pair in self._failed) != has_failed:
+            self._failed ^= {pair}
+            self._work_out_anew()
+
+    def _has_failed(self, name: DatasetId, other: DatasetId, reason: Reason) -> bool:
+        return reason == "rename" and bool(self._failed) and frozenset((name, other)) in self._failed
+
     def _link(self, name: DatasetId, other: DatasetId, reason: Reason, seen: Seen) -> None:
         for one, two in ((name, other), (other, name)):
             known = self._links[one].get((two, reason))
@@ -182,7 +195,7 @@ class Identities:
 
     def _join(self, name: DatasetId, other: DatasetId) -> None:
         one, two = self._root(name), self._root(other)
-        if self._apart or (self._loose and one != two):
+        if self._apart or self._failed or (self._loose and one != two):
             self._work_out_anew()  # where names are parted, also a further link within a component may matter
         if one == two:
             return
@@ -243,11 +256,14 @@ class Identities:
     @property
     def only_joins(self) -> bool:
         """Whether evidence only joins the classes of the names that it is about: no rule takes others apart."""
-        return not (self._apart or self._loose)
+        return not (self._apart or self._failed or self._loose)
 
     def claimants(self, loose: DatasetId) -> list[DatasetId]:
         """The names that a loose name may mean, one a dataset, in order."""
-        return sorted({min(self.members(by)) for by, _ in self._claims.get(loose, {}) if by.is_complete})
+        return sorted({min(self.members(by)) for by in self._claiming(loose) if by.is_complete})
+
+    def _claiming(self, loose: DatasetId) -> Iterator[DatasetId]:
+        return (by for by, reason in self._claims.get(loose, {}) if not self._has_failed(by, loose, reason))
 
     def links(self, name: DatasetId) -> list[Link]:
         """The evidence that makes the names of the dataset one, strongest first."""
@@ -283,13 +299,13 @@ class Identities:
 
     def _worked_out(self) -> dict[DatasetId, Class]:
         exceptions: dict[DatasetId, Class] = {}
-        for root in {self._root(name) for name in self._apart}:
+        for root in {self._root(name) for name in chain(self._apart, *self._failed)}:
             for together in self._parted(self._members.get(root, {root})):
                 exceptions |= dict.fromkeys(together, together)
         adopted: dict[Class, set[DatasetId]] = defaultdict(set)
         for loose in sorted(self._loose):
             apart = self._apart.get(loose, set())
-            classes = {self._class(by, exceptions) for by, _ in self._claims.get(loose, {})}
+            classes = {self._class(by, exceptions) for by in self._claiming(loose)}
             fitting = [each for each in classes if not apart & each]
             if len(fitting) == 1 and not apart & adopted[fitting[0]]:
                 adopted[fitting[0]].add(loose)
@@ -311,7 +327,7 @@ class Identities:
     def _links_within(self, names: set[DatasetId]) -> Iterator[Link]:
         for name in names:
             for (other, reason), seen in (*self._links.get(name, {}).items(), *self._claims.get(name, {}).items()):
-                if other in names:
+                if other in names and not self._has_failed(name, other, reason):
                     yield Link(min(name, other), max(name, other), reason, seen)
             for other in self._spellings.get(normal(name), ()):
                 if name < other in names:

@@ -34,6 +34,10 @@ class Known:
         """By job: the runs whose `jobDependencies` facets name it."""
         self.named_in_flows: MutableMapping[str, set[Teller]] = defaultdict(set)
         """By the id of a run: who tells of flows out of it or into it; a declaration may have been replaced since."""
+        self.renaming_runs: dict[frozenset[DatasetId], set[str]] = defaultdict(set)
+        """By both names of a rename the runs that told it."""
+        self.renamed_anyway: set[frozenset[DatasetId]] = set()
+        """Those that were told without a run."""
         self.content = content
         """Reads what a facet or declaration says, by its digest."""
         self.sayings = Sayings(content)

@@ -14,8 +14,7 @@ from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.declared import dataset_of, flows, makers, references, targets, uses
 from headwater.graph.growth import Growth
-from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run, Teller
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Teller
 from headwater.model.edits import target_of
 from headwater.model.facts import Declaration, ParentRun, Stamped
 from headwater.model.flow_facts import Flow
@@ -195,14 +194,6 @@ class Graph(Growth):
     def may_be_misnamed(self, run_id: str) -> bool:
         """Whether some of its parts may give the run another job than it tells itself."""
         return run_id in self.misnamed
-
-    def end_of(self, run: Run) -> End | None:
-        """The state that the run is taken to be in; None for one that was never heard of itself."""
-        return end_of(run, self.is_deleted)
-
-    def is_deleted(self, digest: bytes) -> bool:
-        """Whether the facet with this digest stands there only to say that it is gone."""
-        return self.content(digest).get("_deleted") is True
 
     def runs_naming(self, name: DatasetId) -> list[str]:
         """The runs that read or wrote the dataset under this very name; no order."""

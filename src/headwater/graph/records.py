@@ -104,11 +104,13 @@ class ToldOfRun:
     flows: dict[Flow, Seen] = field(default_factory=dict)
     uses: dict[bytes, Seen] = field(default_factory=dict)
     """By their digests the facets which say what jobs use themselves."""
+    renames: dict[tuple[DatasetId, DatasetId], Seen] = field(default_factory=dict)
+    """By the names that it gave and those that were before."""
 
     def copy(self) -> "ToldOfRun":
         """What was told by now."""
         facets, control, flows, uses = {**self.facets}, {**self.control}, {**self.flows}, {**self.uses}
-        return ToldOfRun(self.failed, self.has_tested, facets, control, flows, uses)
+        return ToldOfRun(self.failed, self.has_tested, facets, control, flows, uses, {**self.renames})
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ from headwater.model.facts import (
     STRENGTH,
     TERMINAL_STATES,
     UNDER_WAY,
+    Alias,
     ChainLink,
     ColumnEvidence,
     Content,
@@ -42,6 +43,7 @@ from headwater.model.facts import (
     ObservedFacet,
     ParentRun,
     Quarantined,
+    Renaming,
     RunFacet,
     RunOfJob,
     RunTelling,
@@ -174,7 +176,11 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
             if slot == "facets" and name in STRENGTH and is_telling:
                 yield ColumnEvidence(event.run_id, dataset.id, STRENGTH[name], content.digest, seen)
                 yield from _nameless(f"run:{event.run_id}", content, seen)
-    yield from identity_facts(dataset, seen)
+    for fact in identity_facts(dataset, seen):
+        if isinstance(fact, Alias) and fact.evidence == "rename":
+            yield Renaming(event.run_id, fact.name, fact.alias, seen)
+        else:
+            yield fact
 
 
 def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:

@@ -20,6 +20,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     DeclaredTimes   job or dataset                         union: min and max of times
     DeclaredShape   dataset, time and event                union
     Alias           name, alias, evidence                  union: min and max of times
+    Renaming        run, name, former name                 union: min and max of times
     CatalogEntry    dataset, catalog, table                union: min and max of times
     EngineCatalog   engine, word, catalog, names there     union: min and max of times
     Ending          run, terminal state                    union: min and max of times
@@ -351,6 +352,22 @@ class Alias(Widening):
     seen: Seen
 
 
+@value
+class Renaming(Widening):
+    """A run tells that it renamed a dataset, so that both names are one dataset; it counts unless the run failed."""
+
+    KEY = ("run_id", "name", "former")
+    run_id: str
+    name: DatasetId
+    former: DatasetId
+    seen: Seen
+
+    @property
+    def alias(self) -> Alias:
+        """The same, told without a run."""
+        return Alias(self.name, self.former, "rename", self.seen)
+
+
 class Catalog(NamedTuple):
     """A catalog as a `catalog` facet tells of it; a URI that it does not tell is empty.
 
@@ -521,6 +538,7 @@ Fact = (
     | DeclaredTimes
     | DeclaredShape
     | Alias
+    | Renaming
     | CatalogEntry
     | EngineCatalog
     | Ending

@@ -16,6 +16,7 @@ from headwater.model.facts import (
     EngineCatalog,
     Fact,
     ObservedFacet,
+    Renaming,
     RunFacet,
     Telling,
 )
@@ -88,7 +89,7 @@ class Reader(LogReader, FacetReader):
         """What tells which names are one dataset, if it was first told until this reader's time."""
         self.wait_for_facts()
         names = LookedUpNames(self.connection)
-        tables = (table for table in TABLES if table.kind in (Alias, CatalogEntry, EngineCatalog))
+        tables = (table for table in TABLES if table.kind in (Alias, Renaming, CatalogEntry, EngineCatalog))
         early, until = " WHERE first_us <= ?", (self._until_us,)
         return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early, until))]
 

@@ -371,7 +371,13 @@ CREATE TABLE use_evidence (            -- the `lineage` facets by which a run ev
   PRIMARY KEY (run, content)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE renaming (                -- that a run told to rename a dataset, which counts unless it failed
+  run INTEGER, name INTEGER, former INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, name, former)
+) STRICT, WITHOUT ROWID;
+
 DELETE FROM declaration;               -- in which it had not been read
+DELETE FROM alias;                     -- in which it had been told whoever failed
 UPDATE folded SET events = 0;
 """,
 )

@@ -28,6 +28,7 @@ from headwater.model.facts import (
     ObservedFacet,
     ParentRun,
     Quarantined,
+    Renaming,
     RunFacet,
     RunOfJob,
     RunTelling,
@@ -310,6 +311,21 @@ TABLES: tuple[Table[Any], ...] = (
             DatasetId(*names.name(row[0])), DatasetId(*names.name(row[1])), row[2], Seen(*row[3:])
         ),
         names=(0, 1),
+    ),
+    Table(
+        Renaming,
+        widening("renaming", 5, "run", "name", "former"),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            numbers.name(fact.name),
+            numbers.name(fact.former),
+            *fact.seen,
+        ),
+        lambda row, names: Renaming(
+            names.run(row[0]), DatasetId(*names.name(row[1])), DatasetId(*names.name(row[2])), Seen(*row[3:])
+        ),
+        runs=(0,),
+        names=(1, 2),
     ),
     Table(
         CatalogEntry,

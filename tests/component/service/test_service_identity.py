@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Answer, dataset, event, facet, get, post, serving
+from tests.support.app import Answer, dataset, event, facet, get, post, schema, serving
 
 ORDERS, TABLE = {"namespace": "s3://b", "name": "wh/orders"}, {"namespace": "glue", "name": "sales.orders"}
 
@@ -75,6 +75,70 @@ def test_a_rename_keeps_the_dataset_under_both_names(client: TestClient) -> None
 
     assert [(each["reason"], each["runs"]) for each in found["evidence"]] == [("rename", 1)]
     assert [node["id"] for node in writers] == ["dataset:lake:new", "job:etl:r", "job:etl:w"]
+
+
+RENAMED = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": "old"})
+
+
+def renaming(*kinds: str, run: str = "r", second: int = 10, told_in_all: bool = False) -> list[dict[str, Any]]:
+    """A run that is to rename `old` to `new`, and tells so in its first event, or in all; both tables are there."""
+    return [
+        ran(run, second + at, outputs=[dataset("new", lifecycleStateChange=RENAMED)] if told_in_all or not at else [])
+        | {"eventType": kind}
+        for at, kind in enumerate(kinds)
+    ]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("told_in_all", [False, True])
+@pytest.mark.parametrize(
+    ("events", "is_one"),
+    [
+        (["START", "FAIL"], False),
+        (["START", "ABORT"], False),
+        (["START", "COMPLETE"], True),
+        (["START", "RUNNING"], True),
+        (["START", "FAIL", "COMPLETE"], True),
+        (["START", "COMPLETE", "FAIL"], False),
+    ],
+    ids=["FAIL", "ABORT", "COMPLETE", "RUNNING", "FAIL and COMPLETE", "COMPLETE and FAIL"],
+)
+def test_a_rename_that_failed_leaves_two_datasets(
+    client: TestClient, events: list[str], is_one: bool, told_in_all: bool, order: int
+) -> None:
+    told = [ran("w", 1, outputs=[dataset("old", schema=schema("a"))]), ran("v", 2, outputs=[dataset("new")])]
+    told += renaming(*events, told_in_all=told_in_all)
+    reader = ran("z", 3, inputs=[dataset("old")], outputs=[dataset("report")])
+    post(client, *[*told, reader][::order])
+
+    names = get(client, "/api/v1/identity?namespace=lake&name=old")["names"]
+    edges = [node["id"] for node in get(client, "/api/v1/lineage?nodeId=dataset:lake:old")["graph"]]
+    known = {each["name"] for each in get(client, "/api/v1/namespaces/lake/datasets")["datasets"]}
+    then = get(client, "/api/v1/identity?namespace=lake&name=old&asOf=2026-05-22T14:23:10Z")["names"]
+
+    assert [each["name"] for each in names] == (["new", "old"] if is_one else ["old"])
+    assert ("job:etl:v" in edges) is is_one
+    assert known == ({"new", "report"} if is_one else {"new", "old", "report"})
+    assert [each["name"] for each in then] == ["new", "old"]
+
+
+def test_a_rename_that_one_run_failed_to_do_and_another_did_was_done(client: TestClient) -> None:
+    post(client, ran("w", 1, outputs=[dataset("old")]), *renaming("START", "FAIL"))
+    post(client, *renaming("START", "COMPLETE", run="again", second=20))
+
+    names = get(client, "/api/v1/identity?namespace=lake&name=old")["names"]
+
+    assert [each["name"] for each in names] == ["new", "old"]
+
+
+def test_names_that_other_evidence_makes_one_stay_one_where_a_rename_failed(client: TestClient) -> None:
+    linked = facet(identifiers=[{"namespace": "lake", "name": "old", "type": "TABLE"}])
+    post(client, ran("w", 1, outputs=[dataset("new", symlinks=linked)]), *renaming("START", "FAIL"))
+
+    found = get(client, "/api/v1/identity?namespace=lake&name=old")
+
+    assert [each["name"] for each in found["names"]] == ["new", "old"]
+    assert [each["reason"] for each in found["evidence"]] == ["symlinks"]
 
 
 def test_columns_told_to_come_from_an_object_with_a_slash_before_its_key_come_from_the_object_that_was_read(

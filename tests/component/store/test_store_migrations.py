@@ -32,6 +32,7 @@ from tests.support.postgres import Cluster
 RELEASED = Path(__file__).parent / "released"
 EVENTS = [event(second, run) for second in range(2) for run in range(2)]
 WITHOUT_STARTS = "ALTER TABLE run_times DROP COLUMN started_us"
+WITHOUT_USES = "DROP TABLE use_evidence; DROP TABLE renaming"
 """Of run times as the shapes before 16 have them."""
 STEP = "CREATE TABLE note (name TEXT NOT NULL, text TEXT, PRIMARY KEY (name)) STRICT; UPDATE log SET received_us = 7;"
 
@@ -133,8 +134,7 @@ def test_which_run_data_came_from_is_told_anew_where_an_earlier_shape_did_not_re
         )
         db.execute("INSERT INTO job_flow SELECT min(run), 'job', 1, 'dataset', 1, 1, 1 FROM run_of_job")
         db.execute("UPDATE declaration SET content = x'ff'")
-        db.execute(WITHOUT_STARTS)
-        db.execute("DROP TABLE use_evidence")
+        db.executescript(f"{WITHOUT_STARTS}; {WITHOUT_USES};")
         db.execute("PRAGMA user_version = 14")
 
     with closing(SqliteStore(path)) as store:
@@ -161,9 +161,10 @@ def test_what_jobs_use_themselves_is_told_anew_where_an_earlier_shape_did_not_re
         store.add([entry(json.dumps(each).encode()) for each in ({**told, **of_run}, told)])
         everything = stored(store)
     with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
-        db.execute("DROP TABLE use_evidence")
+        db.executescript(f"{WITHOUT_USES};")
         db.execute("UPDATE declaration SET content = x'ff'")
-        db.execute("PRAGMA user_version = 15")
+        db.execute("INSERT INTO alias SELECT min(id), max(id), 'rename', 1, 1 FROM name")
+        db.execute("PRAGMA user_version = 17")
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == everything
@@ -183,8 +184,7 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
         assert db.execute("DELETE FROM chain_link").rowcount == 1
         db.execute("INSERT INTO run_facet SELECT run, 'headwater_chain', x'00', 1, x'00' FROM run_times")
         db.execute("DROP TABLE run_telling")
-        db.execute(WITHOUT_STARTS)
-        db.execute("DROP TABLE use_evidence")
+        db.executescript(f"{WITHOUT_STARTS}; {WITHOUT_USES};")
         db.execute("PRAGMA user_version = 10")
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
@@ -203,6 +203,7 @@ def test_all_that_was_stated_of_a_key_is_known_where_an_earlier_shape_kept_the_l
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM edit WHERE what IN ('revoked:0', 'revoked:1')")
         db.execute("UPDATE edit SET what = 'revoked' WHERE what = 'revoked:2'")
+        db.executescript(f"{WITHOUT_USES};")
         db.execute("PRAGMA user_version = 16")
 
     with closing(SqliteStore(path)) as store:
@@ -304,6 +305,7 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
             "telling",
             "run_telling",
             "use_evidence",
+            "renaming",
         )
         drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
         db.executescript(

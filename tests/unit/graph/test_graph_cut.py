@@ -13,14 +13,24 @@ from headwater.graph.lineage import Graph
 from headwater.graph.past.cut import CutGraph, side
 from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import Alias, CatalogEntry, Content, EngineCatalog, Fact, JobFacet, ObservedFacet, Stamped
+from headwater.model.facts import (
+    Alias,
+    CatalogEntry,
+    Content,
+    EngineCatalog,
+    Fact,
+    JobFacet,
+    ObservedFacet,
+    Renaming,
+    Stamped,
+)
 from headwater.model.names import DatasetId, JobId
 from tests.support.logs import logs, of_many_runs
 from tests.unit.graph.test_graph_order import facts_of, graph_of, picture
 
 BEGIN_US = 1_779_459_780_000_000
 """2026-05-22T14:23:00Z: the first second of generated events."""
-ABOUT_NAMES = (Alias, CatalogEntry, EngineCatalog)
+ABOUT_NAMES = (Alias, Renaming, CatalogEntry, EngineCatalog)
 
 
 class ToldBy(NamedTuple):

@@ -68,6 +68,16 @@ def test_a_schema_is_news_when_it_is_another_one_than_the_newest() -> None:
     assert [schemas for _, _, schemas in (first, same, other, late)] == [["t"], [], ["t"], []]
 
 
+def test_a_schema_that_another_producer_tells_is_none() -> None:
+    def writing(minute: int, **members: object) -> dict[str, Any]:
+        said = schema("x") | members
+        return event(eventTime=f"2026-05-22T14:{minute:02d}:00Z", outputs=[dataset("t", schema=said)])
+
+    found = told(writing(1), writing(2, _producer="https://example.org/2"), writing(3), writing(4, fields=[]))
+
+    assert [schemas for _, _, schemas in found] == [["t"], [], [], ["t"]]
+
+
 def test_an_edge_under_another_name_of_the_dataset_is_not_new() -> None:
     names = facet(identifiers=[{"namespace": "lake", "name": "t", "type": "TABLE"}])
 

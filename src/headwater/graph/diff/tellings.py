@@ -35,6 +35,7 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
+    Renaming,
     RunFacet,
     RunOfJob,
     Target,
@@ -113,7 +114,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
                 _columns(layout, target, content(fact.content), noted)
             case JobFlow(run_id=run_id, source=source, target=end):
                 _job_flow(layout, (source or runs[run_id], end or runs[run_id]), noted)
-            case Alias(name=name, alias=alias):
+            case Alias(name=name, alias=alias) | Renaming(name=name, former=alias):
                 layout.update({Element("dataset", (noted(each),)): None for each in (name, alias)})
             case Declaration(node=JobId() as job):
                 declared, declaration = job, fact.key
@@ -141,7 +142,7 @@ def _naming(facts: Iterable[Fact], used: AbstractSet[DatasetId]) -> Naming:
     one, apart, engines = set[tuple[DatasetId, DatasetId]](), set[tuple[DatasetId, DatasetId]](), set[DatasetId]()
     for fact in facts:
         match fact:
-            case Alias(name=name, alias=alias):
+            case Alias(name=name, alias=alias) | Renaming(name=name, former=alias):
                 one.add((name, alias))
             case Edit(target=("names", *parts), what="apart", value=value):
                 names = DatasetId(*parts[:2]), DatasetId(*parts[2:])

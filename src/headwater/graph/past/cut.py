@@ -50,6 +50,7 @@ class CutGraph(CutAsThen):
         self.quarantined = self.again.quarantined
         self.edits, self.nodes = self.again.edits, self.again.nodes
         self.told_directly = self.again.told_directly
+        self.again.has_failed_then = self.has_failed
         self.runs: LazyItems[str, Run] = LazyItems(self._cut_run, lambda: (now.runs, self.again.runs))
         self.jobs: LazyItems[JobId, Job] = LazyItems(self._cut_job, lambda: (now.jobs, self.again.jobs))
         self.datasets: LazyItems[DatasetId, Dataset] = LazyItems(

@@ -5,12 +5,26 @@ from collections.abc import Callable, Iterable, Mapping
 from headwater.graph.identity import Identities
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
-from headwater.model.facts import EngineCatalog
+from headwater.model.facts import EngineCatalog, Renaming
 from headwater.model.names import DatasetId
 
 
 class FoldedAgain(Graph):
     """What runs said by then that spoke again later, and what was said without a run."""
+
+    has_failed_then: Callable[[str], bool] | None = None
+    """Whether a run had failed by then, be it folded again or not."""
+
+    def has_failed(self, run_id: str) -> bool:
+        """As in `Graph`, of any run."""
+        return super().has_failed(run_id) if self.has_failed_then is None else self.has_failed_then(run_id)
+
+    def _add_renaming(self, fact: Renaming) -> None:
+        """As in `Graph`; of a run that is not folded again its row tells it."""
+        if fact.run_id in self.runs:
+            super()._add_renaming(fact)
+        else:
+            self._note_rename(fact)
 
     def take(self, run_id: str, run: Run) -> None:
         """Take over a run as it is known."""

@@ -22,6 +22,7 @@ from headwater.model.facts import (
     Observation,
     ObservedFacet,
     Quarantined,
+    Renaming,
     RunFacet,
     RunOfJob,
     RunTelling,
@@ -88,6 +89,6 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
                 found.datasets.add(DatasetId(namespace, name_in_it))
             case Edit(target=("job", namespace, name_in_it)):
                 found.jobs.add(JobId(namespace, name_in_it))
-            case Alias(name=name, alias=alias):
+            case Alias(name=name, alias=alias) | Renaming(name=name, former=alias):
                 found.aliases.add((name, alias))
     return found

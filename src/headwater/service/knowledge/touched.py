@@ -23,6 +23,7 @@ def touched_by(graph: Graph, told: Mentions) -> Touched:
     datasets = told.datasets.union(*told.aliases)
     for run_id in told.runs:
         jobs.update(_jobs_of(graph, run_id))
+        datasets.update(*graph.renamed_by(run_id))
     for job in (graph.jobs[name] for name in told.declared_jobs if name in graph.jobs):
         datasets.update(job.reads, job.writes)
     for end in (end for name in told.declared_jobs for end in graph.declared_ends(name)):

@@ -112,7 +112,9 @@ def _is_of_failed(knowledge: Knowledge, name: DatasetId, said: Stamped) -> bool:
     """Whether runs told this of what they wrote that failed; the store is asked only if one may have."""
     at_us = said.stamp.time_us
     jobs = knowledge.graph.jobs_naming(name) if said.is_written else ()
-    failed = [run_id for job in jobs for run_id in _at_work(knowledge, job, at_us) if _has_failed(knowledge, run_id)]
+    failed = [
+        run_id for job in jobs for run_id in _at_work(knowledge, job, at_us) if knowledge.graph.has_failed(run_id)
+    ]
     told = knowledge.store.told_facets(failed, name, [_KEY]) if failed else ()
     return any(each.stamp == said.stamp and each.content == said.content for each in told)
 
@@ -128,16 +130,10 @@ def _at_work(knowledge: Knowledge, job: JobId, at_us: int) -> Iterator[str]:
             yield run_id
 
 
-def _has_failed(knowledge: Knowledge, run_id: str) -> bool:
-    run = knowledge.graph.runs.get(run_id)
-    end = None if run is None else knowledge.graph.end_of(run)
-    return end is not None and end.event_type in ("FAIL", "ABORT")
-
-
 def _told_otherwise(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Stamped | None:
     """What was told last by that name but for what failed runs told of what they wrote."""
     runs = [run_id for job in knowledge.graph.jobs_naming(name) for run_id in knowledge.graph.jobs[job].runs]
-    failed = {run_id for run_id in runs if _has_failed(knowledge, run_id)}
+    failed = {run_id for run_id in runs if knowledge.graph.has_failed(run_id)}
     told = [
         Stamped(each.stamp, each.direction == "output", each.content)
         for each in knowledge.store.told_facets(runs, name, [_KEY])
