@@ -9,6 +9,7 @@ From facts to a graph:
     known      what is known of jobs, runs and datasets, by name
     job_edges  edges of jobs, counted; evidence: evidence of columns, counted; declared: what a declaration says
     columns    column edges out of facets; column_edges: the same kept as numbers; structs: columns inside others
+    sayings    what facets say, whoever says it
     edits      what people said over the API; tags: which are on what, by people and by producers
     nodes      the nodes' records, and what does not fit in them
     lineage    the graph itself: what may be asked of it
