@@ -83,8 +83,8 @@ def _weight(visit: Visit, name: DatasetId, check: Check, before: Sequence[Check]
     weight = _WARNING if (assertion.severity or "").lower().startswith("warn") else _ERROR
     if assertion.of_column is not None and not visit.matters(name, assertion.of_column):
         weight *= _ELSEWHERE
-    same = ((each.assertion.assertion, each.assertion.of_column, each.assertion.success) for each in before)
-    return weight * (WAS_BEFORE if (assertion.assertion, assertion.of_column, False) in same else 1)
+    failed_before = {each.assertion.check for each in before if not each.assertion.success}
+    return weight * (WAS_BEFORE if assertion.check in failed_before else 1)
 
 
 def _named(check: Check) -> str:
