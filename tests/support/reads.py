@@ -188,7 +188,8 @@ class _Reader:
         }
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
-            taken = {each["name"] for each in self._page["paths"][template]["get"].get("parameters", ())}
+            parameters = self._page["paths"][template]["get"].get("parameters", ())
+            taken = {each["name"] for each in parameters if each["in"] == "query"}
             something = _SOMETHING | (_SOMETHING_NEXT if template == f"{_API}/neighbours" else {})
             query = urlencode({name: value for name, value in something.items() if name in taken})
             status = self._client.get(f"{path}?{query}").status_code
