@@ -204,14 +204,23 @@ class GraphDiff:
     def told_before(self, name: DatasetId) -> DatasetId:
         """The name under which is told of what went by this name before, or does now where nobody used it before."""
         was, now = self._before.graph, self._after.graph
-        after = _known_as(now, name) if _known_as(was, name) is None else None
-        return self.name(was.shown(name)) if after is None else after
+        if _known_as(was, name) is None:
+            after = _known_as(now, name)
+            return self._used_by_nobody(name) if after is None else after
+        return self.name(was.shown(name))
 
     def told_after(self, name: DatasetId) -> DatasetId:
         """The name under which is told of what goes by this name now, or did where nobody uses it now."""
         was, now = self._before.graph, self._after.graph
-        before = _known_as(was, name) if _known_as(now, name) is None else None
-        return now.shown(name) if before is None else self.name(before)
+        if _known_as(now, name) is None:
+            before = _known_as(was, name)
+            return self._used_by_nobody(name) if before is None else self.name(before)
+        return now.shown(name)
+
+    def _used_by_nobody(self, name: DatasetId) -> DatasetId:
+        """The same on both sides, one of which may know of another name for it, or another spelling."""
+        now = self._after.graph.shown(name)
+        return self._before.graph.shown(name) if now == name else now
 
     def about(self, node: AnyNode) -> Among:
         """Where changes may be that touch a node."""
