@@ -12,7 +12,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import IO, Any, Final, NamedTuple, cast
+from typing import IO, Any, Final, NamedTuple, TypeGuard, cast
 
 import msgspec
 import orjson
@@ -21,7 +21,7 @@ from headwater.audit.core import Refused, Report
 from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
 from headwater.model.edits import InOrder
-from headwater.model.facts import ChainLink, Content, Declaration, Fact, Observation, RunOfJob
+from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Fact, Observation, RunFacet, RunOfJob
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.store.connection import Row
@@ -49,8 +49,8 @@ class Folding:
     def __init__(self) -> None:
         self._in_order = InOrder(())
         self._contents: set[bytes] = set()
-        self._declared: dict[bytes, Mapping[str, Any]] = {}
-        """By digest, what declarations say; of all other contents nobody asks here."""
+        self._asked_for: dict[bytes, Mapping[str, Any]] = {}
+        """By digest, what declarations say, and errors of runs; of all other contents nobody asks here."""
         self._merged: dict[type[Fact], dict[tuple[object, ...], Fact]] = defaultdict(dict)
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
@@ -59,11 +59,11 @@ class Folding:
         if entry is None:
             return
         facts = self._in_order.facts(entry, index, arrival)
-        declared = {fact.content for fact in facts if isinstance(fact, Declaration)}
+        asked_for = {fact.content for fact in facts if _is_asked_for(fact)}
         for fact in facts:
             if isinstance(fact, Content):
-                if fact.digest in declared:
-                    self._declared[fact.digest] = orjson.loads(fact.body)
+                if fact.digest in asked_for:
+                    self._asked_for[fact.digest] = orjson.loads(fact.body)
                 self._contents.add(fact.digest)  # which is of the body that was read just now
                 continue
             key, merged = fact.key, self._merged[type(fact)]
@@ -87,7 +87,7 @@ class Folding:
 
     def counts(self) -> Counts:
         """The same graph in numbers, as the service counts what it shows: names that are one dataset as one."""
-        graph = Graph(self._declared.__getitem__)
+        graph = Graph(self._asked_for.__getitem__)
         for table in TABLES:
             graph.add_all(self._merged[table.kind].values())
         return counts_of(graph)
@@ -96,6 +96,11 @@ class Folding:
         yield Content, ((digest,) for digest in self._contents)
         for table in TABLES:
             yield table.kind, (table.row(fact, THEMSELVES) for fact in self._merged[table.kind].values())
+
+
+def _is_asked_for(fact: Fact) -> TypeGuard[Declaration | RunFacet]:
+    """Whether its content matters to what is counted: of an error, whether it was taken back, for it ends a run."""
+    return isinstance(fact, Declaration) or (isinstance(fact, RunFacet) and fact.name in ERRORS)
 
 
 def rows_of(reader: Reader) -> Rows:

@@ -147,10 +147,11 @@ class Identities:
         return frozenset(each for name in joined for each in (name, *self.members(name)) if each.namespace)
 
     def _is_nothing_new(self, fact: Alias) -> bool:
-        """Whether it is known, or idle: the two are one, or people parted them."""
+        """Whether it is known, and did not fail, or is idle: the two are one, or people parted them."""
         name, alias, key = fact.name, fact.alias, (fact.alias, fact.evidence)
         is_known = key in self._links.get(name, {}) or (name, fact.evidence) in self._claims.get(alias, {})
         is_known = is_known or key in self._claims.get(name, {})
+        is_known = is_known and not self._has_failed(name, alias, fact.evidence)
         return is_known or alias in self._apart.get(name, ()) or alias in self.members(name)
 
     def _note_for_good(self, *names: DatasetId) -> None:

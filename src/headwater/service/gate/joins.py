@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headwater.graph.catalogs import place_of
 from headwater.graph.identity import Identities
 from headwater.graph.spelling import normal_namespace
-from headwater.model.facts import Alias, CatalogEntry, EngineCatalog
+from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Renaming
 from headwater.store.entries import Entry
 
 
@@ -26,12 +26,13 @@ class Join(NamedTuple):
 
 def joins(entry: Entry, identities: Identities) -> Iterator[Join]:
     """What an event would join across namespaces, which is nothing where all of it is known, or idle."""
-    for fact in entry.facts:
+    for told in entry.facts:
+        fact = told.alias if isinstance(told, Renaming) else told
         if isinstance(fact, Alias | CatalogEntry | EngineCatalog):
             namespaces = frozenset(name.namespace for name in identities.would_join(fact))
             if len({*map(normal_namespace, namespaces)}) > 1:
-                facet, told = _told(fact)
-                yield Join(facet, told & namespaces, namespaces - told)
+                facet, named = _told(fact)
+                yield Join(facet, named & namespaces, namespaces - named)
 
 
 def _told(fact: Alias | CatalogEntry | EngineCatalog) -> tuple[str, frozenset[str]]:
