@@ -333,6 +333,18 @@ def test_evidence_would_join_all_names_of_both_datasets_and_none_where_it_says_n
     assert identities.would_join(Alias(x, y, "symlinks", SEEN)) == frozenset()
 
 
+def test_a_rename_that_failed_is_no_evidence_so_to_tell_it_again_would_join() -> None:
+    x, y = DatasetId("x", "t"), DatasetId("y", "t")
+    renamed = Alias(x, y, "rename", SEEN)
+    identities = Identities()
+    identities.add_alias(renamed)
+    identities.fail_rename(x, y, has_failed=True)
+
+    assert identities.would_join(renamed) == {x, y}
+    identities.fail_rename(x, y, has_failed=False)
+    assert identities.would_join(renamed) == frozenset()
+
+
 def test_a_table_of_a_catalog_is_joined_to_the_catalogs_address_before_anybody_else_names_it() -> None:
     x, place = DatasetId("x", "t"), DatasetId("s3://lake", "s.t")
     catalog = Catalog("hadoop", "ice", "", "s3a://lake/warehouse")
