@@ -227,7 +227,7 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
 
 
 def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, TRUST, stuck_s=2), Learned()
+    recorder, learned = RecorderBeside(store, TRUST, stuck_s=8), Learned()  # three seconds after that is a fault
 
     async def stopped_meanwhile() -> tuple[list[Answered], str | None, list[Answered]]:
         await one_by_one(recorder, [run(0)])
