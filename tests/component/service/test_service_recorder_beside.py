@@ -260,7 +260,7 @@ def test_a_process_that_nobody_waits_for_may_say_nothing_and_a_late_answer_is_no
         begin_s = time.monotonic()
         with pytest.raises(UnavailableError, match="does not answer"):
             recorder.store_facts()
-        assert time.monotonic() - begin_s < 0.1
+        assert time.monotonic() - begin_s < 1  # where the first waited for three
         os.kill(first, signal.SIGCONT)
         await asyncio.sleep(5)
         recorder.store_facts()
