@@ -30,13 +30,18 @@ class Sayings:
             if len(self._held) >= _KEPT_AT_MOST:
                 self._held.clear()
             facet = self._content(digest) if facet is None else facet
-            told = {key: value for key, value in facet.items() if key not in _ABOUT_WHO_TELLS}
-            said = self._held[digest] = hashlib.sha256(sorted_json(_plain(told))).digest()
+            told = _plain(without_who_tells(facet))
+            said = self._held[digest] = hashlib.sha256(sorted_json(told)).digest()
         return said
 
     def of_any(self, digest: bytes | None) -> bytes | None:
         """The same; None where there is no facet."""
         return None if digest is None else self.of(digest)
+
+
+def without_who_tells(facet: Mapping[str, Any]) -> dict[str, Any]:
+    """A facet without what says only who wrote it."""
+    return {key: value for key, value in facet.items() if key not in _ABOUT_WHO_TELLS}
 
 
 def in_their_places(things: Sequence[Any]) -> Sequence[Any]:

@@ -65,3 +65,8 @@ class Finding:
 
 
 Rule = Callable[[Visit, History], Iterator[Finding]]
+
+
+def shown_by(event: EventRef | None) -> tuple[EventRef, ...]:
+    """The evidence for what a single event shows; none where a run never spoke itself."""
+    return () if event is None else (event,)

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
-from headwater.graph.sayings import in_their_places
+from headwater.graph.sayings import in_their_places, without_who_tells
 from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
@@ -46,7 +46,6 @@ _SCHEMA: Final = "schema"
 _TAGS: Final = "tags"
 _MANY: Final = 16
 """Facets that are read in one go."""
-_ALWAYS: Final = ("_producer", "_schemaURL")
 _UNORDERED: Final[Mapping[str, str]] = {
     "executionParameters": "parameters",
     "environmentVariables": "environmentVariables",
@@ -134,7 +133,7 @@ def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     if facet.get("_deleted") is True:
         return None
-    told = {key: value for key, value in facet.items() if key not in _ALWAYS}
+    told = without_who_tells(facet)
     unordered = _UNORDERED.get(name)
     if unordered is not None and isinstance(told.get(unordered), list):
         told[unordered] = sorted(told[unordered], key=sorted_json)

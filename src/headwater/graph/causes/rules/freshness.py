@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding
+from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Outline
 from headwater.graph.causes.visit import Feed, Visit
@@ -44,7 +44,7 @@ def _silent(visit: Visit, history: History, run: Outline, at_us: int, *, is_of_f
         visit,
         last_us,
         (run.run_id,),
-        () if last is None else (last,),
+        shown_by(last),
         is_of_feed=is_of_feed,
     )
 

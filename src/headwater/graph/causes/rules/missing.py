@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from headwater.graph.causes.finding import WAS_BEFORE, Finding
+from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
 from headwater.graph.causes.history import History
 from headwater.graph.causes.lateness import Lateness, lateness
 from headwater.graph.causes.record import Outline
@@ -41,7 +41,6 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
 
 
 def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Finding:
-    last_event = history.record(whole.run_id).last
     return Finding(
         "missing-run",
         _LATE,
@@ -50,7 +49,7 @@ def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Find
         visit,
         _end_us(whole),
         (whole.run_id, visit.run.run_id),
-        () if last_event is None else (last_event,),
+        shown_by(history.record(whole.run_id).last),
         is_of_feed=job != visit.run.job,
     )
 
@@ -82,7 +81,6 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
     later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
     if later is None:
         return
-    began = history.record(later.run_id).first
     yield Finding(
         "missing-run",
         _NEVER_RAN,
@@ -91,7 +89,7 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
         visit,
         feed.at_us,
         (visit.run.run_id, later.run_id),
-        () if began is None else (began,),
+        shown_by(history.record(later.run_id).first),
         is_of_feed=True,
     )
 
@@ -109,7 +107,6 @@ def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -
     late = lateness(visit, history, last, feed)
     if late is None:
         return
-    last_event = history.record(last.run_id).last
     yield Finding(
         "missing-run",
         _LATE * late.share * (WAS_BEFORE if late.was_before else 1),
@@ -118,7 +115,7 @@ def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -
         visit,
         _end_us(last) + round(late.usual_us),
         (last.run_id, visit.run.run_id),
-        () if last_event is None else (last_event,),
+        shown_by(history.record(last.run_id).last),
         is_of_feed=feed is not None,
         was_before=late.was_before,
     )
