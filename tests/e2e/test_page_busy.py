@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
+from tests.support.app import dataset, event, facet
 from tests.support.browser import opened
 from tests.support.service import Service, running
 
@@ -26,25 +27,22 @@ SLOW_S = 1.5
 def service(tmp_path: Path) -> Iterator[Service]:
     source = {"namespace": "lake", "name": "sales", "field": "price"}
     columns = {"revenue": {"inputFields": [source]}}
-    facet = {"_producer": "https://example.org/busy", "_schemaURL": "https://example.org/busy"}
     fields = [{"name": "revenue", "type": "double"}]
-    facets = {"columnLineage": facet | {"fields": columns}, "schema": facet | {"fields": fields}}
+    report = dataset("report", columnLineage=facet(fields=columns), schema=facet(fields=fields))
     with running(tmp_path) as service:
-        service.tell([completed("load", 0, ["sales"], [{"namespace": "lake", "name": "report", "facets": facets}])])
+        service.tell([completed("load", 0, ["sales"], [report])])
         yield service
 
 
 def completed(job: str, number: int, reads: list[str], writes: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "eventType": "COMPLETE",
-        "eventTime": f"2026-05-01T08:00:00.{number:06}Z",
-        "producer": "https://example.org/busy",
-        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        "run": {"runId": f"run-{number}-of-{job}"},
-        "job": {"namespace": "plant", "name": job},
-        "inputs": [{"namespace": "lake", "name": name} for name in reads],
-        "outputs": writes,
-    }
+    return event(
+        eventType="COMPLETE",
+        eventTime=f"2026-05-01T08:00:00.{number:06}Z",
+        run={"runId": f"run-{number}-of-{job}"},
+        job={"namespace": "plant", "name": job},
+        inputs=[dataset(name) for name in reads],
+        outputs=writes,
+    )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.app import dataset, event, facet
 from tests.support.browser import opened
 from tests.support.service import running
 
@@ -24,19 +25,14 @@ def page(tmp_path: Path) -> Iterator[Page]:
 
 
 def written(kind: str, minute: int) -> dict[str, Any]:
-    facet = {"_producer": "https://example.org/keys", "_schemaURL": "https://example.org/keys"}
-    schema = facet | {"fields": [{"name": COLUMN, "type": kind}]}
     job = "com.example.analytics.pipelines.customer_360.enrich_with_geo_and_marketing_segments"
-    return {
-        "eventType": "COMPLETE",
-        "eventTime": f"2026-05-01T08:{minute:02}:00Z",
-        "producer": "https://example.org/keys",
-        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        "run": {"runId": f"run-{minute}"},
-        "job": {"namespace": "plant", "name": job},
-        "inputs": [{"namespace": "lake", "name": "people", "facets": {"schema": schema}}],
-        "outputs": [],
-    }
+    return event(
+        eventType="COMPLETE",
+        eventTime=f"2026-05-01T08:{minute:02}:00Z",
+        run={"runId": f"run-{minute}"},
+        job={"namespace": "plant", "name": job},
+        inputs=[dataset("people", schema=facet(fields=[{"name": COLUMN, "type": kind}]))],
+    )
 
 
 def test_the_keyboard_goes_on_where_it_led_to_and_back(page: Page) -> None:

@@ -894,39 +894,25 @@ def test_what_is_not_there_cannot_be_erased(home: Path, index: str, path: str, r
     assert reason in str(told.exception)
 
 
-def test_the_key_directory_goes_with_the_bundle_and_what_a_revoked_key_signed_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
-    log_key(tmp_path, LOG_NAME, "")
-    with _signed_only(tmp_path) as client:
-        assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
-        assert sent(client, KEY) == 201
-    good = verdict(bundle_of(tmp_path))
-    with _signed_only(tmp_path) as client:
+def test_the_key_directory_goes_with_the_bundle_and_what_a_revoked_key_signed_is_found(with_one_signed: Path) -> None:
+    good = verdict(bundle_of(with_one_signed))
+    with _signed_only(with_one_signed) as client:
         stolen = revocation(KEY.key_id, NOW - timedelta(hours=1), "stolen", "an id", NOW, KEY)
         assert state(client, stolen).status_code == 201
 
-    told = verdict(bundle_of(tmp_path))
+    told = verdict(bundle_of(with_one_signed))
 
     assert (good["findings"], good["counts"]["signed"]) == ([], 1)
     assert [(finding["check"], finding["entry"]) for finding in told["findings"]] == [("signature", 1)]
 
 
-def test_a_log_that_took_a_stolen_key_s_word_for_it_is_judged_by_who_may_give_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
-    log_key(tmp_path, LOG_NAME, "")
-    with _signed_only(tmp_path) as client:
-        assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
-        assert sent(client, KEY) == 201
+def test_a_log_that_took_a_stolen_key_s_word_for_it_is_judged_by_who_may_give_it(with_one_signed: Path) -> None:
     told = (
         (revocation(KEY.key_id, NOW, "stolen", "1", NOW), "a hash"),
         (revocation(KEY.key_id, NOW + timedelta(days=999), "mine", "2", NOW, KEY), None),
         (rotation(KEY, NEW, "3", NOW), None),
     )
-    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+    with closing(SqliteStore(with_one_signed / "headwater.db")) as store:
         for number, (signed, used) in enumerate(told, 1):
             said = json.loads(signed.text)
             what = "revoked" if said["what"] == "revoke" else "enrolled"
@@ -935,10 +921,10 @@ def test_a_log_that_took_a_stolen_key_s_word_for_it_is_judged_by_who_may_give_it
             edits = edit_entry(str(number), at_us, None, [Saying(("key", said["keyId"]), what, value)])
             store.add([entry_of(edits, "unsigned", None, at_us, bytes(16))])
 
-    with zipfile.ZipFile(bundle_of(tmp_path)) as bundle:
+    with zipfile.ZipFile(bundle_of(with_one_signed)) as bundle:
         keys = {key["kid"]: key.get("revokedFrom") for key in json.loads(bundle.read("keys.json"))["keys"]}
 
-    assert keys == {load_or_create(tmp_path).key_id: None, KEY.key_id: "2026-05-22T14:23:11.000000Z"}
+    assert keys == {load_or_create(with_one_signed).key_id: None, KEY.key_id: "2026-05-22T14:23:11.000000Z"}
 
 
 @contextmanager
@@ -946,6 +932,17 @@ def _signed_only(home: Path) -> Iterator[TestClient]:
     store = SqliteStore(home / "headwater.db")
     with closing(store), serving(store, require_signed=True, tokens=home / "tokens") as client:
         yield client
+
+
+@pytest.fixture
+def with_one_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home in whose log a key is enrolled and has signed one event."""
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    log_key(tmp_path, LOG_NAME, "")
+    with _signed_only(tmp_path) as client:
+        assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
+        assert sent(client, KEY) == 201
+    return tmp_path
 
 
 def test_of_each_node_is_told_which_places_of_its_record_are_filled(home: Path) -> None:
