@@ -9,7 +9,7 @@ from typing import Final
 
 import httpx
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import Key, KeySet, import_key
 
 from headwater.errors import UnavailableError
 
@@ -19,6 +19,8 @@ _TIMEOUT_S: Final = 5.0
 _AGAIN_AFTER_S: Final = 30.0
 """How soon at most, after a failure or because a token names a key that is not known."""
 _MAX_BYTES: Final = 1_000_000
+_TIMES_TOO_OLD: Final = 2
+"""How many times older than is asked for keys may be that serve while others are fetched."""
 
 
 class ProviderKeys:
@@ -50,6 +52,8 @@ class ProviderKeys:
                 await asyncio.shield(self._fetching)
         elif age_s >= self._refresh_s:
             self._fetch()  # what is there serves meanwhile
+            if age_s >= _TIMES_TOO_OLD * self._refresh_s and self._fetching is not None:
+                await asyncio.shield(self._fetching)  # nobody asked for long: a key may have been withdrawn since
         if self._keys is None:
             raise UnavailableError("the identity provider's keys cannot be read now, so no token of its can be checked")
         return self._keys
@@ -91,7 +95,25 @@ class ProviderKeys:
 
 
 def _parsed(text: bytes) -> KeySet:
+    """The keys of a set, but for those that cannot be read.
+
+    Source: RFC 7517, section 5
+    """
     told = json.loads(text)
     if not isinstance(told, dict) or not isinstance(told.get("keys"), list):
         raise ValueError("not a JSON Web Key Set")
-    return KeySet.import_key_set({"keys": [key for key in told["keys"] if key.get("use", "sig") == "sig"]})
+    keys = [key for each in told["keys"] if (key := _key(each)) is not None]
+    if not keys:
+        raise ValueError("no key in the set can be read")
+    return KeySet(keys)
+
+
+def _key(told: object) -> Key | None:
+    if not isinstance(told, dict) or told.get("use", "sig") != "sig":
+        return None
+    try:
+        return import_key(told)
+    except (LookupError, TypeError, ValueError, JoseError) as fault:  # a curve that is not known is a KeyError
+        about = {"kid": told.get("kid"), "kty": told.get("kty"), "fault": type(fault).__name__}
+        log.warning("a key of the identity provider cannot be read, and is left out", extra=about)
+        return None

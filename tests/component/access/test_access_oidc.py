@@ -46,7 +46,8 @@ class Identity:
         self.url = ""
 
     def jwks(self) -> bytes:
-        return json.dumps(KeySet(self.keys).as_dict(private=False)).encode()
+        told = [key if isinstance(key, str | dict) else key.as_dict(private=False) for key in self.keys]
+        return json.dumps({"keys": told}).encode()
 
 
 @pytest.fixture
@@ -192,6 +193,37 @@ def test_a_key_that_is_new_is_fetched_and_one_that_nobody_has_is_not_asked_for_a
 
     assert asyncio.run(ask()) == ["oidc:alice", "oidc:alice", ""]
     assert identity.asked == 3
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        {"kty": "EC", "kid": "other", "crv": "brainpoolP256r1", "x": "AA", "y": "AA"},
+        {"kty": "OKP", "kid": "other", "crv": "Ed999", "x": "AA"},
+        {"kty": "AKP", "kid": "other", "alg": "ML-DSA-44", "pub": "AA"},
+        {"kty": "RSA", "kid": "other", "n": "AQAB", "e": ""},
+        {"kid": "other"},
+        "no object",
+    ],
+)
+def test_a_key_that_cannot_be_read_hides_none_of_the_others(identity: Identity, unreadable: Any) -> None:
+    identity.keys = [unreadable, RSA]
+
+    assert admitted(provider(identity.url), token()).name == "oidc:alice"
+
+
+def test_a_key_that_was_withdrawn_while_nobody_asked_is_not_taken_once_more(identity: Identity) -> None:
+    clock = Clock()
+    keys = provider(identity.url, clock=clock)
+
+    async def ask() -> None:
+        await keys.caller_of(token())
+        identity.keys = [EC]
+        clock.now_s += 60 * 60 * 24 * 3
+        with pytest.raises(UnauthenticatedError):
+            await keys.caller_of(token())
+
+    asyncio.run(ask())
 
 
 def test_what_was_fetched_serves_while_the_provider_is_away_also_after_a_start(
