@@ -206,7 +206,7 @@ def test_a_key_that_is_new_is_fetched_and_one_that_nobody_has_is_not_asked_for_a
         "no object",
     ],
 )
-def test_a_key_that_cannot_be_read_hides_none_of_the_others(identity: Identity, unreadable: Any) -> None:
+def test_a_key_that_cannot_be_read_hides_none_of_the_others(identity: Identity, unreadable: object) -> None:
     identity.keys = [unreadable, RSA]
 
     assert admitted(provider(identity.url), token()).name == "oidc:alice"
