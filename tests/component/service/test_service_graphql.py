@@ -238,6 +238,33 @@ def test_of_a_table_with_a_version_for_each_commit_one_is_found_without_all(
     assert "more than 50 objects" in every["errors"][0]["message"]
 
 
+def test_a_run_met_the_version_that_was_there_then_though_the_dataset_went_back_to_it_since(
+    client: TestClient,
+) -> None:
+    writes = {"job": {"namespace": "etl", "name": "write"}, "inputs": []}
+    reads = {"job": {"namespace": "etl", "name": "read"}, "outputs": []}
+    first, other = (dataset("table", schema=schema(*columns)) for columns in (["id"], ["id", "x"]))
+    post(
+        client,
+        run("a", "COMPLETE", 30, **writes, outputs=[first]),
+        run("reader", "COMPLETE", 31, **reads, inputs=[dataset("table")]),
+        run("b", "COMPLETE", 32, **writes, outputs=[other]),
+        run("c", "COMPLETE", 33, **writes, outputs=[first]),
+    )
+
+    data = ask_for(
+        client,
+        '{ job(namespace: "etl", name: "read") { currentVersion { latestRun { inputs { createdAt run { id } } } } } '
+        'dataset(namespace: "lake", name: "table") { versions { run { id outputs { createdAt run { id } } } } } }',
+    )
+
+    times = {"a": 30, "b": 32, "c": 33}
+    met = {run_id: {"createdAt": f"2026-05-22T14:23:{s}.000Z", "run": {"id": run_id}} for run_id, s in times.items()}
+    assert data["job"]["currentVersion"]["latestRun"]["inputs"] == [met["a"]]
+    written = [each["run"] for each in data["dataset"]["versions"]]
+    assert written == [{"id": run_id, "outputs": [met[run_id]]} for run_id in "cba"]
+
+
 def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     knowledge = client.app.state.service.knowledge  # type: ignore[attr-defined]
     knowledge.graph.jobs = None

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Literal
+from operator import itemgetter
+from typing import Any, Final
 
 from graphql import GraphQLResolveInfo
 
+from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
@@ -13,10 +15,12 @@ from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.knowledge.activity import STATE_OF_EVENT, KnownRun
 from headwater.service.knowledge.versions import current_shape, shape_uuid
 from headwater.service.shapes import marquez as shapes
+from headwater.service.views.runs import last_observed_us
 from headwater.service.views.tags import tags_of
 
 Link = Callable[..., Any]
 """A field: called with the query, what the object is, and the field's arguments by their names."""
+_VERSION_ID: Final = itemgetter("datasetVersionId")
 
 
 def resolve(node: Node | None, info: GraphQLResolveInfo[Ask], **arguments: object) -> Any:  # noqa: ANN401  any field
@@ -132,15 +136,15 @@ def _version_of_run(ask: Ask, run: KnownRun) -> Node | None:
     return next((each for each in known if told is not None and each.shape["version"] == told["version"]), None)
 
 
-def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", "outputDatasetVersions"]) -> list[Node]:
+def _ends_of_run(ask: Ask, run: KnownRun, direction: Direction) -> list[Node]:
+    """The versions that the run met: of one that a dataset went back to since, the one that it had then."""
     node = objects.run(ask, run.run_id)
-    ids = [] if node is None else [each["datasetVersionId"] for each in node.shape[side]]
-    return [
-        version
-        for each in ids
-        if ask.knowledge.is_dataset(name := DatasetId(each["namespace"], each["name"]))
-        and (version := objects.version_with(ask, name, each["version"])) is not None
-    ]
+    told = () if node is None else node.shape[f"{direction}DatasetVersions"]
+    met_us = last_observed_us(ask.knowledge, run, direction)
+    ids = ((DatasetId(each["namespace"], each["name"]), each["version"]) for each in map(_VERSION_ID, told))
+    known = ((name, uuid) for name, uuid in ids if ask.knowledge.is_dataset(name))
+    versions = (objects.version_with(ask, name, uuid, met_us[name]) for name, uuid in known)
+    return [version for version in versions if version is not None]
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
@@ -229,8 +233,8 @@ LINKS: Final[Mapping[tuple[str, str], Link]] = {
     ("Run", "startState"): _start_state,
     ("Run", "endState"): _end_state,
     ("Run", "states"): _states,
-    ("Run", "inputs"): lambda ask, run: _ends_of_run(ask, run, "inputDatasetVersions"),
-    ("Run", "outputs"): lambda ask, run: _ends_of_run(ask, run, "outputDatasetVersions"),
+    ("Run", "inputs"): lambda ask, run: _ends_of_run(ask, run, "input"),
+    ("Run", "outputs"): lambda ask, run: _ends_of_run(ask, run, "output"),
     ("RunStateRecord", "run"): lambda ask, run: objects.run(ask, run.run_id),
 }
 """By type and field."""

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from headwater.errors import NotFoundError
 from headwater.model.edits import DESCRIBED
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
@@ -67,9 +68,10 @@ def _version(ask: Ask, version_id: VersionId) -> Mapping[str, Any]:
     return {"createdAt": iso(known.since_us), "version": str(shape_uuid(ask.knowledge.graph, name, known.shape))}
 
 
-def version_with(ask: Ask, name: DatasetId, uuid: str) -> Node | None:
-    """The newest version of a dataset with that UUID, or None where it never had one."""
-    known = (each for each in ask.versions(name) if str(shape_uuid(ask.knowledge.graph, name, each.shape)) == uuid)
+def version_with(ask: Ask, name: DatasetId, uuid: str, at_us: int = AFTER_ALL_US) -> Node | None:
+    """The newest version of a dataset with that UUID that it had by then, or None where it never had one."""
+    by_then = (each for each in ask.versions(name) if each.since_us <= at_us)
+    known = (each for each in by_then if str(shape_uuid(ask.knowledge.graph, name, each.shape)) == uuid)
     return next((version(ask, VersionId(name, each)) for each in known), None)
 
 

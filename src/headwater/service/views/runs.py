@@ -241,15 +241,20 @@ def version_at(
     return shapes.Versioned(namespace=name.namespace, name=name.name, version=version)
 
 
-def _ends(
-    knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
-) -> dict[DatasetId, _End]:
-    ends: dict[DatasetId, _End] = {}
+def last_observed_us(knowledge: Knowledge, run: KnownRun, direction: Direction) -> Mapping[DatasetId, int]:
+    """When the run told last that it read or wrote a dataset, by the shown names of those that it told."""
+    last_us: dict[DatasetId, int] = {}
     observed = knowledge.graph.runs[run.run_id].observed if run.has_events else {}
     for (way, name), seen in observed.items():
         if way == direction and (shown := knowledge.graph.shown(name)).is_complete:
-            known = ends.setdefault(shown, _End(seen.last_us))
-            known.last_us = max(known.last_us, seen.last_us)
+            last_us[shown] = max(last_us.get(shown, seen.last_us), seen.last_us)
+    return last_us
+
+
+def _ends(
+    knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
+) -> dict[DatasetId, _End]:
+    ends = {name: _End(last_us) for name, last_us in last_observed_us(knowledge, run, direction).items()}
     for row in told:
         end = ends.get(knowledge.graph.shown(row.dataset)) if row.direction == direction else None
         if end is not None:  # else an event that is stored, and will be learned in a moment
