@@ -24,7 +24,7 @@ from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, facet, schema, serving
-from tests.support.askers import Asker, asker
+from tests.support.askers import Asker, asker, guarded
 from tests.support.reads import answer_schema
 
 NODE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
@@ -332,6 +332,21 @@ def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_
     assert [answer.status_code for answer in answers] == [403] * 7
     assert all("a scope that covers the namespace of the run" in answer.json()["message"] for answer in answers)
     assert not [answer.text for answer in answers if "zz_vault" in answer.text]
+
+
+def test_who_wrote_what_a_run_read_is_told_without_hidden_names_also_once_it_is_deleted(tmp_path: Path) -> None:
+    with guarded(tmp_path) as admin:
+        for each in EVENTS:
+            assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
+        holder = asker(admin, "read")
+        before = holder("GET", f"/api/v1/runlineage/upstream?runId={LATER_RUN}")
+
+        assert admin("DELETE", "/api/v1/namespaces/zz_vault").status_code == 200
+        after = holder("GET", f"/api/v1/runlineage/upstream?runId={LATER_RUN}")
+
+    assert [each["run"]["id"] for each in before.json()["runs"]] == [LATER_RUN, HIDDEN_RUN]
+    assert "zz_" not in before.text
+    assert after.json() == before.json()
 
 
 def test_a_refusal_does_not_name_where_a_dataset_is_that_was_asked_for_by_another_name(tmp_path: Path) -> None:

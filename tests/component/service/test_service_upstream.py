@@ -178,3 +178,36 @@ def test_an_old_run_has_the_writer_that_it_had_however_many_wrote_since(client: 
 
     assert producer(client) == A
     assert producer(client, B) == A
+
+
+@pytest.mark.parametrize("deleted", ["etl/jobs/load", "lake/datasets/orders", "etl", "lake"])
+def test_who_wrote_what_was_read_stays_when_it_is_deleted(client: TestClient, deleted: str) -> None:
+    post(client, run(A, "load", 1, writes=version("v1")), run(READER, "mart", 4, reads=version("v1")))
+    before = get(client, f"/api/v1/runlineage/upstream?runId={READER}")
+
+    assert client.delete(f"/api/v1/namespaces/{deleted}").status_code == 200
+
+    assert [each["run"]["id"] for each in before["runs"]] == [READER, A]
+    assert get(client, f"/api/v1/runlineage/upstream?runId={READER}") == before
+
+
+def test_a_run_keeps_what_its_job_was_declared_to_read_when_that_is_deleted_and_a_later_one_never_had_it(
+    client: TestClient,
+) -> None:
+    job = {"namespace": "etl", "name": "mart"}
+    declared = {
+        "eventTime": "2026-05-22T14:00:00Z",
+        "producer": "https://example.org/producer",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
+        "job": job,
+        "inputs": [dataset("orders")],
+    }
+    done = event(eventType="COMPLETE", eventTime="2026-05-22T14:04:00Z", run={"runId": READER}, job=job)
+    post(client, run(A, "load", 1, writes={}), declared, done)
+
+    assert client.delete("/api/v1/namespaces/lake/datasets/orders").status_code == 200
+    post(client, {**done, "eventTime": "2026-05-23T14:04:00Z", "run": {"runId": B}})
+
+    assert producer(client) == A
+    (later,) = get(client, f"/api/v1/runlineage/upstream?runId={B}")["runs"]
+    assert later["inputs"] == []

@@ -30,6 +30,7 @@ from headwater.graph.flow import sources_through, sources_told_by
 from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
+from headwater.model.edits import DELETED, target_of
 from headwater.model.events import DatasetEvent, Direction, RunEvent
 from headwater.model.extract import mended
 from headwater.model.facets.dataset import LifecycleStateChangeFacet, SchemaFacet, VersionFacet
@@ -40,7 +41,7 @@ from headwater.model.facets.quality import DataQualityAssertionsFacet
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
-from headwater.service.knowledge.activity import known_run
+from headwater.service.knowledge.activity import KnownRun, known_run
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.entries import LoggedEvent, as_today
@@ -66,12 +67,14 @@ _TELL_VERSIONS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet 
 class KnownHistory:
     """`headwater.graph.causes.history.History` over one state of what is known; everything is read once.
 
-    `asked_us` is when it is asked, microseconds since 1970.
+    `asked_us` is when it is asked, microseconds since 1970. `with_deleted`: what is deleted since counts all the same
+    among what runs read and wrote, and among the jobs that write.
     """
 
-    def __init__(self, knowledge: Knowledge, asked_us: int = 0) -> None:
+    def __init__(self, knowledge: Knowledge, asked_us: int = 0, *, with_deleted: bool = False) -> None:
         self._knowledge = knowledge
         self._asked_us = asked_us
+        self._with_deleted = with_deleted
         self._graph = knowledge.graph
         self._records = knowledge.run_records
         self._records.names_are_as_of(self._graph.identities.changes)
@@ -92,8 +95,8 @@ class KnownHistory:
         vars(self).clear()
 
     def writers(self, name: DatasetId) -> Sequence[JobId]:
-        """The jobs that write a dataset, by name; deleted ones are left out."""
-        return sorted(job for job in self._graph.writers(name) if not self._graph.hides(job))
+        """The jobs that write a dataset, by name; deleted ones are left out, unless asked for."""
+        return sorted(filter(self._counts, self._graph.writers(name)))
 
     def readers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that read a dataset, by name; deleted ones are left out."""
@@ -317,7 +320,7 @@ class KnownHistory:
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
-        ends = ends_of(self._graph, run_id, self._said_of(run.job))
+        ends = ends_of(self._graph, run_id, self._said_then(run))
         has_begun = self._graph.runs[run_id].has_begun
         return Outline(
             run_id,
@@ -331,9 +334,24 @@ class KnownHistory:
             None if run.parent is None else run.parent.run_id,
         )
 
+    def _said_then(self, run: KnownRun) -> AbstractSet[RunEnd]:
+        """What the run's job is said to read and write, but for what was deleted before the run began."""
+        said, began_us = self._said_of(run.job), run.seen.first_us
+        if not self._graph.edits.deleted:
+            return said
+        return {end for end in said if not self._was_deleted(self._graph.shown(end[1]), began_us)}
+
+    def _was_deleted(self, name: DatasetId, by_us: int) -> bool:
+        """Whether a dataset, by its shown name, is deleted, and was by then."""
+        deletion = self._graph.edits.said(target_of(name), DELETED)
+        return deletion is not None and deletion.seen.last_us <= by_us and self._graph.hides(name)
+
     def _names(self, ends: Iterable[RunEnd], direction: Direction) -> frozenset[DatasetId]:
         shown = (self._graph.shown(name) for way, name in ends if way == direction)
-        return frozenset(filter(self._graph.shows, shown))
+        return frozenset(name for name in shown if name.is_complete and self._counts(name))
+
+    def _counts(self, node: DatasetId | JobId) -> bool:
+        return self._with_deleted or not self._graph.hides(node)
 
     def _record(self, run_id: str) -> Record:
         outline = self.outline(run_id)

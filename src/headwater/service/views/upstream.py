@@ -46,8 +46,11 @@ class _Sources(NamedTuple):
 
 
 async def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
-    """The run and those within so many hops upstream of it, nearest first; others have their turn meanwhile."""
-    with closing(KnownHistory(knowledge)) as history:
+    """The run and those within so many hops upstream of it, nearest first; others have their turn meanwhile.
+
+    They are history: it stays when a job or dataset is deleted.
+    """
+    with closing(KnownHistory(knowledge, with_deleted=True)) as history:
         upstream = _Upstream(knowledge, history)
         found = [*await outcome_in_turns(walked([run.run_id], lambda run_id: upstream.sources(run_id).runs, max_hops))]
         sources = await in_turns(map(upstream.sources, found))
