@@ -265,6 +265,32 @@ def test_a_run_met_the_version_that_was_there_then_though_the_dataset_went_back_
     assert written == [{"id": run_id, "outputs": [met[run_id]]} for run_id in "cba"]
 
 
+def test_a_column_has_the_times_of_the_versions_that_made_and_changed_it(client: TestClient) -> None:
+    def column(name: str, kind: str = "int") -> Body:
+        return {"name": name, "type": kind}
+
+    told = [
+        [column("a"), column("gone"), column("typed")],
+        [column("a"), column("new"), column("typed", "long")],
+        [column("typed", "long"), column("new"), column("a"), column("gone")],
+    ]
+    for number, columns in enumerate(told):
+        table = dataset("table", schema=facet(fields=columns))
+        post(client, run(f"{number}", "COMPLETE", 30 + number, inputs=[], outputs=[table]))
+    post(client, run("reader", "COMPLETE", 40, inputs=[dataset("table")]))
+
+    data = ask_for(
+        client,
+        '{ dataset(namespace: "lake", name: "table") { fields { name createdAt updatedAt } '
+        "versions { fields { name createdAt updatedAt } } } }",
+    )["dataset"]
+
+    times = {each["name"]: (each["createdAt"][17:19], each["updatedAt"][17:19]) for each in data["fields"]}
+    assert times == {"a": ("30", "30"), "gone": ("30", "32"), "typed": ("30", "31"), "new": ("31", "31")}
+    of_versions = [each for version in data["versions"] for each in version["fields"]]
+    assert all(each in data["fields"] for each in of_versions)
+
+
 def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     knowledge = client.app.state.service.knowledge  # type: ignore[attr-defined]
     knowledge.graph.jobs = None

@@ -1,12 +1,14 @@
 """One query while it is answered: its objects, and how many it may reach."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Final
 
 from graphql import GraphQLError
 
+from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import DatasetVersion, dataset_versions
@@ -39,6 +41,7 @@ class Ask:
     knowledge: Knowledge
     reached: int = field(default=0, init=False)
     _versions: dict[DatasetId, Sequence[DatasetVersion]] = field(default_factory=dict, init=False)
+    _columns: dict[DatasetId, Mapping[str, Seen]] = field(default_factory=dict, init=False)
 
     def node(self, identity: Any, make: Callable[[], Mapping[str, Any]]) -> Node:  # noqa: ANN401  as `Node`
         """An object that the query reaches.
@@ -56,6 +59,27 @@ class Ask:
         if name not in self._versions:
             self._versions[name] = [*dataset_versions(self.knowledge, name)][::-1]
         return self._versions[name]
+
+    def columns(self, name: DatasetId) -> Mapping[str, Seen]:
+        """The columns that a dataset ever had: when the first version with each was told, and the last to change it.
+
+        A version changes a column that the one before it has not, or has with another type or description.
+        """
+        if name not in self._columns:
+            self._columns[name] = self._times_of_columns(reversed(self.versions(name)))
+        return self._columns[name]
+
+    def _times_of_columns(self, oldest_first: Iterable[DatasetVersion]) -> Mapping[str, Seen]:
+        times: dict[str, Seen] = {}
+        before: Mapping[str, shapes.Field] = {}
+        for schema, versions in groupby(oldest_first, key=lambda version: version.shape.schema):
+            since_us = next(versions).since_us
+            now = {column["name"]: column for column in self.knowledge.facets.fields(schema)}
+            for name, column in now.items():
+                if column != before.get(name):
+                    times[name] = widened(times.get(name), Seen(since_us, since_us))
+            before = now
+        return times
 
     @cached_property
     def sources(self) -> Mapping[str, shapes.Source]:

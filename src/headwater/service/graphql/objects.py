@@ -82,11 +82,11 @@ def columns(ask: Ask, version_id: VersionId) -> Sequence[shapes.Field]:
 
 
 def fields(ask: Ask, name: DatasetId, columns: Iterable[shapes.Field]) -> list[Node]:
-    """Columns of a dataset, with the dataset's own times."""
+    """Columns of a dataset, each created with the first version that has it, and updated with the last to change it."""
 
     def members(column: shapes.Field) -> Mapping[str, Any]:
-        core = dataset_core(ask.knowledge, name)
-        return {**column, "createdAt": core["createdAt"], "updatedAt": core["updatedAt"]}
+        times = ask.columns(name)[column["name"]]
+        return {**column, "createdAt": iso(times.first_us), "updatedAt": iso(times.last_us)}
 
     return [ask.node(FieldId(name, column), partial(members, column)) for column in columns]
 
