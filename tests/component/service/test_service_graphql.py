@@ -158,10 +158,19 @@ def test_what_is_not_there_is_null(client: TestClient) -> None:
     data = ask_for(
         client,
         '{ dataset(namespace: "lake", name: "mart") { name } job(namespace: "a", name: "b") { name } '
-        'namespace(name: "none") { name } lineageFromJob(namespace: "a", name: "b") { graph { __typename } } }',
+        'namespace(name: "none") { name } }',
     )
 
     assert set(data.values()) == {None}
+
+
+@pytest.mark.parametrize("name", ["nobody's", "mart"])
+def test_there_is_nothing_around_a_job_that_is_not_there(client: TestClient, name: str) -> None:
+    client.delete("/api/v1/namespaces/etl/jobs/mart")
+
+    data = ask_for(client, f'{{ lineageFromJob(namespace: "etl", name: "{name}") {{ graph {{ __typename }} }} }}')
+
+    assert data == {"lineageFromJob": {"graph": []}}
 
 
 def test_a_query_may_stand_in_the_address(client: TestClient) -> None:

@@ -21,11 +21,11 @@ class _Entry(NamedTuple):
     node: shapes_lineage.DatasetNode | shapes_lineage.JobNode
 
 
-def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node | None:
-    """The graph around a job, or None where there is no such job."""
+def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node:
+    """The graph around a job; empty where there is no such job, as in Marquez."""
     job = JobId.told(namespace, name)
     if not ask.knowledge.is_job(job):
-        return None
+        return ask.node(job, lambda: {"graph": []})
     graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]
     return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
 
