@@ -164,6 +164,20 @@ def test_what_is_not_there_is_null(client: TestClient) -> None:
     assert set(data.values()) == {None}
 
 
+def test_an_owner_has_no_time_that_hangs_on_the_namespace_asked_about(client: TestClient) -> None:
+    for namespace in ("etl", "new"):
+        client.put(f"/api/v1/namespaces/{namespace}", json={"ownerName": "ann"})
+
+    data = ask_for(
+        client,
+        '{ etl: namespace(name: "etl") { currentOwner { name createdAt } } '
+        'new: namespace(name: "new") { currentOwner { name createdAt } owners { name createdAt } } }',
+    )
+
+    ann = {"name": "ann", "createdAt": None}
+    assert data == {"etl": {"currentOwner": ann}, "new": {"currentOwner": ann, "owners": [ann]}}
+
+
 @pytest.mark.parametrize("name", ["nobody's", "mart"])
 def test_there_is_nothing_around_a_job_that_is_not_there(client: TestClient, name: str) -> None:
     client.delete("/api/v1/namespaces/etl/jobs/mart")

@@ -131,9 +131,9 @@ def namespace(ask: Ask, name: str) -> Node | None:
 
 
 def owner(ask: Ask, of: Node) -> Node:
-    """Who owns a namespace, since when as far as is known."""
-    name, since = of.shape["ownerName"], of.shape["createdAt"]
-    return ask.node(name, lambda: {"name": name, "createdAt": since})
+    """Who owns a namespace; since when there is such an owner nobody tells."""
+    name = of.shape["ownerName"]
+    return ask.node(name, lambda: {"name": name})
 
 
 def state(ask: Ask, of: KnownRun, name: str, at_us: int) -> Node:
