@@ -315,6 +315,16 @@ def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Asker)
     assert "the scope *" in answers[5].json()["message"]
 
 
+@pytest.mark.parametrize("slashes", ["://", "%3A%2F%2F"])
+def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Asker, slashes: str) -> None:
+    holder = asker(admin, "read", scopes=("spark://ours/*",))
+
+    answers = [holder("GET", f"/api/v1/events/spark{slashes}{host}/a") for host in ("ours", "theirs")]
+
+    assert [answer.status_code for answer in answers] == [200, 403]
+    assert "a scope that covers namespace 'spark://theirs/a'" in answers[1].json()["message"]
+
+
 def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_alone(admin: Asker) -> None:
     holder = asker(admin, "read", "ingest")
     stolen = event(run={"runId": HIDDEN_RUN}, job={"namespace": "etl", "name": "load"})

@@ -10,13 +10,15 @@ from marquez_client import MarquezClient
 from marquez_client.errors import APIError
 from marquez_client.models import DatasetId, DatasetType, JobType
 
-from tests.support.app import dataset, event, facet, schema
+from tests.support.app import Body, dataset, event, facet, schema
 from tests.support.service import Service, running
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the client calls its own writes deprecated
 
 NAMESPACE = "s3://team-a"
+SPARK = "spark://h:7077"
 RUN = "00000001-0000-4000-8000-000000000001"
+RUN_OF_SPARK = "00000002-0000-4000-8000-000000000001"
 NOW = "2026-05-22T14:23:11Z"
 
 
@@ -140,10 +142,12 @@ def events_and_columns(client: Asked, url: str) -> None:
         inputs=[dataset("raw", schema=schema("id"))],
         outputs=[dataset("mart", schema=schema("id"), columnLineage=made_from)],
     )
-    with urlopen(Request(f"{url}/api/v1/lineage", json.dumps(sent).encode())) as answer:
-        assert answer.status == 201
+    tell(url, sent)
     assert client.list_events(limit=1)["events"] == [sent]
     assert client.list_events("etl")["events"] == [sent]
+    by_spark = event(job={"namespace": SPARK, "name": "load"}, run={"runId": RUN_OF_SPARK})
+    tell(url, by_spark)
+    assert client.list_events(SPARK)["events"] == [by_spark]
     made, read = (client.get_dataset("lake", name)["currentVersion"] for name in ("mart", "raw"))
     now, then = ["datasetField:lake:mart:id", "datasetField:lake:raw:id"], [made, read]
     ids = [
@@ -155,6 +159,11 @@ def events_and_columns(client: Asked, url: str) -> None:
         )
     ]
     assert ids == [now, now, [f"{field}#{version}" for field, version in zip(now, then, strict=True)]]
+
+
+def tell(url: str, sent: Body) -> None:
+    with urlopen(Request(f"{url}/api/v1/lineage", json.dumps(sent).encode())) as answer:
+        assert answer.status == 201
 
 
 def test_what_is_not_there_is_the_clients_own_error(service: Service) -> None:

@@ -292,6 +292,7 @@ def test_events_come_newest_first_and_by_the_namespace_of_their_jobs(client: Tes
     assert get(client, "/api/v1/events?limit=2") == {"events": [elsewhere, chain()[1]], "totalCount": 3}
     assert get(client, "/api/v1/events/etl?offset=1") == {"events": [chain()[0]], "totalCount": 2}
     assert get(client, "/api/v1/events/s3%3A%2F%2Felse")["events"] == [elsewhere]
+    assert get(client, "/api/v1/events/s3://else")["events"] == [elsewhere]
     assert get(client, "/api/v1/events/nobody") == {"events": [], "totalCount": 0}
 
 

@@ -131,6 +131,10 @@ RULES: Final[Mapping[str, Rule]] = {
 }
 
 
+_TO_THE_END: Final = frozenset({"GET /api/v1/events/{namespace}", "GET /api/v1/log/tile/{tile}"})
+"""Routes whose parameter is all the rest of the path, with its slashes."""
+
+
 class Matched(NamedTuple):
     """A route, and what its path's parameters are."""
 
@@ -160,11 +164,9 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 def _pattern(route: str) -> re.Pattern[str]:
     parts: Iterable[str] = re.split(r"(\{\w+\})", route)
-    return re.compile("".join(_part(part) for part in parts))
+    letters = "." if route in _TO_THE_END else "[^/]"
+    return re.compile("".join(_part(part, letters) for part in parts))
 
 
-def _part(part: str) -> str:
-    if not part.startswith("{"):
-        return re.escape(part)
-    name = part[1:-1]
-    return f"(?P<{name}>.+)" if name == "tile" else f"(?P<{name}>[^/]+)"
+def _part(part: str, letters: str) -> str:
+    return f"(?P<{part[1:-1]}>{letters}+)" if part.startswith("{") else re.escape(part)

@@ -31,6 +31,12 @@ class EncodedName(Convertor[str]):
         return quote(value, safe="")
 
 
+class RestOfPath(EncodedName):
+    """All the rest of a path as sent: a name with its slashes, percent-encoded or not."""
+
+    regex = ".+"
+
+
 class RunMark(Convertor[str]):
     """What a run did: the last segment of `/jobs/runs/ID/start`, and of no other path."""
 
@@ -46,6 +52,7 @@ class RunMark(Convertor[str]):
 
 
 register_url_convertor("encoded", EncodedName())
+register_url_convertor("rest", RestOfPath())
 register_url_convertor("mark", RunMark())
 
 

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 import orjson
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from headwater.model.times import microseconds
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Known, ServiceHere
-from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
+from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, Offset
 from headwater.service.shapes.marquez import Events
 from headwater.service.views.log import count_of_namespace
 from headwater.store.entries import LoggedEvent
@@ -22,6 +22,9 @@ router = APIRouter(prefix=API, tags=["events"], route_class=KnownQuery)
 
 Before = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")]
 After = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")]
+NamespaceAsItIs = Annotated[
+    str, Path(description="A namespace; slashes may stand in it as they are, as Marquez's Python client sends them.")
+]
 Direction = Annotated[Literal["desc", "asc"], SMALL, Query(alias="sortDirection", description="By event time.")]
 
 
@@ -52,9 +55,9 @@ async def all_events(
     return _events(*knowledge.store.events(_asked(before, after)._replace(order=direction), limit, offset))
 
 
-@router.get("/events/{namespace:encoded}", response_model=Events, responses=WRONG)
+@router.get("/events/{namespace:rest}", response_model=Events, responses=WRONG)
 async def events_of_namespace(
-    service: ServiceHere, knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0
+    service: ServiceHere, knowledge: Known, namespace: NamespaceAsItIs, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """Events of the runs of a namespace's jobs, the newest first; none where there is no such namespace."""
     count = await count_of_namespace(knowledge, namespace, service.another_reader(knowledge))
