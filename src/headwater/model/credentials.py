@@ -51,6 +51,15 @@ def without_credentials(url: str) -> str:
     return _tidied(_USER_OPTION.sub("", stripped))
 
 
+def is_address(text: str) -> bool:
+    """Whether it begins as addresses do, JDBC's among them.
+
+    >>> is_address("jdbc:oracle:thin:@db:1521/ORCL"), is_address("s3://lake/raw"), is_address("raw-(.*)?")
+    (True, True, False)
+    """
+    return _BEGINS_AS_ADDRESS.match(text) is not None
+
+
 def without_secrets(text: str) -> str:
     """A name, an address or prose, without the passwords in its addresses and the users that these are of.
 
@@ -92,7 +101,7 @@ def may_hold_secrets(text: bytes) -> bool:
 
 
 def _without(text: str) -> str:
-    if _BEGINS_AS_ADDRESS.match(text) or not any(map(str.isspace, text)):
+    if is_address(text) or not any(map(str.isspace, text)):
         return _stripped(text)
     if "//" not in text and "jdbc:" not in text.lower():
         return text

@@ -425,6 +425,16 @@ def test_what_a_watcher_keeps_of_a_configuration_says_as_much_as_the_whole(
     assert places(kept, [topic]) == places(properties, [topic])
 
 
+def test_what_a_watcher_keeps_of_a_routers_pattern_is_all_of_it() -> None:
+    lives = Lives("kafka-connect", deciding_properties())
+    to_the_name = {"transforms.r.regex": "raw\\.(.*?)(\\.v\\d+)?", "transforms.r.replacement": "$1"}
+
+    lives.apply(Configured("c", 1, {**S3, **ROUTED, **to_the_name}))
+
+    found = places(lives.connectors["c"].properties or {}, ["raw.orders"])
+    assert [place.id.name for place in found["raw.orders"]] == ["topics/orders"]
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_connector_of_a_class_touches_these_datasets(case: Case) -> None:
     found = places(case.properties, [case.topic])

@@ -34,7 +34,7 @@ from headwater.capture.connect.records import (
     Status,
     Wanted,
 )
-from headwater.model.credentials import without_credentials
+from headwater.model.credentials import is_address, without_credentials, without_secrets
 from headwater.model.run_ids import RANDOM_BITS, run_id
 
 State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"]
@@ -205,7 +205,7 @@ class Lives:
     def _deciding(self, properties: Properties) -> Properties:
         """The properties that decide which datasets are touched. No other is kept, and of these no password."""
         return {
-            name: without_credentials(value)
+            name: without_credentials(value) if is_address(value) else without_secrets(value)
             for name, value in properties.items()
             if name in self._relevant or name.startswith(_DATASETS_BY_ANY_OF)
         }
