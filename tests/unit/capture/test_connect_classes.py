@@ -321,6 +321,12 @@ MIRROR = {
     "source.cluster.alias": "west",
     "source.cluster.bootstrap.servers": "w:9092",
 }
+BIGQUERY = {
+    "connector.class": "com.wepay.kafka.connect.bigquery.BigQuerySinkConnector",
+    "topics": "orders",
+    "project": "acme",
+    "defaultDataset": "raw",
+}
 ROUTED = {"transforms": "r", "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter"}
 SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
     ({**S3, "topics.dir": ""}, "orders", [DatasetId("s3://archive", "orders")]),
@@ -399,6 +405,22 @@ SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
         [DatasetId("kafka://w:9092", "orders")],
     ),
     ({**MIRROR, "replication.policy.class": "com.example.Own"}, "west.orders", []),
+    (
+        {**BIGQUERY, "topic2TableMap": "bids:b, shop.orders:sales_orders", "sanitizeTopics": "true"},
+        "shop.orders",
+        [DatasetId("bigquery", "acme.raw.sales_orders")],
+    ),
+    (
+        {**BIGQUERY, "topic2TableMap": "bids:b", "sanitizeTopics": "true"},
+        "shop-orders",
+        [DatasetId("bigquery", "acme.raw.shop-orders")],
+    ),
+    ({**BIGQUERY, "sanitizeTopics": "true"}, "2024-x", [DatasetId("bigquery", "acme.raw._2024_x")]),
+    (
+        {**BIGQUERY, **ROUTED, "transforms.r.regex": "(.*)-(.*)", "transforms.r.replacement": "$1:$2"},
+        "shop-orders",
+        [DatasetId("bigquery", "acme.shop.orders")],
+    ),
 ]
 """Settings that say otherwise where data goes, by the connectors' documentation."""
 

@@ -59,7 +59,7 @@ def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     """The table of each topic, by a map of them or a template."""
     if properties.get("table.name.normalize") == "true":
         return {}
-    mapped = dict(pair.split(":", 1) for pair in listed(properties.get("topics.to.tables.mapping")) if ":" in pair)
+    mapped = _pairs(properties.get("topics.to.tables.mapping"))
     url = properties.get("connection.url", "")
     named = {topic: [Place(jdbc_dataset(url, mapped[topic]))] for topic in topics if topic in mapped}
     return {**jdbc_sink(properties, topics), **named}
@@ -105,17 +105,36 @@ def debezium(dialect: str, port: int) -> Finder:
 
 
 def bigquery(properties: Properties, topics: Sequence[str]) -> Places:
-    """The table of each topic."""
-    project, dataset = properties.get("project"), properties.get("defaultDataset")
-    renamed = dict(pair.split("=", 1) for pair in listed(properties.get("topic2TableMap")) if "=" in pair)
-    if not project or not dataset:
+    """The table of each topic, by a map of them, which is all that counts then, or by what the topic is called.
+
+    A router may make the topic `DATASET:TABLE`.
+
+    Source: `TableNameUtils`, `FieldNameSanitizer` of the connector of WePay, Confluent and Aiven
+    """
+    project, default = properties.get("project"), properties.get("defaultDataset")
+    if not project or not default:
         return {}
-    is_sanitized = properties.get("sanitizeTopics", "false") == "true"
+    mapped = _pairs(properties.get("topic2TableMap"))
+    is_sanitized = properties.get("sanitizeTopics", "false").lower() == "true"
     found = {}
     for topic in topics:
-        table = renamed.get(topic) or (re.sub(r"[^A-Za-z0-9_]", "_", topic) if is_sanitized else topic)
-        found[topic] = [Place(DatasetId("bigquery", f"{project}.{dataset}.{table}"))]
+        *within, table = [mapped.get(topic, topic)] if mapped else topic.split(":")
+        if len(within) <= 1:
+            dataset = within[0] if within else default
+            named = _sanitized(table) if is_sanitized and not mapped else table
+            found[topic] = [Place(DatasetId("bigquery", f"{project}.{dataset}.{named}"))]
     return found
+
+
+def _sanitized(table: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", table)
+    return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+def _pairs(text: str | None) -> dict[str, str]:
+    """What a property maps, as `FROM:TO,FROM:TO`."""
+    pairs = (pair.partition(":") for pair in listed(text))
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon}
 
 
 def _tables_of(query: str) -> list[str]:
