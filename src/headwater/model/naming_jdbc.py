@@ -75,12 +75,42 @@ def jdbc_dataset(url: str, table: str) -> DatasetId:
     return _elsewhere(kind, rest, table)
 
 
+def quoted(*names: str) -> str:
+    """The identifier that names as a database itself has them make together, of which nothing is folded.
+
+    >>> quoted("sales", "Orders"), jdbc_dataset("jdbc:postgresql://db/shop", quoted("sales", "Orders")).name
+    ('"sales"."Orders"', 'shop.sales.Orders')
+    """
+    return ".".join(f'"{name}"' for name in names)
+
+
+def parts_of(table: str, fold: Callable[[str], str] = str) -> list[str]:
+    """The parts of a dotted name, each as `fold` has it where it is not in quotes.
+
+    >>> parts_of('sales."Order items"')
+    ['sales', 'Order items']
+
+    Raises:
+        InvalidNameError: `table` is no identifier.
+    """
+    parts: list[str] = []
+    end = -1
+    for found in _IDENTIFIER.finditer(table):
+        if found.start() != end + 1 or (parts and table[end] != "."):
+            break
+        parts.append(fold(found["plain"]) if found["plain"] else found["quoted"] or found["ticked"] or found["braced"])
+        end = found.end()
+    if end != len(table):
+        raise InvalidNameError("table: expected NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME")
+    return parts
+
+
 def _on_server(dialect: _Dialect, rest: str, options: Mapping[str, str], table: str) -> DatasetId:
     hosts, path = _hosts_and_path(rest)
     databases = [options.get("databasename") or options.get("database") or "", *_databases(path)]
     schema = options.get("currentschema", "").partition(",")[0] or dialect.default_schema
     holders = [holder for holder in (*databases, schema) if holder]
-    parts = _identifier(table, dialect.fold)
+    parts = parts_of(table, dialect.fold)
     missing = max(0, len(holders) + 1 - len(parts))
     return DatasetId(f"{dialect.scheme}://{_server(hosts, options, dialect)}", ".".join([*holders[:missing], *parts]))
 
@@ -111,14 +141,14 @@ def _in_oracle(rest: str, table: str) -> DatasetId:
         raise InvalidNameError("url: expected @host[:port][/service] in an Oracle URL")
     server = authority(f"{fields['HOST']}:{fields.get('PORT', _ORACLE.port)}")
     service = fields.get("SERVICE_NAME") or fields.get("SID")
-    parts = _identifier(table, _ORACLE.fold)
+    parts = parts_of(table, _ORACLE.fold)
     return DatasetId(f"{_ORACLE.scheme}://{server}", ".".join([service, *parts] if service else parts))
 
 
 def _elsewhere(kind: str, rest: str, table: str) -> DatasetId:
     """A database without rules of its own: a server if the URL has a host, else a file of this machine."""
     hosts, path = _hosts_and_path(rest)
-    parts = _identifier(table, str)
+    parts = parts_of(table)
     if hosts:
         return DatasetId(f"{kind}://{authority(hosts)}", ".".join([*_databases(path), *parts]))
     file = path.removeprefix("file:").rstrip("/")
@@ -140,17 +170,3 @@ def _databases(path: str) -> list[str]:
     if not all(map(_DATABASE.fullmatch, names)):
         raise InvalidNameError("url: expected a database name behind the host")
     return names
-
-
-def _identifier(table: str, fold: Callable[[str], str]) -> list[str]:
-    """The parts of a dotted name, for example `["sales", "Order items"]` for `sales."Order items"`."""
-    parts: list[str] = []
-    end = -1
-    for found in _IDENTIFIER.finditer(table):
-        if found.start() != end + 1 or (parts and table[end] != "."):
-            break
-        parts.append(fold(found["plain"]) if found["plain"] else found["quoted"] or found["ticked"] or found["braced"])
-        end = found.end()
-    if end != len(table):
-        raise InvalidNameError("table: expected NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME")
-    return parts

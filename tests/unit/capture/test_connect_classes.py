@@ -292,6 +292,26 @@ JDBC_SOURCE = {
     "connection.url": "jdbc:postgresql://db/shop",
     "topic.prefix": "pg-",
 }
+JDBC_SINK = {
+    "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+    "topics": "Orders",
+    "connection.url": "jdbc:postgresql://db/shop",
+}
+DEBEZIUM_JDBC = {**JDBC_SINK, "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector"}
+DEBEZIUM_POSTGRES = {
+    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+    "database.hostname": "db",
+    "database.dbname": "shop",
+    "topic.prefix": "cdc",
+}
+MYSQL = {"connection.url": "jdbc:mysql://db/shop"}
+ORACLE = {"connection.url": "jdbc:oracle:thin:@db:1521/ORCL"}
+
+
+def in_postgres(*names: str) -> list[DatasetId]:
+    return [DatasetId("postgres://db:5432", name) for name in names]
+
+
 AIVEN_JDBC = {
     "connector.class": "io.aiven.connect.jdbc.JdbcSinkConnector",
     "topics": "orders,bids",
@@ -328,6 +348,7 @@ BIGQUERY = {
     "defaultDataset": "raw",
 }
 ROUTED = {"transforms": "r", "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter"}
+BOTH = ("shop.public.bids", "shop.sales.Orders")
 SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
     ({**S3, "topics.dir": ""}, "orders", [DatasetId("s3://archive", "orders")]),
     (
@@ -335,6 +356,39 @@ SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
         "pg-orders",
         [DatasetId("postgres://db:5432", "shop.sales.orders")],
     ),
+    ({**JDBC_SOURCE, "schema.pattern": "sales"}, "pg-orders", in_postgres("shop.sales.orders")),
+    ({**JDBC_SOURCE, "schema.pattern": "sales\\_eu"}, "pg-orders", in_postgres("shop.sales_eu.orders")),
+    ({**JDBC_SOURCE, "schema.pattern": "sales%"}, "pg-orders", []),
+    (
+        {**JDBC_SOURCE, "schema.pattern": "sales", "table.whitelist": "orders"},
+        "pg-orders",
+        in_postgres("shop.sales.orders"),
+    ),
+    (
+        {**JDBC_SOURCE, "table.whitelist": 'a.orders, "b"."orders", c.bids'},
+        "pg-orders",
+        in_postgres("shop.a.orders", "shop.b.orders"),
+    ),
+    ({**JDBC_SOURCE, "table.include.list": "shop\\.sales\\.o.*"}, "pg-orders", in_postgres("shop.sales.orders")),
+    ({**JDBC_SOURCE, "table.include.list": "sales.*\\.orders"}, "pg-orders", []),
+    ({**JDBC_SOURCE, **MYSQL, "catalog.pattern": "app"}, "pg-orders", [DatasetId("mysql://db:3306", "app.orders")]),
+    (JDBC_SOURCE, "pg-Orders", in_postgres("shop.public.Orders")),
+    ({**JDBC_SOURCE, **ORACLE}, "pg-ORDERS", [DatasetId("oracle://db:1521", "ORCL.ORDERS")]),
+    ({**JDBC_SOURCE, "query": 'SELECT * FROM Bids, sales."Orders"'}, "pg-", in_postgres(*BOTH)),
+    (JDBC_SINK, "Orders", in_postgres("shop.public.Orders")),
+    ({**JDBC_SINK, "table.name.format": "Sales.${topic}"}, "Orders", in_postgres("shop.Sales.Orders")),
+    ({**JDBC_SINK, "quote.sql.identifiers": "NEVER"}, "Orders", in_postgres("shop.public.orders")),
+    ({**JDBC_SINK, **ORACLE}, "orders", [DatasetId("oracle://db:1521", "ORCL.orders")]),
+    (
+        {**JDBC_SINK, **ORACLE, "quote.sql.identifiers": "never"},
+        "orders",
+        [DatasetId("oracle://db:1521", "ORCL.ORDERS")],
+    ),
+    (DEBEZIUM_JDBC, "Orders", in_postgres("shop.public.orders")),
+    ({**DEBEZIUM_JDBC, "quote.identifiers": "true"}, "Orders", in_postgres("shop.public.Orders")),
+    (DEBEZIUM_POSTGRES, "cdc.public.Orders", in_postgres("shop.public.Orders")),
+    ({**AIVEN_JDBC, "topics.to.tables.mapping": "bids:Bids"}, "bids", in_postgres("shop.public.Bids")),
+    ({**AIVEN_JDBC, "sql.quote.identifiers": "false"}, "Bids", in_postgres("shop.public.bids")),
     ({**JDBC_SOURCE, **ROUTED, "transforms.r.regex": "pg-o.*", "transforms.r.replacement": "pg-x"}, "pg-x", []),
     (
         {**AIVEN_JDBC, "topics.to.tables.mapping": "orders:sales.orders"},

@@ -91,15 +91,25 @@ _ICEBERG: Final = (
     "iceberg.catalog.uri",
     "iceberg.control.topic",
 )
-_JDBC_SOURCE: Final = ("connection.url", "topic.prefix", "table.whitelist", "table.include.list", "query")
+_JDBC_SOURCE: Final = (
+    "connection.url",
+    "topic.prefix",
+    "table.whitelist",
+    "table.include.list",
+    "catalog.pattern",
+    "schema.pattern",
+    "query",
+)
 _JDBC_SINK: Final = (
     "connection.url",
     "table.name.format",
     "collection.name.format",
+    "quote.sql.identifiers",
+    "quote.identifiers",
     "fields.whitelist",
     "pk.fields",
 )
-_JDBC_AIVEN_SINK: Final = (*_JDBC_SINK, "table.name.normalize", "topics.to.tables.mapping")
+_JDBC_AIVEN_SINK: Final = (*_JDBC_SINK, "sql.quote.identifiers", "table.name.normalize", "topics.to.tables.mapping")
 _DEBEZIUM: Final = (
     "database.hostname",
     "database.port",

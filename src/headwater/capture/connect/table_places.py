@@ -1,7 +1,7 @@
 """Tables that connectors read or write."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from headwater.capture.connect.places import Catalog, Finder, Place, Places, all_at
@@ -9,7 +9,7 @@ from headwater.capture.connect.records import Properties, listed
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, warehouse_table
-from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.model.naming_jdbc import jdbc_dataset, parts_of, quoted
 
 
 def iceberg(properties: Properties, topics: Sequence[str]) -> Places:
@@ -38,21 +38,43 @@ def _iceberg_table(properties: Properties, table: str) -> Place | None:
 
 
 def jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
-    """The table of each topic, or those of the query."""
+    """The table of each topic, or those of the query.
+
+    The topic has the table's bare name, as the database has it. Which schema it is in, other properties may say.
+
+    Source: `TableMonitorThread`, `GenericDatabaseDialect.tableIds` of the connectors of Confluent and Aiven
+    """
     url, prefix = properties.get("connection.url", ""), properties.get("topic.prefix", "")
     if query := properties.get("query"):
         return all_at(topics, [Place(jdbc_dataset(url, table)) for table in _tables_of(query)])
-    # The topic has the table's bare name: which schema it is in, the list of tables may say.
-    named = listed(properties.get("table.whitelist") or properties.get("table.include.list"))
-    whole = {name.rpartition(".")[2]: name for name in named}
-    tables = {topic: topic.removeprefix(prefix) for topic in topics if topic.startswith(prefix)}
-    return {topic: [Place(jdbc_dataset(url, whole.get(table, table)))] for topic, table in tables.items()}
+    tables = {topic: topic.removeprefix(prefix) for topic in topics if topic.startswith(prefix) and topic != prefix}
+    return {
+        topic: [Place(jdbc_dataset(url, quoted(*holders, table))) for holders in _holders(properties, table)]
+        for topic, table in tables.items()
+    }
+
+
+def _holders(properties: Properties, table: str) -> list[list[str]]:
+    """The schemas, or databases and schemas, that tables of this name are read from.
+
+    `[]` means that the table is where such databases keep theirs; there is none at all where it cannot be known.
+    """
+    if expressions := listed(properties.get("table.include.list")):
+        return _holders_by_expressions(expressions, table) or []
+    wholes = [_whole(name) for name in listed(properties.get("table.whitelist"))]
+    within = [parts[:-1] for parts in wholes if parts[-1] == table]
+    if within and all(within):
+        return within
+    is_database = re.match(r"jdbc:(mysql|mariadb):", properties.get("connection.url", "")) is not None
+    pattern = properties.get("catalog.pattern" if is_database else "schema.pattern", "")
+    if "%" in pattern:
+        return []
+    return [[pattern.replace("\\_", "_")] if pattern else []]
 
 
 def jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     """The table of each topic, by a template."""
-    template = properties.get("table.name.format", "${topic}")
-    return _filled(properties.get("connection.url", ""), template, {topic: topic for topic in topics})
+    return _by_topic(properties, topics, is_quoted=properties.get("quote.sql.identifiers", "always").lower() != "never")
 
 
 def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
@@ -60,21 +82,35 @@ def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     if properties.get("table.name.normalize") == "true":
         return {}
     mapped = _pairs(properties.get("topics.to.tables.mapping"))
+    is_quoted = properties.get("sql.quote.identifiers", "true").lower() != "false"
     url = properties.get("connection.url", "")
-    named = {topic: [Place(jdbc_dataset(url, mapped[topic]))] for topic in topics if topic in mapped}
-    return {**jdbc_sink(properties, topics), **named}
+    named = {topic: [_table(url, mapped[topic], is_quoted=is_quoted)] for topic in topics if topic in mapped}
+    return {**_by_topic(properties, topics, is_quoted=is_quoted), **named}
 
 
 def debezium_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     """The table of each topic, by a template."""
     template = properties.get("collection.name.format") or properties.get("table.name.format") or "${topic}"
-    return _filled(properties.get("connection.url", ""), template, {topic: topic.replace(".", "_") for topic in topics})
+    is_quoted = properties.get("quote.identifiers", "false").lower() == "true"
+    names = {topic: topic.replace(".", "_") for topic in topics}
+    return _filled(properties.get("connection.url", ""), template, names, is_quoted=is_quoted)
 
 
-def _filled(url: str, template: str, topics: Mapping[str, str]) -> Places:
+def _by_topic(properties: Properties, topics: Sequence[str], *, is_quoted: bool) -> Places:
+    template = properties.get("table.name.format", "${topic}")
+    names = {topic: topic for topic in topics}
+    return _filled(properties.get("connection.url", ""), template, names, is_quoted=is_quoted)
+
+
+def _filled(url: str, template: str, topics: Mapping[str, str], *, is_quoted: bool) -> Places:
     """The tables that a template names, by topic; none where it needs more of a record than its topic."""
     tables = {topic: template.replace("${topic}", name) for topic, name in topics.items()}
-    return {topic: [Place(jdbc_dataset(url, table))] for topic, table in tables.items() if "${" not in table}
+    return {topic: [_table(url, table, is_quoted=is_quoted)] for topic, table in tables.items() if "${" not in table}
+
+
+def _table(url: str, name: str, *, is_quoted: bool) -> Place:
+    """A table that statements name, in quotes or not: without them, the database folds the name's case."""
+    return Place(jdbc_dataset(url, quoted(*parts_of(name)) if is_quoted else name))
 
 
 _NAMED_BY_TABLE: Final = ("", "SchemaTopicNamingStrategy", "DefaultTopicNamingStrategy")
@@ -96,7 +132,7 @@ def debezium(dialect: str, port: int) -> Finder:
             if len(parts) != 2 or not topic.startswith(f"{prefix}{delimiter}"):
                 continue  # its topics of transactions and of schema changes
             database = parts[0] if dialect == "mysql" else properties.get("database.dbname", "")
-            table = parts[1] if dialect == "mysql" else ".".join(parts)
+            table = quoted(parts[1]) if dialect == "mysql" else quoted(*parts)
             if database:
                 found[topic] = [Place(jdbc_dataset(f"jdbc:{dialect}://{host}/{database}", table))]
         return found
@@ -137,14 +173,36 @@ def _pairs(text: str | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, colon, value in pairs if colon}
 
 
-def _tables_of(query: str) -> list[str]:
-    import sqlglot  # here, not above: few connectors have a query, and it takes 8 MB
-    from sqlglot import exp
+def _whole(name: str) -> list[str]:
+    """A table of a list of them, which may stand there with quotes or without, whatever is in its name."""
+    return parts_of(name) if '"' in name or "`" in name else name.split(".")
 
+
+_BETWEEN_NAMES: Final = re.compile(r"\\?\.(?![*+?{])")
+"""A dot in a regular expression for whole names, escaped or not, that stands between two of them."""
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_$ -]+")
+
+
+def _holders_by_expressions(expressions: Sequence[str], table: str) -> list[list[str]] | None:
+    """The same by regular expressions for whole names; None where one that may mean the table leaves its schema open."""
+    found = []
+    for expression in expressions:
+        *holders, name = _BETWEEN_NAMES.split(expression)
+        if not holders or not all(map(_PLAIN.fullmatch, holders)):
+            return None
+        if _matches(name, table):
+            found.append(holders)
+    return found
+
+
+def _matches(expression: str, table: str) -> bool:
     try:
-        parsed = sqlglot.parse_one(query)
-    except sqlglot.errors.SqlglotError:
-        return []
-    named_inside = {cte.alias for cte in parsed.find_all(exp.CTE)}
-    names = [".".join(part.name for part in table.parts) for table in parsed.find_all(exp.Table)]
-    return [name for name in dict.fromkeys(names) if name not in named_inside]
+        return re.fullmatch(expression, table) is not None
+    except re.error:  # Java's are a little different
+        return False
+
+
+def _tables_of(query: str) -> Iterable[str]:
+    from headwater.observe.queries import tables_of  # here, not above: few connectors have a query, and it takes 8 MB
+
+    return dict.fromkeys(tables_of(query))
