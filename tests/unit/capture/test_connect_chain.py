@@ -141,3 +141,11 @@ def test_a_topic_may_be_renamed_on_the_way(regex: str, replacement: str, topic: 
     properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")
 
     assert routed_topic(properties, "shop.orders") == topic
+
+
+def test_fields_that_a_config_provider_names_are_not_known_and_values_that_it_fills_in_name_none() -> None:
+    named_elsewhere = chain({"type": "ReplaceField", "exclude": "${env:PRIVATE}"})
+    filled_in = chain({"type": "MaskField", "fields": "price", "replacement": "${env:MASK}"})
+
+    assert columns_behind(named_elsewhere, FIELDS) is None
+    assert columns_behind(filled_in, ["price"]) == [Column("price", "price", is_changed=True, is_masked=True)]

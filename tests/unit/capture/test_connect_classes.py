@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from headwater.capture.connect.classes import deciding_properties, kind_of, places
+from headwater.capture.connect.classes import deciding_properties, kind_of, left_open, places
 from headwater.capture.connect.life import Lives
 from headwater.capture.connect.records import Configured
 from headwater.model.names import DatasetId
@@ -499,6 +499,88 @@ def test_what_a_watcher_keeps_of_a_configuration_says_as_much_as_the_whole(
 
     kept = lives.connectors["c"].properties or {}
     assert places(kept, [topic]) == places(properties, [topic])
+
+
+ICEBERG = next(case.properties for case in CASES if case.name == "Iceberg of Apache, Glue")
+TO_A_NAME = {**ROUTED, "transforms.r.regex": ".*"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "topic", "open_ones"),
+    [
+        ({**S3, "topics.dir": "${env:STAGE}/raw"}, "orders", ["topics.dir"]),
+        ({**S3, "s3.bucket.name": "${file:/opt/c.properties:bucket}"}, "orders", ["s3.bucket.name"]),
+        ({**BIGQUERY, "project": "${env:GCP}"}, "orders", ["project"]),
+        ({**BIGQUERY, "sanitizeTopics": "${env:S}"}, "orders", ["sanitizeTopics"]),
+        ({**MONGODB_SINK, "database": "${secrets:shop/db}"}, "orders", ["database"]),
+        ({**ICEBERG, "iceberg.tables": "${env:DB}.orders"}, "orders", ["iceberg.tables"]),
+        ({**ICEBERG, "iceberg.catalog.warehouse": "s3://lake/${env:WH}"}, "orders", ["iceberg.catalog.warehouse"]),
+        ({**JDBC_SOURCE, "table.whitelist": "${env:SCHEMA}.orders"}, "pg-orders", ["table.whitelist"]),
+        ({**JDBC_SOURCE, "connection.url": "jdbc:postgresql://${env:PG}:5432/shop"}, "pg-orders", ["connection.url"]),
+        (
+            {**JDBC_SOURCE, "connection.url": "jdbc:postgresql://db/shop?currentSchema=${env:S}"},
+            "pg-orders",
+            ["connection.url"],
+        ),
+        ({**JDBC_SINK, "table.name.format": "${env:S}.${topic}"}, "Orders", ["table.name.format"]),
+        ({**ELASTICSEARCH, "connection.url": "https://${env:ES}:9200"}, "Orders", ["connection.url"]),
+        ({**MONGODB_SOURCE, "connection.uri": "mongodb://${env:M}"}, "shop.orders", ["connection.uri"]),
+        (
+            {**MIRROR, "source.cluster.bootstrap.servers": "${env:EU}:9092"},
+            "west.orders",
+            ["source.cluster.bootstrap.servers"],
+        ),
+        ({**S3, **TO_A_NAME, "transforms.r.replacement": "${env:T}"}, "orders", ["transforms.r.replacement"]),
+        ({**S3, "transforms": "${env:T}"}, "orders", ["transforms"]),
+    ],
+)
+def test_a_name_that_a_config_provider_fills_in_is_told_by_nobody_else(
+    properties: dict[str, str], topic: str, open_ones: list[str]
+) -> None:
+    found = places(properties, [topic])
+
+    assert found.get(topic, []) == []
+    assert left_open(properties, found) == open_ones
+
+
+@pytest.mark.parametrize(
+    ("properties", "topic", "found"),
+    [
+        (
+            {**JDBC_SOURCE, "connection.url": "jdbc:postgresql://db/shop?password=${file:/p:pw}&sslkey=${env:K}"},
+            "pg-orders",
+            in_postgres("shop.public.orders"),
+        ),
+        (
+            {**DEBEZIUM_POSTGRES, "table.include.list": "${env:TABLES}"},
+            "cdc.public.orders",
+            in_postgres("shop.public.orders"),
+        ),
+        (
+            {**ICEBERG, "iceberg.catalog.uri": "${env:CATALOG}"},
+            "orders",
+            [DatasetId("s3://lake", "warehouse/sales.db/orders")],
+        ),
+        (
+            {
+                **S3,
+                "transforms": "i",
+                "transforms.i.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+                "transforms.i.static.field": "region",
+                "transforms.i.static.value": "${env:REGION}",
+            },
+            "orders",
+            [DatasetId("s3://archive", "topics/orders")],
+        ),
+    ],
+)
+def test_what_a_config_provider_fills_in_beside_the_names_hides_none(
+    properties: dict[str, str], topic: str, found: list[DatasetId]
+) -> None:
+    known = places(properties, [topic])
+
+    assert [place.id for place in known[topic]] == found
+    assert left_open(properties, known) == []
 
 
 def test_what_a_watcher_keeps_of_a_routers_pattern_is_all_of_it() -> None:

@@ -90,3 +90,15 @@ def test_what_is_learned_of_a_topic_is_told_of_every_run_that_has_to_do_with_it(
 
     assert [told.connector for told in lives.again({"orders", "other"}, 3000)] == ["lake"]
     assert lives.again({"other"}, 3000) == []
+
+
+def test_a_table_that_a_config_provider_names_is_a_gap_and_no_dataset() -> None:
+    event = newest(iceberg_tables="${env:DB}.orders")
+
+    (error,) = event["run"]["facets"]["extractionError"]["errors"]
+    assert "outputs" not in event
+    assert [topic["name"] for topic in event["inputs"]] == ["orders"]
+    assert error["errorMessage"] == (
+        "what lies beyond the topics is not known: a config provider fills in iceberg.tables"
+    )
+    assert "extractionError" not in newest()["run"]["facets"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from headwater.capture.connect.records import Properties, listed
+from headwater.capture.connect.records import Properties, is_left_open, listed
 
 _KAFKA: Final = "org.apache.kafka.connect.transforms."
 _OF_VALUE: Final = "$Value"
@@ -19,6 +19,8 @@ _UNCHANGED: Final = frozenset(
 )
 """They change no field of the value."""
 _ROUTERS: Final = frozenset({"RegexRouter", "TimestampRouter"})
+_VALUES: Final = frozenset({"static.value", "replacement"})
+"""Settings that hold values of fields and name nothing; but what a router replaces with is a part of a name."""
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "io.debezium.transforms.ExtractNewRecordState"
 
@@ -42,11 +44,17 @@ class _Transform(NamedTuple):
         """Whether a predicate says for which records it is."""
         return "predicate" in self.settings
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a config provider fills in a part of what says which topic or which fields come out."""
+        says = self.settings.keys() - (() if self.kind in _ROUTERS else _VALUES)
+        return any(is_left_open(self.settings[name]) for name in says)
+
 
 def routed_topic(properties: Properties, topic: str) -> str | None:
     """The topic's name as a sink sees it behind its transforms; None if that cannot be known."""
     for transform in _chain(properties):
-        if transform is None or transform.kind == "TimestampRouter":
+        if transform is None or transform.kind == "TimestampRouter" or _is_open_router(transform):
             return None
         if transform.kind == "RegexRouter":
             before, topic = topic, _rerouted(transform.settings, topic)
@@ -60,6 +68,17 @@ def renames_topics(properties: Properties) -> bool:
     return any(transform is None or transform.kind in _ROUTERS for transform in _chain(properties))
 
 
+def routers_left_open(properties: Properties) -> list[str]:
+    """The properties that say what a topic is called behind the transforms, as far as config providers fill them in."""
+    routers = [
+        f"transforms.{name}."
+        for name, transform in zip(_names(properties), _chain(properties), strict=True)
+        if transform is None or transform.kind in _ROUTERS
+    ]
+    said = ("transforms", *(name for name in properties if name.startswith(tuple(routers))))
+    return [name for name in said if is_left_open(properties.get(name))]
+
+
 def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
     """What comes out of the transforms, of records with these fields; None if that cannot be known."""
     columns = [Column(field, field) for field in fields]
@@ -67,7 +86,7 @@ def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column
         if transform is None:
             return None
         act = _ACTS.get(transform.kind)
-        if act is not None and transform.is_for_some:
+        if act is not None and (transform.is_for_some or transform.is_open):
             return None
         if act is not None:
             columns = act(transform.settings, columns)
@@ -101,8 +120,15 @@ def _names_before(properties: Properties, fields: Sequence[str]) -> Iterable[str
 
 
 def _chain(properties: Properties) -> list[_Transform | None]:
-    names = [name.strip() for name in properties.get("transforms", "").split(",") if name.strip()]
-    return [_transform(properties, f"transforms.{name}.") for name in names]
+    return [_transform(properties, f"transforms.{name}.") for name in _names(properties)]
+
+
+def _names(properties: Properties) -> list[str]:
+    return listed(properties.get("transforms"))
+
+
+def _is_open_router(transform: _Transform) -> bool:
+    return transform.kind in _ROUTERS and transform.is_open
 
 
 def _transform(properties: Properties, prefix: str) -> _Transform | None:

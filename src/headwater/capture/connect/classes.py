@@ -2,17 +2,17 @@
 
 A function gets the connector's properties and the topics that were observed, and gives for each topic what lies on the
 other side of it, named as whoever writes there names it. What the properties do not say is not guessed: an unknown
-class, or a property that is missing, gives the topics alone.
+class, or a property that is missing or that a config provider fills in, gives the topics alone.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from headwater.capture.connect import document_places, file_places, table_places
-from headwater.capture.connect.chain import renames_topics, routed_topic
+from headwater.capture.connect.chain import renames_topics, routed_topic, routers_left_open
 from headwater.capture.connect.commits import ICEBERG_SINKS
 from headwater.capture.connect.places import Finder, Place, Places
-from headwater.capture.connect.records import Properties, listed
+from headwater.capture.connect.records import Properties, is_left_open, listed
 from headwater.errors import InvalidNameError
 from headwater.model.naming import kafka_dataset
 
@@ -25,7 +25,11 @@ class ConnectorClass(NamedTuple):
     kind: Kind
     find: Finder
     properties: tuple[str, ...]
-    """Those that decide where data goes; a change of one begins another run."""
+    """Those that decide where data goes; a change of one begins another run. Nothing is told where one is left open."""
+    address: str = ""
+    """One more of them, of which only a part gets into a name: that part shows there whether it was left open."""
+    beside: tuple[str, ...] = ()
+    """Further ones of which a change begins another run; they name nothing."""
     is_by_topic: bool = True
     """Whether the topics' names say where it reads: not behind a transform that may have renamed them."""
 
@@ -41,7 +45,7 @@ def kind_of(properties: Properties) -> Kind:
 def places(properties: Properties, topics: Sequence[str]) -> Places:
     """What lies on the other side of each topic; nothing for one of which that is not known."""
     known = _CLASSES.get(properties.get("connector.class", ""))
-    if known is None:
+    if known is None or any(is_left_open(properties.get(name)) for name in known.properties):
         return {}
     if known.kind == "source":
         is_hidden = known.is_by_topic and not properties.get("query") and renames_topics(properties)
@@ -49,6 +53,15 @@ def places(properties: Properties, topics: Sequence[str]) -> Places:
     routed = {topic: name for topic in topics if (name := routed_topic(properties, topic)) is not None}
     found = _found(known, properties, [*routed.values()])
     return {topic: found[name] for topic, name in routed.items() if name in found}
+
+
+def left_open(properties: Properties, found: Places) -> list[str]:
+    """The properties because of which nothing was found: a config provider fills them in, which alone knows how."""
+    known = _CLASSES.get(properties.get("connector.class", ""))
+    if known is None or any(found.values()):
+        return []
+    names = [name for name in (*known.properties, known.address) if is_left_open(properties.get(name))]
+    return names + (routers_left_open(properties) if known.kind == "sink" else [])
 
 
 def fields_written(properties: Properties) -> frozenset[str] | None:
@@ -60,14 +73,16 @@ def fields_written(properties: Properties) -> frozenset[str] | None:
 
 def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> Places:
     try:
-        return known.find(properties, topics)
+        found = known.find(properties, topics)
     except (InvalidNameError, ValueError):  # an address that is none
         return {}
+    return {topic: beyond for topic, beyond in found.items() if not any("${" in "/".join(each.id) for each in beyond)}
 
 
 def deciding_properties() -> frozenset[str]:
     """The properties of any class that decide where data goes."""
-    return frozenset(name for known in _CLASSES.values() for name in known.properties)
+    classes = _CLASSES.values()
+    return frozenset(name for each in classes for name in (*each.properties, *each.beside, each.address) if name)
 
 
 def _mirror(properties: Properties, topics: Sequence[str]) -> Places:
@@ -88,11 +103,8 @@ _ICEBERG: Final = (
     "iceberg.catalog.catalog-impl",
     "iceberg.catalog.type",
     "iceberg.catalog.warehouse",
-    "iceberg.catalog.uri",
-    "iceberg.control.topic",
 )
 _JDBC_SOURCE: Final = (
-    "connection.url",
     "topic.prefix",
     "table.whitelist",
     "table.include.list",
@@ -101,14 +113,12 @@ _JDBC_SOURCE: Final = (
     "query",
 )
 _JDBC_SINK: Final = (
-    "connection.url",
     "table.name.format",
     "collection.name.format",
     "quote.sql.identifiers",
     "quote.identifiers",
-    "fields.whitelist",
-    "pk.fields",
 )
+_JDBC_FIELDS: Final = ("fields.whitelist", "pk.fields")
 _JDBC_AIVEN_SINK: Final = (*_JDBC_SINK, "sql.quote.identifiers", "table.name.normalize", "topics.to.tables.mapping")
 _DEBEZIUM: Final = (
     "database.hostname",
@@ -118,20 +128,15 @@ _DEBEZIUM: Final = (
     "topic.prefix",
     "topic.delimiter",
     "topic.naming.strategy",
-    "table.include.list",
 )
 _ELASTICSEARCH: Final = (
-    "connection.url",
     "data.stream.type",
     "data.stream.dataset",
     "data.stream.namespace",
     "external.resource.usage",
 )
-_MONGODB_SINK: Final = ("connection.uri", "database", "collection", "namespace.mapper")
+_MONGODB_SINK: Final = ("database", "collection", "namespace.mapper")
 _MONGODB_SOURCE: Final = (
-    "connection.uri",
-    "database",
-    "collection",
     "topic.prefix",
     "topic.suffix",
     "topic.separator",
@@ -139,17 +144,18 @@ _MONGODB_SOURCE: Final = (
     "topic.mapper",
 )
 _MIRROR: Final = (
-    "source.cluster.bootstrap.servers",
     "source.cluster.alias",
     "replication.policy.class",
     "replication.policy.separator",
 )
 
-_FILE_SOURCE: Final = ConnectorClass("source", file_places.file, ("file", "topic"), is_by_topic=False)
+_FILE_SOURCE: Final = ConnectorClass("source", file_places.file, ("file",), beside=("topic",), is_by_topic=False)
 _FILE_SINK: Final = ConnectorClass("sink", file_places.file, ("file",))
-_JDBC_FROM: Final = ConnectorClass("source", table_places.jdbc_source, _JDBC_SOURCE)
-_JDBC_TO: Final = ConnectorClass("sink", table_places.jdbc_sink, _JDBC_SINK)
-_ICEBERG_TO: Final = ConnectorClass("sink", table_places.iceberg, _ICEBERG)
+_JDBC_FROM: Final = ConnectorClass("source", table_places.jdbc_source, _JDBC_SOURCE, "connection.url")
+_JDBC_TO: Final = ConnectorClass("sink", table_places.jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS)
+_ICEBERG_TO: Final = ConnectorClass(
+    "sink", table_places.iceberg, _ICEBERG, beside=("iceberg.catalog.uri", "iceberg.control.topic")
+)
 _AIVEN_S3_TO: Final = ConnectorClass("sink", file_places.aiven_s3, _AIVEN_S3)
 
 _CLASSES: Final[Mapping[str, ConnectorClass]] = {
@@ -170,24 +176,32 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "io.confluent.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
     "io.confluent.connect.jdbc.JdbcSinkConnector": _JDBC_TO,
     "io.aiven.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
-    "io.aiven.connect.jdbc.JdbcSinkConnector": ConnectorClass("sink", table_places.aiven_jdbc_sink, _JDBC_AIVEN_SINK),
-    "io.debezium.connector.jdbc.JdbcSinkConnector": ConnectorClass("sink", table_places.debezium_jdbc_sink, _JDBC_SINK),
+    "io.aiven.connect.jdbc.JdbcSinkConnector": ConnectorClass(
+        "sink", table_places.aiven_jdbc_sink, _JDBC_AIVEN_SINK, "connection.url", _JDBC_FIELDS
+    ),
+    "io.debezium.connector.jdbc.JdbcSinkConnector": ConnectorClass(
+        "sink", table_places.debezium_jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS
+    ),
     "io.debezium.connector.postgresql.PostgresConnector": ConnectorClass(
-        "source", table_places.debezium("postgresql", 5432), _DEBEZIUM
+        "source", table_places.debezium("postgresql", 5432), _DEBEZIUM, beside=("table.include.list",)
     ),
     "io.debezium.connector.mysql.MySqlConnector": ConnectorClass(
-        "source", table_places.debezium("mysql", 3306), _DEBEZIUM
+        "source", table_places.debezium("mysql", 3306), _DEBEZIUM, beside=("table.include.list",)
     ),
     "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector": ConnectorClass(
-        "sink", document_places.elasticsearch, _ELASTICSEARCH
+        "sink", document_places.elasticsearch, _ELASTICSEARCH, "connection.url"
     ),
     "com.wepay.kafka.connect.bigquery.BigQuerySinkConnector": ConnectorClass(
         "sink", table_places.bigquery, ("project", "defaultDataset", "topic2TableMap", "sanitizeTopics")
     ),
-    "com.mongodb.kafka.connect.MongoSinkConnector": ConnectorClass("sink", document_places.mongodb_sink, _MONGODB_SINK),
-    "com.mongodb.kafka.connect.MongoSourceConnector": ConnectorClass(
-        "source", document_places.mongodb_source, _MONGODB_SOURCE
+    "com.mongodb.kafka.connect.MongoSinkConnector": ConnectorClass(
+        "sink", document_places.mongodb_sink, _MONGODB_SINK, "connection.uri"
     ),
-    "org.apache.kafka.connect.mirror.MirrorSourceConnector": ConnectorClass("source", _mirror, _MIRROR),
+    "com.mongodb.kafka.connect.MongoSourceConnector": ConnectorClass(
+        "source", document_places.mongodb_source, _MONGODB_SOURCE, "connection.uri", ("database", "collection")
+    ),
+    "org.apache.kafka.connect.mirror.MirrorSourceConnector": ConnectorClass(
+        "source", _mirror, _MIRROR, "source.cluster.bootstrap.servers"
+    ),
 }
 """Connector classes by the name that configurations give them; add one here and a case in its test."""

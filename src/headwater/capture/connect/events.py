@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
-from headwater.capture.connect.classes import fields_written, kind_of, places
+from headwater.capture.connect.classes import fields_written, kind_of, left_open, places
 from headwater.capture.connect.life import Commit, Told
 from headwater.capture.connect.places import Place, Places
 from headwater.capture.fields import SchemaOf, TopicSchema, types
@@ -61,7 +61,7 @@ def event_of(told: Told, around: Surroundings) -> bytes:
         datetime.fromtimestamp(told.time_ms / 1000, UTC),
         told.run_id,
         JobId(around.namespace, told.connector),
-        run_facets=_run_facets(told, around),
+        run_facets={**_run_facets(told, around), **_gaps(left_open(told.properties, beyond) if told.topics else [])},
         job_facets={"jobType": _job_type(around.heartbeat_s)},
         inputs=read,
         outputs=written,
@@ -117,6 +117,14 @@ def _run_facets(told: Told, around: Surroundings) -> Facets:
             stackTrace=trace.text or None,
         )
     return facets
+
+
+def _gaps(unknown: Sequence[str]) -> Facets:
+    if not unknown:
+        return {}
+    words = f"what lies beyond the topics is not known: a config provider fills in {', '.join(unknown)}"
+    errors = [{"errorMessage": words}]
+    return {"extractionError": facet("1-1-2/ExtractionErrorRunFacet", totalTasks=1, failedTasks=1, errors=errors)}
 
 
 def _task(number: int, told: Told) -> dict[str, object]:

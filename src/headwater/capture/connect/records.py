@@ -12,15 +12,29 @@ Source: `KafkaConfigBackingStore` and `KafkaStatusBackingStore` of Kafka 4.3.1, 
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 Properties = Mapping[str, str]
 
+_REFERENCE: Final = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
+
 
 def listed(text: str | None) -> list[str]:
     """What a property names that may name several, between commas; nothing where it is not set."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def is_left_open(text: str | None) -> bool:
+    """Whether a config provider of the workers fills in a part of a property, which nobody else knows.
+
+    >>> is_left_open("${env:STAGE}/raw"), is_left_open("kafka_${topic}")
+    (True, False)
+
+    Source: `ConfigTransformer` of Kafka, `${PROVIDER:[PATH:]KEY}`
+    """
+    return _REFERENCE.search(text or "") is not None
 
 
 class Configured(NamedTuple):

@@ -184,7 +184,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_$ -]+")
 
 
 def _holders_by_expressions(expressions: Sequence[str], table: str) -> list[list[str]] | None:
-    """The same by regular expressions for whole names; None where one that may mean the table leaves its schema open."""
+    """The same by regular expressions for whole names; None where one that may mean the table tells no schema."""
     found = []
     for expression in expressions:
         *holders, name = _BETWEEN_NAMES.split(expression)
