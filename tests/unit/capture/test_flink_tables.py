@@ -38,6 +38,20 @@ def _table(**options: str) -> dict[str, Any]:
             _table(connector="mysql-cdc", hostname="db", database_name="shop", table_name="orders"),
             [("mysql://db:3306", "shop.orders")],
         ),
+        (
+            _table(connector="mysql-cdc", hostname="db", database_name="my-app", table_name="orders.v1-eu$_2"),
+            [("mysql://db:3306", "my-app.orders.v1-eu$_2")],
+        ),
+        (
+            _table(
+                connector="postgres-cdc", hostname="db", database_name="shop", schema_name="sales", table_name="Orders"
+            ),
+            [("postgres://db:5432", "shop.sales.Orders")],
+        ),
+        (
+            _table(connector="sqlserver-cdc", hostname="db", database_name="shop", table_name="dbo.orders"),
+            [("mssql://db:1433", "shop.dbo.orders")],
+        ),
         (_table(connector="datagen"), []),
         (_table(connector="blackhole"), []),
     ],
@@ -91,8 +105,28 @@ def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
         _table(connector="faker"),
         _table(connector="kafka", properties__bootstrap__servers="b:1", topic_pattern="orders-.*"),
         {"name": ["c", "d", "Unregistered_DataStream_Source_1"]},
+        _table(connector="mysql-cdc", hostname="db", database_name="app", table_name="user_.*"),
+        _table(connector="mysql-cdc", hostname="db", database_name="app", table_name="orders|payments"),
+        _table(connector="mysql-cdc", hostname="db", database_name="app_[0-9]+", table_name="users"),
+        _table(connector="sqlserver-cdc", hostname="db", database_name="app", table_name="dbo.orders_(eu|us)"),
+        _table(
+            connector="postgres-cdc",
+            hostname="db",
+            database_name="app",
+            schema_name="public",
+            table_name="orders_\\d{4}",
+        ),
     ],
-    ids=["unknown connector", "topics by a pattern", "no table of a catalog"],
+    ids=[
+        "unknown connector",
+        "topics by a pattern",
+        "no table of a catalog",
+        "tables by a pattern",
+        "one of two tables",
+        "databases by a pattern",
+        "tables of a SQL Server",
+        "tables of a PostgreSQL",
+    ],
 )
 def test_a_table_that_cannot_be_named_is_an_error_and_no_invention(table: dict[str, Any]) -> None:
     with pytest.raises(UnnamedTableError, match="cannot be named"):

@@ -1,5 +1,6 @@
 """A table of Flink's as a dataset, named by what its connector reaches, as every other engine names it."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from openlineage.client.facet_v2 import dataset_type_dataset, schema_dataset
 from headwater.errors import InvalidNameError
 from headwater.model.catalogs import catalog_kind
 from headwater.model.naming import file_dataset, kafka_dataset
-from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.model.naming_jdbc import jdbc_dataset, quoted
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset
 
@@ -20,6 +21,15 @@ _WITHOUT_DATASET: Final = frozenset(("blackhole", "datagen", "print"))
 
 _DATABASES: Final = {"mysql-cdc": "mysql", "postgres-cdc": "postgresql", "sqlserver-cdc": "sqlserver"}
 """Connectors that follow a database's log, and what JDBC calls the database."""
+
+_PATTERNS: Final = {
+    "mysql-cdc": ("database-name", "table-name"),
+    "postgres-cdc": ("schema-name", "table-name"),
+    "sqlserver-cdc": ("table-name",),
+}
+"""Which of their options are regular expressions, most of which are plain names, and which then name several tables."""
+_IN_NO_NAME: Final = re.compile(r"[\\^*+?|()\[\]{},]")
+"""What only a regular expression has, or a list of them. Dots, dashes, underscores and dollars are in names, too."""
 
 
 class UnnamedTableError(Exception):
@@ -75,12 +85,19 @@ def _jdbc(_: Table, options: Mapping[str, str]) -> list[Described]:
 
 
 def _database_log(_: Table, options: Mapping[str, str]) -> list[Described]:
-    kind = _DATABASES[options["connector"]]
+    """The table, by its name in the database; a SQL Server's has its schema in it.
+
+    Source: Flink CDC 3, "MySQL CDC Connector" and its siblings, https://nightlies.apache.org/flink/flink-cdc-docs-stable
+    """
+    connector = options["connector"]
+    for option in _PATTERNS[connector]:
+        if _IN_NO_NAME.search(options.get(option, "")):
+            raise InvalidNameError(f"{option} is a pattern")
     port = f":{options['port']}" if "port" in options else ""
-    names = [options[part] for part in ("schema-name", "table-name") if part in options]
-    return [
-        table_of(jdbc_dataset(f"jdbc:{kind}://{options['hostname']}{port}/{options['database-name']}", ".".join(names)))
-    ]
+    url = f"jdbc:{_DATABASES[connector]}://{options['hostname']}{port}/{options['database-name']}"
+    schema, table = [options[name] for name in ("schema-name",) if name in options], options["table-name"]
+    names = table.split(".") if connector == "sqlserver-cdc" else [*schema, table]
+    return [table_of(jdbc_dataset(url, quoted(*names)))]
 
 
 def _iceberg(table: Table, _: Mapping[str, str]) -> list[Described]:
