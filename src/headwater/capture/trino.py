@@ -8,8 +8,9 @@ Source: https://trino.io/docs/476/connector.html, the properties of each connect
 """
 
 import logging
+import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,8 +22,9 @@ from openlineage.client.facet_v2 import DatasetFacet, dataset_type_dataset
 from headwater.capture.outlet import Outlet
 from headwater.errors import InvalidInputError, InvalidNameError, SetupError
 from headwater.model.build import dataset_event
+from headwater.model.credentials import without_credentials
 from headwater.model.names import DatasetId
-from headwater.model.naming import authority
+from headwater.model.naming import authority, first_address
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.observe.spark.iceberg import address_of
@@ -37,6 +39,10 @@ _ANY_TABLE: Final = "s.t"
 _DATABASES: Final = frozenset({"postgresql", "mysql", "mariadb", "sqlserver", "oracle", "redshift"})
 _OWN: Final = frozenset({"system", "jmx", "memory", "tpch", "tpcds", "blackhole"})
 """Connectors whose tables nobody else has."""
+_ON_HIVE: Final = frozenset({"hive", "delta_lake", "hudi"})
+_SECRET: Final = re.compile(r"\$\{[A-Za-z][A-Za-z0-9_-]*:[^}]+\}")
+"""What Trino fills in when it starts: https://trino.io/docs/476/security/secrets.html."""
+_METASTORE: Final = "hive.metastore.uri"
 
 
 @attrs.define(kw_only=True)
@@ -115,11 +121,28 @@ def meant(name: str, properties: Properties) -> Meant | None:
     connector = properties.get("connector.name", "")
     if connector in _OWN:
         return None
+    named_by = _named_by(connector, properties)
+    if elsewhere := [each for each in named_by if _is_left_open(properties.get(each, ""))]:
+        return Meant(name, None, f"{' and '.join(elsewhere)} cannot be known: Trino fills it in when it starts")
     try:
         facet = _facet(connector, properties)
     except InvalidNameError as fault:
-        return Meant(name, None, str(fault))
-    return Meant(name, facet, "" if facet else _why(connector, properties))
+        return Meant(name, None, f"{' and '.join(named_by)}: {fault}")
+    return Meant(name, facet, "" if facet else _why(connector, named_by, properties))
+
+
+def _named_by(connector: str, properties: Properties) -> list[str]:
+    """The properties that hold how others name the tables of a catalog; none of one that is not known."""
+    if connector == "iceberg":
+        return [each for each in _ADDRESSES.get(_kind(properties), ()) if each]
+    if connector in _DATABASES:
+        return ["connection-url"]
+    return [_METASTORE] if connector in _ON_HIVE else []
+
+
+def _is_left_open(address: str) -> bool:
+    """Whether Trino fills in a part of an address, be it not that of a password or of an option."""
+    return _SECRET.search(without_credentials(address).partition("?")[0]) is not None
 
 
 def _facet(connector: str, properties: Properties) -> HeadwaterEngineCatalogFacet | None:
@@ -129,13 +152,17 @@ def _facet(connector: str, properties: Properties) -> HeadwaterEngineCatalogFace
         named = jdbc_dataset(properties.get("connection-url", ""), _ANY_TABLE)
         if named.name.lower().endswith(_ANY_TABLE):
             return _names(DatasetId(named.namespace, named.name[: -len(_ANY_TABLE)]))
-    elif connector in ("hive", "delta_lake", "hudi") and (uri := properties.get("hive.metastore.uri")):
-        return _names(DatasetId(f"hive://{authority(uri.partition('://')[2])}", ""))
+    elif connector in _ON_HIVE and (uri := properties.get(_METASTORE)):
+        return _names(DatasetId(f"hive://{authority(first_address(uri).partition('://')[2])}", ""))
     return None
 
 
+def _kind(properties: Properties) -> str:
+    return properties.get("iceberg.catalog.type", "hive_metastore").lower()
+
+
 def _iceberg(properties: Properties) -> HeadwaterEngineCatalogFacet | None:
-    kind = properties.get("iceberg.catalog.type", "hive_metastore").lower()
+    kind = _kind(properties)
     uri, warehouse = _ADDRESSES.get(kind, ("", ""))
     facet = HeadwaterEngineCatalogFacet(
         type="hive" if kind == "hive_metastore" else kind,
@@ -147,7 +174,7 @@ def _iceberg(properties: Properties) -> HeadwaterEngineCatalogFacet | None:
 
 _ADDRESSES: Final[Mapping[str, tuple[str, str]]] = {
     "glue": ("", "hive.metastore.glue.default-warehouse-dir"),
-    "hive_metastore": ("hive.metastore.uri", ""),
+    "hive_metastore": (_METASTORE, ""),
     "jdbc": ("iceberg.jdbc-catalog.connection-url", "iceberg.jdbc-catalog.default-warehouse-dir"),
     "rest": ("iceberg.rest-catalog.uri", "iceberg.rest-catalog.warehouse"),
     "nessie": ("iceberg.nessie-catalog.uri", "iceberg.nessie-catalog.default-warehouse-dir"),
@@ -159,10 +186,13 @@ def _names(names: DatasetId) -> HeadwaterEngineCatalogFacet:
     return HeadwaterEngineCatalogFacet(namespace=names.namespace, prefix=names.name)
 
 
-def _why(connector: str, properties: Properties) -> str:
-    if connector == "iceberg":
-        wanted = [each for each in _ADDRESSES.get(properties.get("iceberg.catalog.type", "").lower(), ()) if each]
-        return f"no {' and no '.join(wanted)}" if wanted else "a type of catalog that is not known"
+def _why(connector: str, named_by: Sequence[str], properties: Properties) -> str:
+    if connector == "iceberg" and not named_by:
+        return "a type of catalog that is not known"
+    if set_ones := [each for each in named_by if properties.get(each)]:
+        return f"{' and '.join(set_ones)} cannot be read"
+    if named_by:
+        return f"no {' and no '.join(named_by)}"
     return f"the connector {connector or '(none)'} does not say how others name its tables"
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.model.names import DatasetId
-from headwater.model.naming import FILE_URL, S3_SCHEMES
+from headwater.model.naming import FILE_URL, S3_SCHEMES, first_address
 
 _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGNORECASE)
 _PORT: Final = re.compile(r":(?P<port>\d+|none)$")
@@ -111,7 +111,9 @@ def normal_uri(uri: str) -> str:
 
     >>> normal_uri("s3a://lake/"), normal_uri("file:///data/lake"), normal_uri("thrift://metastore:9083")
     ('s3://lake', 'file:/data/lake', 'thrift://metastore:9083')
+    >>> normal_uri("thrift://m1:9083,thrift://m2:9083")
+    'thrift://m1:9083'
     """
     if (of_files := FILE_URL.match(uri)) is not None:
         return f"file:/{uri[of_files.end() :].rstrip('/')}"
-    return normal(DatasetId(uri, "/")).namespace
+    return normal(DatasetId(first_address(uri), "/")).namespace

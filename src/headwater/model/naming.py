@@ -34,6 +34,7 @@ _HOST_AND_PORT = re.compile(rf"(?P<host>{HOST})(?::(?P<port>\d{{1,5}}))?")
 _BUCKET = re.compile(r"[A-Za-z0-9._-]+")
 _AZURE_CONTAINER = re.compile(rf"(?P<container>[A-Za-z0-9$-]+)@(?P<account>{HOST})")
 _LOGIN = re.compile(r"/*[^/]*:[^/]*@")
+_NEXT_ADDRESS = re.compile(r"\s*,\s*(?=[A-Za-z][A-Za-z0-9+.-]*://)")
 _KAFKA_LISTENER = re.compile(r"[A-Za-z_]+://")
 
 
@@ -108,6 +109,17 @@ def without_secrets(url: str) -> str:
     if found is None:
         raise InvalidNameError("url: expected scheme://host/path")
     return _plain(f"{found['scheme']}://{authority(found['authority'] or '')}{found['path']}")
+
+
+def first_address(addresses: str) -> str:
+    """The first of several addresses between commas: that of a Hive metastore with others that stand in for it.
+
+    So OpenLineage's agent for Spark names it, too.
+
+    >>> first_address("thrift://m1:9083, thrift://m2:9083"), first_address("s3://lake/a,b")
+    ('thrift://m1:9083', 's3://lake/a,b')
+    """
+    return _NEXT_ADDRESS.split(addresses, maxsplit=1)[0].strip()
 
 
 def authority(text: str, default_port: int | None = None) -> str:

@@ -92,6 +92,24 @@ def test_an_iceberg_table_has_the_names_that_spark_tells_of_it() -> None:
     )
 
 
+def test_a_hive_catalog_of_several_metastores_is_told_by_the_first_of_them() -> None:
+    table = {
+        "name": ["lake", "sales", "orders"],
+        "options": {"connector": "iceberg"},
+        "columns": _COLUMNS,
+        "iceberg": {
+            "location": "s3://wh/sales.db/orders",
+            "format": None,
+            "table": "lake.sales.orders",
+            "catalog": {"catalog-type": "hive", "uri": "thrift://m1:9083,thrift://m2:9083", "warehouse": "s3://wh"},
+        },
+    }
+
+    (found,) = datasets(table)
+
+    assert getattr(found.facets["catalog"], "metadataUri", "") == "thrift://m1:9083"
+
+
 def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
     (found,) = datasets(_table(connector="filesystem", path="/in"))
 

@@ -18,6 +18,9 @@ def said(found: Meant | None) -> dict[str, str]:
 
 
 ICEBERG = {"connector.name": "iceberg"}
+REST = {**ICEBERG, "iceberg.catalog.type": "rest", "iceberg.rest-catalog.uri": "http://rest:8181"}
+HA = "thrift://M1:9083, thrift://m2:9083"
+"""Metastores that stand in for each other."""
 
 
 @pytest.mark.parametrize(
@@ -47,8 +50,21 @@ ICEBERG = {"connector.name": "iceberg"}
             {"type": "rest", "metadataUri": "http://rest:8181", "warehouseUri": "s3://wh"},
         ),
         (
+            {**ICEBERG, "iceberg.catalog.type": "HIVE_METASTORE", "hive.metastore.uri": HA},
+            {"type": "hive", "metadataUri": "thrift://m1:9083"},
+        ),
+        ({**ICEBERG, "hive.metastore.uri": HA}, {"type": "hive", "metadataUri": "thrift://m1:9083"}),
+        ({"connector.name": "hive", "hive.metastore.uri": HA}, {"namespace": "hive://m1:9083", "prefix": ""}),
+        (
             {"connector.name": "postgresql", "connection-url": "jdbc:postgresql://db:5433/shop?user=ann"},
             {"namespace": "postgres://db:5433", "prefix": "shop."},
+        ),
+        (
+            {
+                "connector.name": "postgresql",
+                "connection-url": "jdbc:postgresql://db/shop?password=${ENV:PW}&a=${ENV:A}",
+            },
+            {"namespace": "postgres://db:5432", "prefix": "shop."},
         ),
         (
             {"connector.name": "mysql", "connection-url": "jdbc:mysql://db:3306"},
@@ -69,6 +85,14 @@ def test_a_catalog_is_told_as_others_name_its_tables(properties: dict[str, str],
     [
         ({**ICEBERG, "iceberg.catalog.type": "glue"}, "no hive.metastore.glue.default-warehouse-dir"),
         ({**ICEBERG, "iceberg.catalog.type": "snowflake"}, "not known"),
+        (ICEBERG, "no hive.metastore.uri"),
+        ({"connector.name": "hive", "hive.metastore": "glue"}, "no hive.metastore.uri"),
+        ({**REST, "iceberg.rest-catalog.uri": "http://a b"}, "iceberg.rest-catalog.uri cannot be read"),
+        ({**REST, "iceberg.rest-catalog.warehouse": "${ENV:WH}"}, "iceberg.rest-catalog.warehouse cannot be known"),
+        (
+            {"connector.name": "postgresql", "connection-url": "jdbc:postgresql://${ENV:PG}:5432/shop"},
+            "connection-url cannot be known",
+        ),
         ({"connector.name": "mongodb"}, "the connector mongodb"),
         ({"connector.name": "postgresql"}, "jdbc"),
     ],

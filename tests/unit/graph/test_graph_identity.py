@@ -288,6 +288,19 @@ def test_an_engines_table_is_the_table_of_the_catalog_that_it_is_set_up_with_in_
     assert link.reason == "configuration"
 
 
+def test_a_metastore_is_the_same_whether_those_that_stand_in_for_it_are_told_or_not() -> None:
+    first, table = "thrift://m1:9083", DatasetId("s3://wh", "s.db/t")
+    meant = EngineCatalog(TRINO, "lake", Catalog("hive", "", first, ""), NO_NAMES, SEEN)
+    entry = CatalogEntry(table, Catalog("hive", "spark", f"{first},thrift://m2:9083", "s3://wh"), "s.t", SEEN)
+    identities = Identities()
+
+    identities.note(IN_TRINO)
+    identities.add_engine_catalog(meant)
+    identities.add_catalog_entry(entry)
+
+    assert set(identities.members(IN_TRINO)) == {IN_TRINO, table}
+
+
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_an_engines_name_is_the_name_that_a_database_has_for_it_in_any_order(order: Iterable[int]) -> None:
     asked, stored = DatasetId(TRINO, "pg.public.orders"), DatasetId("postgresql://db:5432", "shop.public.orders")

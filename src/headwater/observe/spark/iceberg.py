@@ -18,7 +18,7 @@ from openlineage.client.facet_v2 import (
 
 from headwater.errors import InvalidNameError
 from headwater.model.names import DatasetId
-from headwater.model.naming import file_dataset, warehouse_table, without_secrets
+from headwater.model.naming import file_dataset, first_address, warehouse_table, without_secrets
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, source_facet
 
@@ -95,12 +95,15 @@ def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
 
 
 def address_of(uri: str | None) -> str | None:
-    """A catalog's or warehouse's address without credentials; None where it cannot be told apart from them."""
+    """A catalog's or warehouse's address without credentials; None where it cannot be told apart from them.
+
+    Of several metastores it is the first.
+    """
     if uri is None:
         return None
     try:
         if uri.startswith("jdbc:"):
             return jdbc_dataset(uri, "iceberg_tables").namespace
-        return uri if uri.startswith(("/", "file:")) else without_secrets(uri)
+        return uri if uri.startswith(("/", "file:")) else without_secrets(first_address(uri))
     except InvalidNameError:
         return None
