@@ -201,10 +201,14 @@ class Identities:
         if one == two:
             return
         self.changes += 1
-        if len(self._members.setdefault(one, {one})) < len(self._members.setdefault(two, {two})):
+        if len(self._members_of(one)) < len(self._members_of(two)):
             one, two = two, one
         self._parent[two] = one
         self._members[one] |= self._members.pop(two)
+
+    def _members_of(self, root: DatasetId) -> set[DatasetId]:
+        """Those of a component; none of a name that nobody uses any more and that was alone."""
+        return self._members.setdefault(root, {root} & self._known)
 
     def _work_out_anew(self) -> None:
         self._exceptions = None

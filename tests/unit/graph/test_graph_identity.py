@@ -277,6 +277,21 @@ def renamed(word: str, namespace: str, prefix: str) -> Step:
     return lambda identities: identities.add_engine_catalog(fact)
 
 
+@pytest.mark.parametrize("is_spoken_of_again", [True, False])
+def test_a_forgotten_name_of_an_engines_table_is_no_name_of_who_turns_out_to_be_that_table(
+    is_spoken_of_again: bool,
+) -> None:
+    in_hive, in_lake = DatasetId("hive", "s.t"), DatasetId("s3://lake", "s/t")
+    identities = identities_of([noted(IN_TRINO), renamed("lake", "hive", "")])
+    identities.forget(IN_TRINO)
+
+    identities.add_alias(Alias(in_lake, in_hive, "symlinks", SEEN))
+    if is_spoken_of_again:
+        identities.note(IN_TRINO)
+
+    assert set(identities.members(in_hive)) == {in_hive, in_lake, *([IN_TRINO] if is_spoken_of_again else [])}
+
+
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_an_engines_table_is_the_table_of_the_catalog_that_it_is_set_up_with_in_any_order(order: Iterable[int]) -> None:
     steps = [noted(IN_TRINO), configured("s3a://wh/"), entered(DatasetId("s3://wh", "s/t"), "s3://wh", "spark")]
