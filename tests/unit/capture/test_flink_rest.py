@@ -190,6 +190,28 @@ def test_a_batch_job_has_no_checkpoints() -> None:
     assert (found.is_stream, found.figures.checkpoints) == (False, None)
 
 
+@pytest.mark.parametrize(("kind", "is_stream"), [("STREAMING", True), ("BATCH", False)])
+def test_before_flink_1_20_only_a_jobs_plan_says_whether_it_is_a_batch(kind: str, is_stream: bool) -> None:
+    told = {"jid": JOB, "state": "RUNNING", "vertices": CHAINED, "plan": {"jid": JOB, "type": kind, "nodes": []}}
+
+    found = cluster(Flink(job=told, counted=COUNTED)).details(JOB)
+
+    assert found is not None
+    assert (found.is_stream, found.figures.records_in) == (is_stream, 400)
+
+
+@pytest.mark.parametrize("path", ["", "/checkpoints", "/exceptions", "/metrics", f"/vertices/{SINK}/subtasks/metrics"])
+@pytest.mark.parametrize("body", [{"errors": ["x"]}, ["x"], [None], "x"], ids=str)
+def test_what_is_no_answer_of_flinks_about_a_job_is_told_as_such(path: str, body: object) -> None:
+    shown = Flink(job=job(*CHAINED), counted=COUNTED)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=body) if request.url.path == f"/jobs/{JOB}{path}" else shown(request)
+
+    with pytest.raises(UnavailableError, match="does not answer as Flink's REST API does"):
+        cluster(answer).details(JOB)
+
+
 def test_a_job_that_is_gone_has_no_details() -> None:
     assert cluster(Flink()).details(JOB) is None
 

@@ -1,6 +1,7 @@
 """What Flink's REST API says of jobs, as types; and how its answers are read.
 
-Source: Flink 2.1 REST API, https://nightlies.apache.org/flink/flink-docs-release-2.1/docs/ops/rest_api/
+Source: Flink 2.1 REST API, https://nightlies.apache.org/flink/flink-docs-release-2.1/docs/ops/rest_api/; the names of
+all fields that are read are the same in the classes of flink-runtime 1.14.6, 1.18.1 and 2.1.3, but for `job-type`
 """
 
 import re
@@ -159,7 +160,7 @@ def details(read: Read) -> Details:
     """The job's details.
 
     Raises:
-        KeyError, TypeError: an answer is not what it should be.
+        KeyError, TypeError, AttributeError, ValueError: an answer is not what it should be.
     """
     counted = [_counted(vertex, read.operators.get(vertex["id"], ())) for vertex in read.job["vertices"]]
     restarts = next((int(each["value"]) for each in read.metrics if each["id"] == "numRestarts"), None)
@@ -173,7 +174,13 @@ def details(read: Read) -> Details:
         checkpoints=_checkpoints(read.checkpoints),
         vertices=tuple(one.vertex for one in counted),
     )
-    return Details(figures, read.job["job-type"] != "BATCH", _failure(entries), _stopped_with(read.checkpoints))
+    return Details(figures, _is_stream(read.job), _failure(entries), _stopped_with(read.checkpoints))
+
+
+def _is_stream(job: _Answer) -> bool:
+    """Told by the job itself since Flink 1.20 (FLINK-35223), by its plan before."""
+    kind = job.get("job-type") or (job.get("plan") or {}).get("type")
+    return bool(kind != "BATCH")
 
 
 class _Counted(NamedTuple):

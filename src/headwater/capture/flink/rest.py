@@ -16,7 +16,7 @@ _TIMEOUT_S: Final = 2.0
 """Short: a cluster that died must be told within 10 s, after several tries."""
 
 
-AnswerT = TypeVar("AnswerT")
+AskedT = TypeVar("AskedT")
 ReadT = TypeVar("ReadT")
 
 
@@ -57,19 +57,21 @@ class FlinkCluster:
 
     def details(self, job_id: str) -> Details | None:
         """What it knows of a job; None if it knows the job no more."""
-        path = f"/jobs/{job_id}"
         try:
-            job = self._get(path)
-            read = Read(
-                job,
-                self._checkpoints(path),
-                self._get(f"{path}/exceptions"),
-                self._get(f"{path}/metrics", get="numRestarts"),
-                {vertex["id"]: self._operators(f"{path}/vertices/{vertex['id']}") for vertex in job["vertices"]},
-            )
+            return self._read(self._details, f"/jobs/{job_id}")
         except NotFoundError:
             return None
-        return self._read(details, read)
+
+    def _details(self, path: str) -> Details:
+        job = self._get(path)
+        read = Read(
+            job,
+            self._checkpoints(path),
+            self._get(f"{path}/exceptions"),
+            self._get(f"{path}/metrics", get="numRestarts"),
+            {vertex["id"]: self._operators(f"{path}/vertices/{vertex['id']}") for vertex in job["vertices"]},
+        )
+        return details(read)
 
     def _checkpoints(self, path: str) -> Mapping[str, Any]:
         try:
@@ -85,10 +87,10 @@ class FlinkCluster:
         found: Sequence[Mapping[str, Any]] = self._get(f"{path}/subtasks/metrics", get=",".join(ids), agg="sum,max")
         return found
 
-    def _read(self, read: Callable[[AnswerT], ReadT], answer: AnswerT) -> ReadT:
+    def _read(self, read: Callable[[AskedT], ReadT], asked: AskedT) -> ReadT:
         try:
-            return read(answer)
-        except (KeyError, TypeError, ValueError) as strange:
+            return read(asked)
+        except (KeyError, TypeError, ValueError, AttributeError) as strange:
             raise self._strange() from strange
 
     def _there(self, path: str) -> Any:  # noqa: ANN401  JSON

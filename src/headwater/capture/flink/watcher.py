@@ -62,6 +62,8 @@ class Watcher:
         )
         self._is_blind: bool | None = None
         """Whether the last look failed; None before the first."""
+        self._unread: frozenset[str] = frozenset()
+        """The jobs whose details the last look wanted and could not have."""
         self._save_at = 0.0
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
@@ -98,14 +100,19 @@ class Watcher:
     def _details(self, jobs: Sequence[Listed]) -> dict[str, Details]:
         """Those that are wanted and can be had: one job that cannot be read hides no other."""
         found: dict[str, Details] = {}
-        for job_id in self._lives.wanted(jobs, now_ms()):
+        wanted = self._lives.wanted(jobs, now_ms())
+        unread = self._unread.difference(wanted)  # what was not asked about is as it was
+        for job_id in wanted:
             try:
                 details = self._cluster.details(job_id)
             except UnavailableError as fault:
-                log.info("a job's details cannot be read", extra={"job_id": job_id, "fault": str(fault)})
+                level = logging.DEBUG if job_id in self._unread else logging.WARNING
+                log.log(level, "a job's details cannot be read", extra={"job_id": job_id, "fault": str(fault)})
+                unread |= {job_id}
                 continue
             if details is not None:
                 found[job_id] = details
+        self._unread = unread.intersection(job.id for job in jobs)
         return found
 
     def _tell(self, told: Sequence[Told]) -> None:
