@@ -8,7 +8,7 @@ import pytest
 
 from headwater.capture.flink.jobs import Checkpoint, Checkpoints, Failure, Listed, Vertex
 from headwater.capture.flink.rest import About, FlinkCluster
-from headwater.errors import UnavailableError
+from headwater.errors import SetupError, UnavailableError
 
 JOB = "f536561adb4b8935c01aff0886e567dc"
 SOURCE, SINK = "cbc357ccb763df2852fee8c4fc7d55f2", "90bea66de1c231edf33913ecd54406c1"
@@ -222,6 +222,28 @@ def test_the_namespace_of_jobs_is_the_one_that_the_listener_uses() -> None:
 
     assert cluster(Flink(**config)).about() == About("2.1.3", "flink-jobs")
     assert cluster(Flink(**{**config, "/jobmanager/config": named})).about() == About("2.1.3", "shop")
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_configuration_that_is_not_shown_leaves_the_namespace_to_who_asks(status: int) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_kept_back = request.url.path == "/jobmanager/config"
+        return httpx.Response(status) if is_kept_back else httpx.Response(200, json={"flink-version": "2.1.3"})
+
+    about = cluster(answer).about()
+
+    assert about == About("2.1.3", None)
+    assert about.namespace("shop") == "shop"
+    assert about.namespace(None, before="shop") == "shop"
+    with pytest.raises(SetupError, match=r"/jobmanager/config.* name it with --namespace \(flink-jobs, if"):
+        about.namespace(None)
+
+
+def test_who_may_not_ask_is_told_so() -> None:
+    with pytest.raises(
+        UnavailableError, match=r"http://flink:8081 does not show /jobs/overview .*status 403.*password"
+    ):
+        cluster(lambda _: httpx.Response(403, text="forbidden")).jobs()
 
 
 def test_the_jobmanager_that_answers_is_asked_first_from_then_on() -> None:

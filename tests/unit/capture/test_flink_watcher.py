@@ -14,6 +14,7 @@ from headwater.capture.clock import now_ms
 from headwater.capture.flink.rest import FlinkCluster
 from headwater.capture.flink.watcher import WatchConfig, Watcher
 from headwater.capture.outlet import Outlet
+from headwater.errors import SetupError
 
 A, B = "a" * 32, "b" * 32
 
@@ -87,3 +88,34 @@ def test_a_job_that_cannot_be_read_hides_no_other_and_is_said_once(
 
     assert ("flink-jobs", "second", "RUNNING") in told(events)
     assert [each.__dict__["job_id"] for each in caplog.records] == [A]
+
+
+def test_jobs_are_told_in_the_namespace_that_was_chosen_where_the_cluster_does_not_show_its_own(tmp_path: Path) -> None:
+    flink = Flink()
+    flink.instead["/jobmanager/config"] = httpx.Response(403)
+
+    events = told_by(flink, tmp_path, namespace="shop")
+
+    assert {namespace for namespace, _, _ in told(events)} == {"shop"}
+
+
+def test_a_namespace_that_is_neither_chosen_nor_shown_ends_the_watcher_with_what_to_do(tmp_path: Path) -> None:
+    flink = Flink()
+    flink.instead["/jobmanager/config"] = httpx.Response(403)
+
+    with pytest.raises(SetupError, match="--namespace"):
+        told_by(flink, tmp_path)
+
+
+def test_a_namespace_that_the_cluster_once_showed_still_counts(tmp_path: Path) -> None:
+    flink = Flink()
+    flink.instead["/jobmanager/config"] = httpx.Response(
+        200, json=[{"key": "openlineage.job.namespace", "value": "shop"}]
+    )
+    told_by(flink, tmp_path)
+    flink.instead["/jobmanager/config"] = httpx.Response(403)
+    flink.jobs.append(running("c" * 32, "third", now_ms()))
+
+    events = told_by(flink, tmp_path, looks=flink.looks + 2)
+
+    assert ("shop", "third", "START") in told(events)

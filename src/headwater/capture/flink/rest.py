@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import httpx
 
 from headwater.capture.flink.jobs import Details, Listed, Read, details, listed, wanted_metrics
-from headwater.errors import NotFoundError, UnavailableError
+from headwater.errors import NotFoundError, SetupError, UnavailableError
 from headwater.model.credentials import without_credentials
 
 JOB_NAMESPACE: Final = "flink-jobs"
@@ -14,7 +14,7 @@ JOB_NAMESPACE: Final = "flink-jobs"
 
 _TIMEOUT_S: Final = 2.0
 """Short: a cluster that died must be told within 10 s, after several tries."""
-
+_REFUSED: Final = frozenset({401, 403, 407})
 
 AskedT = TypeVar("AskedT")
 ReadT = TypeVar("ReadT")
@@ -24,8 +24,22 @@ class About(NamedTuple):
     """What a cluster says of itself."""
 
     version: str
-    job_namespace: str
-    """Of its jobs, as its configuration tells the OpenLineage listener."""
+    job_namespace: str | None
+    """Of its jobs, as its configuration tells the OpenLineage listener; None where who asks may not see that."""
+
+    def namespace(self, chosen: str | None, before: str | None = None) -> str:
+        """That of its jobs: the one that the user says, else its own, else the one that it had `before`.
+
+        Raises:
+            SetupError: nobody says it.
+        """
+        namespace = chosen or self.job_namespace or before
+        if namespace is None:
+            raise SetupError(
+                "the cluster's configuration (/jobmanager/config) is not shown to who asks, and may name the namespace "
+                f"of its jobs: name it with --namespace ({JOB_NAMESPACE}, if openlineage.job.namespace is not set)"
+            )
+        return namespace
 
 
 class FlinkCluster:
@@ -49,7 +63,11 @@ class FlinkCluster:
 
     def about(self) -> About:
         """Its version, and how its jobs are named."""
-        return self._read(_about, (self._there("/config"), self._there("/jobmanager/config")))
+        try:
+            settings = self._get("/jobmanager/config")
+        except (NotFoundError, _RefusedError):  # a proxy may keep it back, since it can hold secrets
+            settings = None
+        return self._read(_about, (self._there("/config"), settings))
 
     def jobs(self) -> tuple[Listed, ...]:
         """All jobs that it knows, also those that are over, in the order of their starts."""
@@ -122,6 +140,11 @@ class FlinkCluster:
     def _content(self, answer: httpx.Response) -> Any:  # noqa: ANN401  JSON
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError(f"{self.url} has no {answer.url.path}")
+        if answer.status_code in _REFUSED:
+            raise _RefusedError(
+                f"{self.url} does not show {answer.url.path} to who asks (status {answer.status_code}); "
+                "a user and a password may stand in --url"
+            )
         try:
             answer.raise_for_status()
             return answer.json()
@@ -129,8 +152,14 @@ class FlinkCluster:
             raise self._strange() from strange
 
 
-def _about(answers: tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]) -> About:
+class _RefusedError(UnavailableError):
+    """Who asks may not see that."""
+
+
+def _about(answers: tuple[Mapping[str, Any], Sequence[Mapping[str, Any]] | None]) -> About:
     config, settings = answers
+    if settings is None:
+        return About(config["flink-version"], None)
     namespaces = [each["value"] for each in settings if each["key"] == "openlineage.job.namespace"]
     return About(config["flink-version"], next(filter(None, namespaces), JOB_NAMESPACE))
 

@@ -64,8 +64,9 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
 
     Raises:
         InvalidInputError: Flink refuses a statement (the message names its line), or the program failed.
-        SetupError: the Python cannot be started.
+        SetupError: the Python cannot be started, or nobody says the namespace of the cluster's jobs.
     """
+    namespace = session.about.namespace(submission.namespace)
     read, write = os.pipe()
     refused: str | None = None
     with os.fdopen(read, encoding="utf-8") as lines:
@@ -78,7 +79,7 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
                 if line["event"] == "refused":
                     refused = line["message"]
                 else:
-                    yield _told(line, submission, session, put)
+                    yield _told(line, namespace, session, put)
             status = process.wait()
         finally:
             _end(process)
@@ -122,15 +123,14 @@ def _path_of_python() -> str:
     return f"{_PROBE}{os.pathsep}{before}" if before else str(_PROBE)
 
 
-def _told(line: Mapping[str, Any], submission: Submission, session: Session, put: Callable[[bytes], None]) -> ToldJob:
+def _told(line: Mapping[str, Any], namespace: str, session: Session, put: Callable[[bytes], None]) -> ToldJob:
     try:
         about = session.submitted(line["id"])
     except UnavailableError as fault:
         return ToldJob(line["id"], "", "", 0, 0, 0, (f"nothing is told of it: {fault}",))
     unseen = Flow(gaps=["what its statements read and write is not known"])
     flow = Guard().attempt("statements", lambda: flow_of(line["writes"], line["gaps"]), unseen)
-    job = JobId(submission.namespace or session.about.job_namespace, about.name)
-    put(start_event(job, about, flow, line["sql"]))
+    put(start_event(JobId(namespace, about.name), about, flow, line["sql"]))
     return ToldJob(
         job_id=about.job_id,
         name=about.name,

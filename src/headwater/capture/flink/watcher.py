@@ -67,7 +67,11 @@ class Watcher:
         self._save_at = 0.0
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
-        """Watch; `ready` is called with the number of jobs that go on once the cluster was looked at first."""
+        """Watch; `ready` is called with the number of jobs that go on once the cluster was looked at first.
+
+        Raises:
+            SetupError: how its jobs are named is neither chosen nor shown by the cluster.
+        """
         is_ready = False
         while not stop.is_set():
             told = self._look()
@@ -95,7 +99,7 @@ class Watcher:
     def _get_to_know(self) -> None:
         about = self._cluster.about()
         self._version = about.version
-        self._namespace = self._config.namespace or about.job_namespace
+        self._namespace = about.namespace(self._config.namespace, self._namespace)
 
     def _details(self, jobs: Sequence[Listed]) -> dict[str, Details]:
         """Those that are wanted and can be had: one job that cannot be read hides no other."""
