@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.capture.flink.jobs import Details, Failure, Figures, Listed
+from headwater.capture.flink.jobs import Checkpoints, Details, Failure, Figures, Listed
 from headwater.capture.flink.life import Lives, Told
 from headwater.capture.flink.run_ids import run_of_job
 
@@ -225,6 +226,127 @@ def test_a_job_that_another_jobmanager_took_up_goes_on_in_the_same_run_though_it
     (back,) = look(lost(), 9_000, taken_up)
 
     assert (back.state, back.run.id, back.takes_back) == ("RUNNING", RUN, True)
+
+
+PROGRAM = JOB._replace(id="0" * 32, name="orders-v1")
+"""In application mode all programs may have one id."""
+CHECKPOINTED = COUNTED._replace(figures=replace(COUNTED.figures, checkpoints=Checkpoints(7, 0, 0, 0, None, None)))
+AFRESH = COUNTED._replace(figures=replace(COUNTED.figures, checkpoints=Checkpoints(0, 0, 0, 0, None, None)))
+FIRST_CHECKPOINT = COUNTED._replace(figures=replace(COUNTED.figures, checkpoints=Checkpoints(0, 0, 1, 0, None, None)))
+
+
+def restored(path: str, *, is_savepoint: bool = False) -> Details:
+    checkpoints = Checkpoints(0, 0, 0, 1, None, path, is_savepoint)
+    return COUNTED._replace(figures=replace(COUNTED.figures, checkpoints=checkpoints))
+
+
+def of_program(details: Details = CHECKPOINTED, *, is_lost: bool = True) -> Lives:
+    """A watcher of a program, which has told its end by inference at 8,000 if it is lost."""
+    by = lives()
+    look(by, 2_000, PROGRAM, **{PROGRAM.name: details})
+    if is_lost:
+        by.blind(REFUSED, 3_000, 3_000)
+        by.blind(REFUSED, 8_000, 8_000)
+    return by
+
+
+def named(told: Sequence[Told]) -> list[tuple[str, str]]:
+    return [(each.state, each.run.job) for each in told]
+
+
+def test_another_program_that_has_the_id_by_now_is_a_run_of_its_own() -> None:
+    by = of_program()
+    other = PROGRAM._replace(name="payments-v7", started_ms=9_000, modified_ms=9_000)
+
+    told = look(by, 10_000, other)
+    end = look(by, 20_000, other._replace(state="FINISHED", ended_ms=15_000, modified_ms=15_000))
+
+    assert named(told) == [("START", "payments-v7"), ("RUNNING", "payments-v7")]
+    assert [each.takes_back for each in told] == [False, False]
+    assert named(end) == [("COMPLETE", "payments-v7")]
+    assert {each.run.id for each in told + end} == {run_of_job(PROGRAM.id, 9_000)}
+    assert by.runs == {}
+
+
+def test_a_program_that_another_replaced_between_two_looks_is_lost() -> None:
+    by = of_program(is_lost=False)
+
+    told = look(by, 4_000, PROGRAM._replace(name="payments-v7", started_ms=3_500))
+
+    assert named(told) == [("FAIL", "orders-v1"), ("START", "payments-v7"), ("RUNNING", "payments-v7")]
+    assert (told[0].stop_reason, told[0].time_ms) == ("lost by the cluster", 4_000)
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_program_that_began_anew_without_what_a_failover_restores_is_another_run(is_lost: bool) -> None:
+    by = of_program(is_lost=is_lost)
+    anew = PROGRAM._replace(started_ms=9_000, modified_ms=9_000)
+
+    early = [look(by, now_ms, anew, **{PROGRAM.name: AFRESH}) for now_ms in (10_000, 11_000, 13_000)]
+    told = look(by, 14_000, anew, **{PROGRAM.name: AFRESH})
+
+    assert early == [[], [], []]  # Flink's answers may be older than what it restored
+    assert said(told)[-2:] == [("START", 9_000), ("RUNNING", 14_000)]
+    assert [each.state for each in told[:-2]] == ([] if is_lost else ["FAIL"])
+    assert told[-1].run.id == run_of_job(PROGRAM.id, 9_000)
+
+
+def test_a_program_that_takes_checkpoints_and_has_restored_none_is_another_run_at_once() -> None:
+    anew = PROGRAM._replace(started_ms=9_000, modified_ms=9_000)
+
+    told = look(of_program(), 10_000, anew, **{PROGRAM.name: FIRST_CHECKPOINT})
+
+    assert said(told) == [("START", 9_000), ("RUNNING", 10_000)]
+
+
+def test_a_program_that_begins_with_somebodys_savepoint_is_another_run() -> None:
+    anew = PROGRAM._replace(started_ms=9_000, modified_ms=9_000)
+
+    told = look(of_program(), 10_000, anew, **{PROGRAM.name: restored("file:/sp/sp-1", is_savepoint=True)})
+
+    assert said(told) == [("START", 9_000), ("RUNNING", 10_000)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (CHECKPOINTED, restored("file:/ckpt/chk-9")),
+        (restored("file:/sp/sp-1", is_savepoint=True), restored("file:/sp/sp-1", is_savepoint=True)),
+        (AFRESH, AFRESH),
+        (COUNTED, COUNTED),
+    ],
+    ids=["checkpoint", "the savepoint that it began with", "no checkpoint yet", "a batch job"],
+)
+def test_a_job_that_a_failover_restored_goes_on_in_the_same_run(before: Details, after: Details) -> None:
+    by, run_id = of_program(before), run_of_job(PROGRAM.id, PROGRAM.started_ms)
+    taken_up = PROGRAM._replace(started_ms=8_500, modified_ms=9_500)
+
+    (back,) = look(by, 10_000, taken_up, **{PROGRAM.name: after})
+    later = look(lives(by), 80_000, taken_up, **{PROGRAM.name: CHECKPOINTED})
+
+    assert (back.state, back.run.id, back.takes_back) == ("RUNNING", run_id, True)
+    assert [(each.state, each.run.id) for each in later] == [("RUNNING", run_id)]
+
+
+def test_what_a_failover_restores_is_waited_for_until_the_job_runs() -> None:
+    by = of_program()
+    taken_up = PROGRAM._replace(started_ms=8_500, state="INITIALIZING")
+
+    early = [look(by, now_ms, taken_up, **{PROGRAM.name: AFRESH}) for now_ms in range(9_000, 30_000, 3_000)]
+    (back,) = look(by, 30_000, taken_up._replace(state="RUNNING"), **{PROGRAM.name: restored("file:/ckpt/chk-9")})
+
+    assert [told for told in early if told] == []
+    assert (back.state, back.takes_back) == ("RUNNING", True)
+
+
+def test_a_job_whose_details_cannot_be_read_counts_as_taken_up_in_the_end() -> None:
+    by = of_program()
+    taken_up = PROGRAM._replace(started_ms=8_500)
+
+    told = [by.look([taken_up], {}, now_ms) for now_ms in (9_000, 14_000, 19_000)]
+
+    assert [len(each) for each in told] == [0, 0, 1]
+    assert (told[-1][0].run.id, told[-1][0].takes_back) == (run_of_job(PROGRAM.id, PROGRAM.started_ms), True)
 
 
 def test_a_job_that_came_to_its_end_in_the_silence_has_that_end() -> None:

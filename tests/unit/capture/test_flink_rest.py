@@ -190,6 +190,18 @@ def test_a_batch_job_has_no_checkpoints() -> None:
     assert (found.is_stream, found.figures.checkpoints) == (False, None)
 
 
+def test_what_a_job_was_restored_from_is_told_with_whether_it_is_a_savepoint() -> None:
+    restored = {"id": 57, "restore_timestamp": 1795318270000, "is_savepoint": True, "external_path": "file:/sp/sp-0"}
+    shown = {**CHECKPOINTS, "latest": {**CHECKPOINTS["latest"], "restored": restored}}
+
+    found = cluster(Flink(job=job(*CHAINED), checkpoints=shown)).details(JOB)
+
+    assert found is not None
+    assert found.figures.checkpoints is not None
+    told = found.figures.checkpoints
+    assert (told.restored_from, told.is_from_savepoint) == ("file:/sp/sp-0", True)
+
+
 @pytest.mark.parametrize(("kind", "is_stream"), [("STREAMING", True), ("BATCH", False)])
 def test_before_flink_1_20_only_a_jobs_plan_says_whether_it_is_a_batch(kind: str, is_stream: bool) -> None:
     told = {"jid": JOB, "state": "RUNNING", "vertices": CHAINED, "plan": {"jid": JOB, "type": kind, "nodes": []}}

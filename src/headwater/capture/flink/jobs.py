@@ -55,6 +55,8 @@ class Checkpoints:
     restored: int
     last: Checkpoint | None
     restored_from: str | None
+    is_from_savepoint: bool = False
+    """Whether that is a savepoint: what somebody begins with, where a failover takes the newest checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,7 @@ def _checkpoints(answer: _Answer) -> Checkpoints | None:
         counts["restored"],
         None if last is None else _checkpoint(last),
         None if restored is None else restored["external_path"],
+        restored is not None and bool(restored.get("is_savepoint")),
     )
 
 

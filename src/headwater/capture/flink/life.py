@@ -10,6 +10,7 @@ What Flink's REST API says, and what it means (measured on Flink 2.1.3):
     no answer for a while               every run ended, as far as can be told from here: told as inferred
     a job is listed no more             its run ended, likewise: a JobManager without high availability came back
     an answer again, and the job in it  told as RUNNING, or as its true end: that takes the inferred end back
+    the id again, with another start    the same run, where a failover took the job up; else another's (`_goes_on`)
 
 A pure fold over looks at the cluster. A look is the list of its jobs and the details of those that are `wanted`.
 """
@@ -55,6 +56,8 @@ class Run:
     missed_since_ms: int | None = None
     over_since_ms: int | None = None
     """Since when it is known to be over, but not how."""
+    taken_up_ms: int | None = None
+    """The job's start with the JobManager that took it up last, if another than the first did."""
 
 
 class Told(NamedTuple):
@@ -91,6 +94,8 @@ class Lives:
         self.over = None if over is None else set(over)
         self._heartbeat_ms = heartbeat_ms
         self._lost_after_ms = lost_after_ms
+        self._doubted: dict[str, int] = {}
+        """Jobs that have the id of a run and may be another's, since when they were seen to run; by their keys."""
 
     def wanted(self, jobs: Sequence[Listed], now_ms: int) -> list[str]:
         """The ids of the jobs of which something may have to be told, so that their details are wanted."""
@@ -104,7 +109,9 @@ class Lives:
         listed = {job.id for job in jobs}
         missed = [run for run in self.runs.values() if run.job_id not in listed]
         told += [told for run in missed for told in self._missed(run, None, now_ms, now_ms)]
-        self.over &= {_key(job) for job in jobs}
+        keys = {_key(job) for job in jobs}
+        self.over &= keys
+        self._doubted = {key: since_ms for key, since_ms in self._doubted.items() if key in keys}
         return told
 
     def blind(self, why: str, since_ms: int, now_ms: int) -> list[Told]:
@@ -116,7 +123,9 @@ class Lives:
 
     def _may_tell(self, job: Listed, now_ms: int) -> bool:
         run = self.runs.get(job.id)
-        return run is None or job.is_over or run.is_lost or self._is_news(run, job) or self._is_due(run, now_ms)
+        if run is None or job.is_over or run.is_lost or not _is_known(run, job):
+            return True
+        return self._is_news(run, job) or self._is_due(run, now_ms)
 
     @staticmethod
     def _is_news(run: Run, job: Listed) -> bool:
@@ -127,9 +136,15 @@ class Lives:
 
     def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
         run = self.runs.get(job.id)
-        if run is not None and run.over_since_ms is not None and not job.is_over:  # the id is another job's by now
-            yield from self._ended_as_known(run)
-            run = None
+        if run is not None:
+            goes_on = self._goes_on(run, job, details, now_ms)
+            if goes_on is None:
+                return
+            if goes_on:
+                run.taken_up_ms = job.started_ms
+            else:
+                yield from self._replaced(run, now_ms)
+                run = None
         if run is None:
             run = self.runs[job.id] = self._begun(job, details, now_ms)
             yield Told(replace(run), "START", run.started_ms)
@@ -144,6 +159,39 @@ class Lives:
             run.told_ms = max(now_ms, before.told_ms + 1)
             failure = details and details.failure
             yield Told(replace(run), "RUNNING", run.told_ms, failure=failure, takes_back=before.is_lost)
+
+    def _goes_on(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> bool | None:
+        """Whether a job with the run's id is still the run's; None while that cannot be told.
+
+        With another start it is, if a JobManager took it up from the one before. All programs of application clusters
+        may have one id (32 zeros, `--job-id`). So it is another run's if it has another name, or if it began without
+        the stream checkpoints that a failover would have restored, or with somebody's savepoint.
+        """
+        if _is_known(run, job):
+            return run.over_since_ms is None or job.is_over
+        if job.name != run.job or run.over_since_ms is not None:
+            return False
+        before, after = run.figures.checkpoints, None if details is None else details.figures.checkpoints
+        if before is None or not (before.completed or before.restored):
+            return True  # a failover has nothing to restore
+        if after is not None and after.restored:
+            return not after.is_from_savepoint or after.restored_from == before.restored_from
+        if after is not None and (after.completed or after.failed or after.in_progress):
+            return False
+        if job.state != "RUNNING" and not job.is_over:
+            return None  # what it restored shows once it runs
+        if job.is_over and details is not None:
+            return True
+        waited_ms = now_ms - self._doubted.setdefault(_key(job), now_ms)
+        if details is None:
+            return None if waited_ms < _PATIENCE_MS else True
+        return None if waited_ms < _CACHED_MS else False
+
+    def _replaced(self, run: Run, now_ms: int) -> Iterator[Told]:
+        """The end of a run whose id another job has by now."""
+        run.missed_since_ms = now_ms - self._lost_after_ms
+        yield from self._missed(run, None, now_ms, now_ms)
+        self.runs.pop(run.job_id, None)
 
     @staticmethod
     def _begun(job: Listed, details: Details | None, now_ms: int) -> Run:
@@ -228,6 +276,11 @@ def _may_be_stale(job: Listed, run: Run, details: Details, now_ms: int) -> bool:
     if job.state == "CANCELED" or any(now_ms - at_ms >= _CACHED_MS for at_ms in ends):
         return False
     return details.failure is None if job.state == "FAILED" else run.is_stream and details.savepoint is None
+
+
+def _is_known(run: Run, job: Listed) -> bool:
+    """Whether the job with the run's id has a start that is known to be the run's."""
+    return job.started_ms in (run.started_ms, run.taken_up_ms)
 
 
 def _key(job: Listed) -> str:
