@@ -4,17 +4,21 @@ The subject `TOPIC-value` is the schema of the topic's values, so of the dataset
 subjects (keys, records by their own name) are of no dataset that could be named.
 """
 
+import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
+
+import orjson
 
 from headwater.capture import kept
 from headwater.capture.fields import Field, TopicSchema, types
 from headwater.capture.outlet import Outlet
-from headwater.capture.schemas import LANGUAGES, Registry
+from headwater.capture.schemas import LANGUAGES, NotToldError, Registry
 from headwater.capture.topics import topic_dataset
 from headwater.errors import NotFoundError, UnavailableError
 from headwater.graph.drift import ColumnChange, column_changes
@@ -24,6 +28,11 @@ log = logging.getLogger(__name__)
 
 _OF_VALUES: Final = "-value"
 _SETTLE_S: Final = 30.0
+_COMPARE_EVERY_S: Final = 60.0
+"""How often what was told is held against what is there, by one more question for each subject."""
+_MOST_SHOWN: Final = 3
+
+AnswerT = TypeVar("AnswerT")
 
 
 class Told(NamedTuple):
@@ -37,47 +46,72 @@ class Told(NamedTuple):
 class RegistryWatcher:
     """Tells versions as they come; what was told is kept in `state`, so that none is told twice or missed."""
 
-    def __init__(self, registry: Registry, bootstrap: str, state: Path, outlet: Outlet) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        bootstrap: str,
+        state: Path,
+        outlet: Outlet,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._registry = registry
         self._bootstrap = bootstrap
         self._state = state
         self._outlet = outlet
-        self._told: dict[str, int] = (kept.load(state) or {}).get("told", {})
-        self._fails = False
+        self._clock = clock
+        known = kept.load(state) or {}
+        self._told: dict[str, int] = known.get("told", {})
+        self._digests: dict[str, dict[str, str]] = known.get("digests", {})
+        """Of the versions that were told, by subject and number: a number may come to mean another schema."""
+        self._compare_at_s = clock()
+        self._fault: str | None = None
+        """What was wrong with the last look."""
 
     def run(self, stop: threading.Event, every_s: float, said: Callable[[Told], None]) -> None:
         """Look again and again until told to stop; `said` is called for each version that was told."""
         while True:
             try:
-                for told in self.look():
-                    said(told)
-                self._fails = False
+                self.look(said)
+                self._fault = None
             except UnavailableError as fault:
-                if not self._fails:
+                if self._fault != str(fault):
                     log.warning("the versions of subjects are told later", extra={"fault": str(fault)})
-                self._fails = True
+                self._fault = str(fault)
             if stop.wait(every_s):
                 return
 
-    def look(self) -> list[Told]:
-        """Tell every version that was not told yet.
+    def look(self, said: Callable[[Told], None] = lambda told: None) -> list[Told]:
+        """Tell every version that was not told yet; `said` is called for each.
 
         Raises:
-            UnavailableError: the registry does not answer; what was told before that stays told.
+            UnavailableError: the registry does not answer, or does not tell some subjects; what was told stays told.
         """
         told: list[Told] = []
+        untold: dict[str, str] = {}
+        is_comparing = self._clock() >= self._compare_at_s
         try:
             for subject in self._registry.subjects():
                 if subject.endswith(_OF_VALUES):
-                    told += self._new_versions(subject)
+                    try:
+                        for each in self._new_versions(subject, is_comparing=is_comparing):
+                            told.append(each)
+                            said(each)
+                    except NotToldError as fault:
+                        untold[subject] = str(fault)
         finally:
-            if told and self._outlet.settle(_SETTLE_S):
-                kept.save(self._state, {"told": self._told})
+            if (told or is_comparing) and self._outlet.settle(_SETTLE_S):
+                kept.save(self._state, {"told": self._told, "digests": self._digests})
+        if is_comparing:
+            self._compare_at_s = self._clock() + _COMPARE_EVERY_S
+        if untold:
+            raise UnavailableError(_in_words(untold))
         return told
 
-    def _new_versions(self, subject: str) -> Iterator[Told]:
+    def _new_versions(self, subject: str, *, is_comparing: bool) -> Iterator[Told]:
         try:
             versions = self._registry.versions(subject)
+            if (is_comparing or versions[-1:] != [self._told.get(subject)]) and self._is_anew(subject, versions):
+                del self._told[subject], self._digests[subject]
             before = max((number for number in versions if number <= self._told.get(subject, 0)), default=None)
             for number in versions:
                 if number > self._told.get(subject, 0):
@@ -85,6 +119,17 @@ class RegistryWatcher:
                     self._told[subject] = before = number
         except NotFoundError:  # it was deleted meanwhile
             return
+
+    def _is_anew(self, subject: str, versions: Sequence[int]) -> bool:
+        """Whether a subject was deleted for good and registered anew since it was told: then versions count from 1.
+
+        Of one whose newest versions were deleted, what is left is what it was.
+        """
+        told = [number for number in versions if number <= self._told.get(subject, 0)]
+        if not told:
+            return False
+        digest = _digest(self._registry.version(subject, told[-1]))
+        return self._digests.setdefault(subject, {}).setdefault(str(told[-1]), digest) != digest
 
     def _tell(self, subject: str, number: int, before: int | None) -> Told:
         found = self._registry.version(subject, number)
@@ -99,18 +144,44 @@ class RegistryWatcher:
             version=number,
             schemaId=found.get("id"),
             schemaType=language,
-            compatibility=self._registry.rule(subject),
-            fitsRule=None if before is None else self._registry.fits(subject, found, before),
+            compatibility=_if_told(lambda: self._registry.rule(subject)),
+            fitsRule=None if before is None else _if_told(lambda: self._registry.fits(subject, found, before)),
             isBreaking=is_breaking,
             changes=changed,
         )
         self._outlet.put(self._event(subject.removesuffix(_OF_VALUES), schema._replace(version=number), facet))
+        self._digests.setdefault(subject, {})[str(number)] = _digest(found)
         return Told(subject, number, is_breaking)
 
     def _event(self, topic: str, schema: TopicSchema, facet: Facet) -> bytes:
         dataset = topic_dataset(self._bootstrap, topic, schema)
         dataset.facets["headwater_subject"] = facet
         return dataset_event(datetime.now(UTC), dataset)
+
+
+def _if_told(ask: Callable[[], AnswerT]) -> AnswerT | None:
+    """What the registry says beside a version; None where it will not tell it: the version is told without."""
+    try:
+        return ask()
+    except NotFoundError:
+        return None
+    except NotToldError as fault:
+        if fault.is_retriable:
+            raise
+        return None
+
+
+def _digest(version: Mapping[str, Any]) -> str:
+    """Tells two versions apart that had one number, 16 hex digits."""
+    what = [version.get("schemaType") or "AVRO", version["schema"], version.get("references") or []]
+    return hashlib.sha256(orjson.dumps(what)).hexdigest()[:16]
+
+
+def _in_words(untold: Mapping[str, str]) -> str:
+    """The subjects that were not told, the first ones by name, with the reason."""
+    shown = "; ".join(f"{subject}: {why}" for subject, why in [*untold.items()][:_MOST_SHOWN])
+    more = f"; and {len(untold) - _MOST_SHOWN} more" if len(untold) > _MOST_SHOWN else ""
+    return f"{shown}{more}"
 
 
 def changes(before: tuple[Field, ...], after: tuple[Field, ...], language: str = "AVRO") -> list[dict[str, object]]:

@@ -17,6 +17,12 @@ log = logging.getLogger(__name__)
 
 _TIMEOUT_S: Final = 3.0
 _FRESH_S: Final = 30.0
+_OF_ALL: Final = frozenset({401, 407, 429, 502, 503, 504})
+"""Where a registry, or a proxy before it, answers so to one question, it does to all."""
+_ADVICE: Final[Mapping[int, str]] = {
+    401: ": a user and a password may stand in its URL, http://user:password@host:port"
+}
+_SOMETHING_ELSE: Final = "the schema registry answers with something else than its API says"
 _MOST_REFERENCED: Final = 100
 """Other schemas that one may refer to, so that a circle of them ends."""
 
@@ -36,11 +42,23 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 }
 
 
+class NotToldError(UnavailableError):
+    """The registry answers, and does not tell this: who asks may not see it, or it cannot read its own schema.
+
+    `is_retriable` is False where it will not tell it later either.
+    """
+
+    def __init__(self, message: str, *, is_retriable: bool = False) -> None:
+        super().__init__(message)
+        self.is_retriable = is_retriable
+
+
 class Registry:
     """A client of a registry that speaks Confluent's API.
 
     `url` may hold a user and a password; neither is shown anywhere. All but `schema_of` raise UnavailableError if the
-    registry does not answer, and NotFoundError if it has no such thing.
+    registry does not answer, NotToldError if it answers and does not tell this, and NotFoundError if it has no such
+    thing.
     """
 
     def __init__(
@@ -53,15 +71,23 @@ class Registry:
 
     def subjects(self) -> list[str]:
         """All subjects, in the order of their names."""
-        return sorted(self._get("subjects"))
+        found = self._get("subjects")
+        if not isinstance(found, list) or not all(isinstance(subject, str) for subject in found):
+            raise UnavailableError("what answers is no schema registry of Confluent's API: is its URL right?")
+        return sorted(found)
 
     def versions(self, subject: str) -> list[int]:
         """The versions of a subject, oldest first."""
-        return sorted(self._get(f"subjects/{_quoted(subject)}/versions"))
+        found = self._get(f"subjects/{_quoted(subject)}/versions")
+        if not isinstance(found, list) or not all(isinstance(number, int) for number in found):
+            raise NotToldError(_SOMETHING_ELSE)
+        return sorted(found)
 
     def version(self, subject: str, version: int) -> Mapping[str, Any]:
         """A version: `schema`, `schemaType`, `id`."""
-        found: Mapping[str, Any] = self._get(f"subjects/{_quoted(subject)}/versions/{version}")
+        found = _members(self._get(f"subjects/{_quoted(subject)}/versions/{version}"))
+        if not isinstance(found.get("schema"), str):
+            raise NotToldError(_SOMETHING_ELSE)
         return found
 
     def read(self, version: Mapping[str, Any]) -> TopicSchema | None:
@@ -81,7 +107,7 @@ class Registry:
 
     def rule(self, subject: str) -> str:
         """The rule by which versions of the subject must fit together, for example BACKWARD."""
-        found = self._get(f"config/{_quoted(subject)}?defaultToGlobal=true")
+        found = _members(self._get(f"config/{_quoted(subject)}?defaultToGlobal=true"))
         return str(found.get("compatibilityLevel") or found.get("compatibility"))
 
     def fits(self, subject: str, schema: Mapping[str, Any], other: int) -> bool:
@@ -90,7 +116,10 @@ class Registry:
         if schema.get("references"):
             body["references"] = schema["references"]
         path = f"compatibility/subjects/{_quoted(subject)}/versions/{other}"
-        return bool(_answered(lambda: self._client.post(path, json=body))["is_compatible"])
+        fits = _members(_answered(lambda: self._client.post(path, json=body))).get("is_compatible")
+        if not isinstance(fits, bool):
+            raise NotToldError(_SOMETHING_ELSE)
+        return fits
 
     def _get(self, path: str) -> Any:  # noqa: ANN401  any JSON
         return _answered(lambda: self._client.get(path))
@@ -129,6 +158,7 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
 
     Raises:
         NotFoundError: there is no such subject or version.
+        NotToldError: it does not tell this, whatever it tells of others.
         UnavailableError: the registry does not answer, or with something else.
     """
     try:
@@ -136,10 +166,24 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError("the schema registry has no such subject or version")
         if not answer.is_success:
-            raise UnavailableError(f"the schema registry answers {answer.status_code}")
+            why = f"the schema registry answers {answer.status_code}{_ADVICE.get(answer.status_code, '')}"
+            if answer.status_code in _OF_ALL:
+                raise UnavailableError(why)
+            raise NotToldError(why, is_retriable=answer.is_server_error)
         return answer.json()
     except (httpx.HTTPError, ValueError) as fault:
         raise UnavailableError(f"the schema registry does not answer: {type(fault).__name__}") from None
+
+
+def _members(answer: object) -> Mapping[str, Any]:
+    """An answer that should be an object.
+
+    Raises:
+        NotToldError: it is none.
+    """
+    if not isinstance(answer, dict):
+        raise NotToldError(_SOMETHING_ELSE)
+    return answer
 
 
 def _quoted(subject: str) -> str:

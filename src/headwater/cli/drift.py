@@ -80,7 +80,7 @@ def _by(each: Answer) -> Line:
     subject, job = each["subject"], each["toldBy"]
     if subject is not None:
         rule = "" if subject["fitsRule"] is None else " fits" if subject["fitsRule"] else " breaks"
-        rule = f",{rule} {subject['compatibility']}" if rule else ""
+        rule = f",{rule} {subject['compatibility'] or 'its rule'}" if rule else ""
         return Line(f"{subject['subject']} version {subject['version']}{rule}", style="dim")
     return Line("declared" if job is None else f"told by {job['name']}", style="dim")
 

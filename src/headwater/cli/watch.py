@@ -158,10 +158,12 @@ def registry(
         _until_told() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):
-        if once:
-            stop.set()
         say(f"watching the subjects of {without_credentials(url)}")
-        RegistryWatcher(subjects, bootstrap, state, outlet).run(stop, interval, _told)
+        watcher = RegistryWatcher(subjects, bootstrap, state, outlet)
+        if once:
+            watcher.look(_told)
+        else:
+            watcher.run(stop, interval, _told)
 
 
 @watch.command()

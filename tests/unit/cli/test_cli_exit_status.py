@@ -31,6 +31,7 @@ def test_only_what_was_looked_at_and_is_not_to_be_trusted_is_a_bad_answer(kind: 
         ["impact", "lake.orders", "--url", "http://127.0.0.1:9"],
         ["log", "redact", "0", "run.facets.owner", "--reason", "asked for", "--by", "ann"],
         ["serve", "--host", "no.such.host.invalid", "--port", "0"],
+        ["watch", "registry", "--once", "--url", "http://127.0.0.1:9", "--bootstrap", "broker:9092"],
         ["no-such-command"],
     ],
     ids=" ".join,
