@@ -12,6 +12,7 @@ import httpx
 from headwater.capture.fields import Field, TopicSchema
 from headwater.capture.languages import avro, json_schema, protobuf
 from headwater.errors import NotFoundError, UnavailableError
+from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
 
 log = logging.getLogger(__name__)
 
@@ -59,12 +60,18 @@ class Registry:
     `url` may hold a user and a password; neither is shown anywhere. All but `schema_of` raise UnavailableError if the
     registry does not answer, NotToldError if it answers and does not tell this, and NotFoundError if it has no such
     thing.
+
+    Raises:
+        SetupError: the certificates of those to trust cannot be read.
     """
 
     def __init__(
         self, url: str, network: httpx.BaseTransport | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._client = httpx.Client(base_url=url.rstrip("/") + "/", timeout=_TIMEOUT_S, transport=network)
+        try:
+            self._client = httpx.Client(base_url=url.rstrip("/") + "/", timeout=_TIMEOUT_S, transport=network)
+        except OSError as fault:
+            raise authorities_unread(fault) from fault
         self._clock = clock
         self._fails = False
         self._known: dict[str, tuple[float, TopicSchema | None]] = {}
@@ -172,6 +179,8 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
             raise NotToldError(why, is_retriable=answer.is_server_error)
         return answer.json()
     except (httpx.HTTPError, ValueError) as fault:
+        if is_not_trusted(fault):
+            raise UnavailableError(not_trusted("the schema registry", fault)) from None
         raise UnavailableError(f"the schema registry does not answer: {type(fault).__name__}") from None
 
 

@@ -13,6 +13,7 @@ import typer
 from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption
 from headwater.cli.printed import say
 from headwater.cli.progress import shown_progress
+from headwater.cli.web_address import web_address
 from headwater.errors import InvalidInputError, SetupError
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ def run(
         prints_to=sys.stderr.fileno() if json_output else None,
     )
     told: list[ToldJob] = []
-    with closing(FlinkCluster([url])) as cluster, opened_emitter(endpoint, events, token_env) as emitter:
+    with (
+        closing(FlinkCluster([web_address("--url", url)])) as cluster,
+        opened_emitter(endpoint, events, token_env) as emitter,
+    ):
         session = Session.at(url, cluster)
         with shown_progress(f"{file.name}: planning for Flink {session.about.version} at {cluster.url}") as progress:
             for job in submit(submission, session, emitter.put):

@@ -12,6 +12,7 @@ import httpx
 import typer
 
 from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError, UnauthenticatedError, UnavailableError
+from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 
@@ -104,6 +105,8 @@ def service_at(
         client = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always, headers=headers)
     except httpx.InvalidURL as fault:
         raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
+    except OSError as fault:
+        raise authorities_unread(fault) from fault
     with client:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
@@ -115,11 +118,6 @@ _NOBODY: Final = (
 )
 _ELSEWHERE: Final = frozenset({httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED, httpx.codes.NOT_IMPLEMENTED})
 """What a web server answers to a path that it does not know."""
-_IS_NOT_TRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
-_NOT_TRUSTED: Final = (
-    "the certificate of {url} is not trusted ({why}); where an authority of your own made it, set SSL_CERT_FILE to "
-    "that authority's certificate, PEM"
-)
 
 
 def in_path(name: str) -> str:
@@ -191,8 +189,8 @@ class ServiceClient:
         try:
             answer = ask()
         except httpx.HTTPError as fault:
-            if _IS_NOT_TRUSTED in str(fault):
-                raise UnavailableError(_NOT_TRUSTED.format(url=self._url, why=fault)) from fault
+            if is_not_trusted(fault):
+                raise UnavailableError(not_trusted(self._url, fault)) from fault
             raise UnavailableError(self._nobody.format(url=self._url, why=type(fault).__name__)) from fault
         if answer.status_code in _ELSEWHERE and not self._is_ours():
             raise UnavailableError(no_service_there(self._url, answer.status_code))

@@ -16,6 +16,7 @@ from headwater.capture.registry import RegistryWatcher, Told
 from headwater.capture.schemas import Registry
 from headwater.cli.events_to import EndpointOption, TokenEnvOption
 from headwater.cli.printed import say
+from headwater.cli.web_address import web_address
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
@@ -75,7 +76,7 @@ def connect(
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[connect]'") from missing
     home = headwater_home()
-    schemas = Registry(registry) if registry else None
+    schemas = Registry(web_address("--registry", registry)) if registry else None
     config = WatchConfig(
         bootstrap=bootstrap,
         client=_settings(client or []),
@@ -87,7 +88,7 @@ def connect(
         heartbeat_s=heartbeat,
         lost_after_s=lost_after,
     )
-    version = version_at(rest) if rest else None
+    version = version_at(web_address("--rest", rest)) if rest else None
     around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
     with _until_told() as stop, _emission(home, endpoint, token_env, file) as outlet:
         Watcher(config, around, outlet).run(stop, _said("connectors", bootstrap))
@@ -128,7 +129,7 @@ def flink(
         lost_after_s=lost_after,
     )
     with (
-        closing(FlinkCluster(url)) as cluster,
+        closing(FlinkCluster([web_address("--url", each) for each in url])) as cluster,
         _until_told() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):
@@ -154,7 +155,7 @@ def registry(
     home = headwater_home()
     state = home / "watch" / f"registry-{_named(url, bootstrap)}.json"
     with (
-        closing(Registry(url)) as subjects,
+        closing(Registry(web_address("--url", url))) as subjects,
         _until_told() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):

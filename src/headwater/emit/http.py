@@ -23,7 +23,9 @@ from headwater.emit.config import HttpConfig
 from headwater.emit.receipts import Receipts
 from headwater.emit.retry import retry_after_s
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
+from headwater.errors import SetupError
 from headwater.model.producer import VERSION
+from headwater.model.tls import TRUST_IT, authorities_unread, is_not_trusted
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +156,10 @@ class HttpTransport:
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
                 self._most_together = max(events // 2, 1)
-            return Unavailable(f"{type(failure).__name__}: {failure}", advice=_WHERE_NOBODY_ANSWERS)
+            advice = TRUST_IT if is_not_trusted(failure) else _WHERE_NOBODY_ANSWERS
+            return Unavailable(f"{type(failure).__name__}: {failure}", advice=advice)
+        except SetupError as lack:
+            return Unavailable(str(lack))
 
     def _take_receipt(self, receipt: object) -> None:
         if self._receipts is not None:
@@ -242,12 +247,20 @@ def _outcomes(told: object, sent: int) -> Sequence[Outcome]:
     return outcomes
 
 
-def _trusted(endpoint: str) -> ssl.SSLContext | bool:
+def _trusted(endpoint: str) -> ssl.SSLContext:
     """Whose certificates to trust: the machine's authorities, and nobody where the endpoint needs none.
 
     Reading the authorities takes 35 ms of CPU, in a new process 150 ms, which a run would pay before its first event.
+
+    Raises:
+        SetupError: they cannot be read.
     """
-    return urlsplit(endpoint).scheme == "https" or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if urlsplit(endpoint).scheme != "https":
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        return httpx.create_ssl_context()
+    except OSError as fault:
+        raise authorities_unread(fault) from fault
 
 
 def _fits_a_header(token: str) -> bool:

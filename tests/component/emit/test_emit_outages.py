@@ -208,6 +208,27 @@ def test_a_service_whose_certificate_nobody_vouches_for_gets_nothing(
         assert unknown_receiver.posts == []
 
 
+def test_a_certificate_that_nobody_vouches_for_is_told_with_what_to_do(
+    unknown_receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with emitter_to(unknown_receiver.url, tmp_path / "spool") as emitter:
+        emitter.put(event(1))
+
+        assert eventually(lambda: "set SSL_CERT_FILE to" in caplog.text)
+    assert "start the service" not in caplog.text
+
+
+def test_events_wait_while_the_authorities_to_trust_cannot_be_read(
+    unknown_receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with emitter_to(unknown_receiver.url, tmp_path / "spool") as emitter:
+        emitter.put(event(1))
+
+        assert eventually(lambda: "SSL_CERT_FILE or SSL_CERT_DIR" in (emitter.stats().last_error or ""))
+        assert not emitter.stats().dropped
+
+
 def test_the_connection_is_kept_open(receiver: Receiver, tmp_path: Path) -> None:
     with emitter_to(receiver.url, tmp_path / "spool") as emitter:
         for n in range(10):

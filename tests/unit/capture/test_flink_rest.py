@@ -287,6 +287,14 @@ def test_who_cannot_be_reached_is_named_with_the_reason_and_without_passwords() 
     assert str(refusal.value) == "http://one:8081: no answer within 2 s; http://two:8081: status 503"
 
 
+def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+
+    with pytest.raises(UnavailableError, match=r"the certificate of https://one .*self-signed.* set SSL_CERT_FILE"):
+        cluster(answer, "https://user:secret@one").jobs()
+
+
 @pytest.mark.parametrize(
     "answer", [httpx.Response(404), httpx.Response(200, text="hello"), httpx.Response(200, json={})]
 )

@@ -143,6 +143,14 @@ def test_a_registry_that_answers_nobody_is_asked_once_in_a_look(
     assert watched.subjects.asked == ["/subjects", "/subjects/a-value/versions"]
 
 
+def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+
+    with pytest.raises(UnavailableError, match=r"certificate of the schema registry .*self-signed.* SSL_CERT_FILE"):
+        Registry("https://registry", httpx.MockTransport(answer)).subjects()
+
+
 def test_what_is_no_registry_is_told_as_such(watch: Callable[[Subjects], Watched]) -> None:
     watched = watch(Subjects())
     watched.subjects.instead["/subjects"] = httpx.Response(200, json={"jobs": []})

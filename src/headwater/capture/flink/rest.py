@@ -8,6 +8,7 @@ import httpx
 from headwater.capture.flink.jobs import Details, Listed, Read, details, listed, wanted_metrics
 from headwater.errors import NotFoundError, SetupError, UnavailableError
 from headwater.model.credentials import without_credentials
+from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
 
 JOB_NAMESPACE: Final = "flink-jobs"
 """What openlineage-flink calls the namespace of jobs where nobody says otherwise."""
@@ -46,11 +47,17 @@ class FlinkCluster:
     """A client of a cluster; of several URLs (JobManagers of one cluster) the one that answers is asked.
 
     All methods raise UnavailableError if none answers, or not as Flink's REST API does.
+
+    Raises:
+        SetupError: the certificates of those to trust cannot be read.
     """
 
     def __init__(self, urls: Sequence[str], network: httpx.BaseTransport | None = None) -> None:
         self._urls = [url.rstrip("/") for url in urls]
-        self._client = httpx.Client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
+        try:
+            self._client = httpx.Client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
+        except OSError as fault:
+            raise authorities_unread(fault) from fault
 
     def close(self) -> None:
         """Let go of connections."""
@@ -127,7 +134,7 @@ class FlinkCluster:
             try:
                 answer = self._client.get(f"{url}{path}", params=query)
             except httpx.HTTPError as fault:
-                faults.append(f"{without_credentials(url)}: {_worded(fault)}")
+                faults.append(_worded(without_credentials(url), fault))
                 continue
             if answer.status_code >= 500:  # no leader yet, for example
                 faults.append(f"{without_credentials(url)}: status {answer.status_code}")
@@ -164,7 +171,9 @@ def _about(answers: tuple[Mapping[str, Any], Sequence[Mapping[str, Any]] | None]
     return About(config["flink-version"], next(filter(None, namespaces), JOB_NAMESPACE))
 
 
-def _worded(fault: httpx.HTTPError) -> str:
+def _worded(url: str, fault: httpx.HTTPError) -> str:
+    if is_not_trusted(fault):
+        return not_trusted(url, fault)
     if isinstance(fault, httpx.TimeoutException):
-        return f"no answer within {_TIMEOUT_S:g} s"
-    return "no connection" if isinstance(fault, httpx.ConnectError) else "the connection broke"
+        return f"{url}: no answer within {_TIMEOUT_S:g} s"
+    return f"{url}: {'no connection' if isinstance(fault, httpx.ConnectError) else 'the connection broke'}"

@@ -1,0 +1,25 @@
+"""Servers whose certificates are not trusted, in words; whoever asks them, it is one thing that helps."""
+
+from typing import Final
+
+from headwater.errors import SetupError
+
+TRUST_IT: Final = "where an authority of your own made it, set SSL_CERT_FILE to that authority's certificate, PEM"
+"""What a person can do."""
+_SAYS_SO: Final = "CERTIFICATE_VERIFY_FAILED"
+"""How OpenSSL calls it, in the message of whatever exception."""
+
+
+def is_not_trusted(fault: Exception) -> bool:
+    """Whether a connection came to nothing because nobody vouches for the server's certificate."""
+    return _SAYS_SO in str(fault)
+
+
+def not_trusted(server: str, fault: Exception) -> str:
+    """What to say of such a server, by its URL or in words."""
+    return f"the certificate of {server} is not trusted ({fault}); {TRUST_IT}"
+
+
+def authorities_unread(fault: OSError) -> SetupError:
+    """What to say where the authorities that somebody named to trust cannot be read."""
+    return SetupError(f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}")

@@ -1,0 +1,114 @@
+"""What watchers say of addresses at which nothing can be asked, before they begin and while they watch."""
+
+import os
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from headwater.capture.flink.rest import FlinkCluster
+from headwater.capture.schemas import Registry
+from headwater.errors import SetupError, UnavailableError
+
+WATCHES = {
+    "flink": ("watch", "flink", "--url"),
+    "registry": ("watch", "registry", "--bootstrap", "broker:9092", "--url"),
+    "connect's registry": ("watch", "connect", "--bootstrap", "broker:9092", "--registry"),
+    "connect's worker": ("watch", "connect", "--bootstrap", "broker:9092", "--rest"),
+}
+
+
+def said(home: Path, *arguments: str) -> tuple[int, str]:
+    """The status of a command that ends, and what it says on standard error."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "headwater.cli.main", *arguments],
+        env={**os.environ, "HEADWATER_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.parametrize("watch", WATCHES)
+def test_an_address_without_its_scheme_is_refused_by_the_name_of_its_option(watch: str, tmp_path: Path) -> None:
+    *_, option = WATCHES[watch]
+
+    status, why = said(tmp_path, *WATCHES[watch], "localhost:8081")
+
+    expected = "expected the address of a web server, such as http://localhost:8081"
+    assert (status, why) == (2, f"headwater: {option}: {expected}, not 'localhost:8081'\n")
+
+
+def test_a_password_in_an_address_that_is_refused_is_not_shown(tmp_path: Path) -> None:
+    status, why = said(tmp_path, "watch", "flink", "--url", "user:secret@localhost:8081")
+
+    assert status == 2
+    assert "--url: expected" in why
+    assert "secret" not in why
+
+
+class _NothingHere(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(404)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """One that was signed by itself, with its key."""
+    made = "openssl req -x509 -newkey rsa:2048 -days 2 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    file = tmp_path / "cert.pem"
+    subprocess.run([*made.split(), "-keyout", str(file), "-out", str(tmp_path / "one.pem")], check=True)
+    file.write_text(file.read_text() + (tmp_path / "one.pem").read_text())
+    return file
+
+
+@pytest.fixture
+def url(certificate: Path) -> Iterator[str]:
+    """A server that speaks TLS with that certificate, and knows nothing."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    with ThreadingHTTPServer(("127.0.0.1", 0), _NothingHere) as server:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"https://localhost:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def flink_says(url: str) -> str:
+    cluster = FlinkCluster([url])
+    with pytest.raises(UnavailableError) as refusal:
+        cluster.jobs()
+    cluster.close()
+    return str(refusal.value)
+
+
+def test_an_authority_of_ones_own_is_trusted_once_ssl_cert_file_names_it(
+    url: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = flink_says(url)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    after = flink_says(url)
+
+    assert before.startswith(f"the certificate of {url} is not trusted (")
+    assert "does not answer as Flink's REST API does" in after
+
+
+def test_authorities_that_cannot_be_read_are_told_as_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+
+    for begin in (lambda: FlinkCluster(["https://flink"]), lambda: Registry("https://registry")):
+        with pytest.raises(SetupError, match="SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: No such file"):
+            begin()
