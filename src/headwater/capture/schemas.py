@@ -54,6 +54,10 @@ class NotToldError(UnavailableError):
         self.is_retriable = is_retriable
 
 
+class _SilentError(UnavailableError):
+    """There was no answer at all, which may have taken long."""
+
+
 class Registry:
     """A client of a registry that speaks Confluent's API.
 
@@ -75,6 +79,8 @@ class Registry:
         self._clock = clock
         self._fails = False
         self._known: dict[str, tuple[float, TopicSchema | None]] = {}
+        self._asks_from = 0.0
+        """Until then no schema is asked for: the registry has kept one waiting, and would keep the next as well."""
 
     def subjects(self) -> list[str]:
         """All subjects, in the order of their names."""
@@ -134,12 +140,14 @@ class Registry:
     def schema_of(self, topic: str) -> TopicSchema | None:
         """The newest schema of the topic's values, half a minute old at most.
 
-        None if there is none, or if the registry has never answered.
+        None if there is none, or if the registry has never answered. One that is silent is let be for as long, by all
+        topics: who watches must not wait for each of them.
         """
         asked, known = self._known.get(topic, (-_FRESH_S, None))
-        if self._clock() - asked >= _FRESH_S:
+        if self._clock() >= self._asks_from and self._clock() - asked >= _FRESH_S:
             known = self._asked(topic) or known
-            self._known[topic] = (self._clock(), known)
+            # The one at which it fell silent is asked for last: it may be silent at that one only.
+            self._known[topic] = (max(self._clock(), self._asks_from), known)
         return known
 
     def _asked(self, topic: str) -> TopicSchema | None:
@@ -152,6 +160,8 @@ class Registry:
             if not self._fails:
                 log.warning("the schema registry does not answer", extra={"fault": str(fault)})
             self._fails = True
+            if isinstance(fault, _SilentError):
+                self._asks_from = self._clock() + _FRESH_S
             return None
         return found
 
@@ -181,7 +191,8 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
     except (httpx.HTTPError, ValueError) as fault:
         if is_not_trusted(fault):
             raise UnavailableError(not_trusted("the schema registry", fault)) from None
-        raise UnavailableError(f"the schema registry does not answer: {type(fault).__name__}") from None
+        unavailable = _SilentError if isinstance(fault, httpx.TransportError) else UnavailableError
+        raise unavailable(f"the schema registry does not answer: {type(fault).__name__}") from None
 
 
 def _members(answer: object) -> Mapping[str, Any]:

@@ -129,3 +129,41 @@ def test_the_registry_is_asked_again_after_half_a_minute_and_what_is_known_outla
     registry.close()
     assert versions == [1, 1, 2, 2]
     assert asked == ["/apis/ccompat/v7/subjects/orders-value/versions/latest"] * 3
+
+
+def test_a_registry_that_is_silent_is_let_be_for_a_while_and_the_topic_it_was_silent_at_for_longer() -> None:
+    asked: list[str] = []
+    time, is_silent = [0.0], [True]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path.split("/")[2])
+        if is_silent[0]:
+            raise httpx.ReadTimeout("silent", request=request)
+        return httpx.Response(200, json={"version": 1, "schema": json.dumps(ORDER)})
+
+    registry = Registry("http://registry", httpx.MockTransport(answer), lambda: time[0])
+    topics = ("orders", "bids", "views")
+    silent = [registry.schema_of(topic) for time[0] in (0, 10, 29) for topic in topics]
+    is_silent[0] = False
+    known = [registry.schema_of(topic) is not None for time[0] in (31, 61) for topic in topics]
+    registry.close()
+
+    assert silent == [None] * 9
+    assert asked[0] == "orders-value"
+    assert asked[1:3] == ["bids-value", "views-value"]
+    assert known == [False, True, True, True, True, True]
+
+
+def test_a_registry_that_answers_with_an_error_is_asked_for_other_topics() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path.split("/")[2])
+        return httpx.Response(500)
+
+    registry = Registry("http://registry", httpx.MockTransport(answer))
+    for topic in ("orders", "bids"):
+        registry.schema_of(topic)
+    registry.close()
+
+    assert asked == ["orders-value", "bids-value"]
