@@ -5,7 +5,7 @@ from typing import Any
 
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.events import Surroundings, event_of
-from headwater.capture.connect.life import Lives, Told
+from headwater.capture.connect.life import Lives, Told, Workers
 from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status
 from headwater.capture.fields import Field, TopicSchema
 
@@ -102,3 +102,16 @@ def test_a_table_that_a_config_provider_names_is_a_gap_and_no_dataset() -> None:
         "what lies beyond the topics is not known: a config provider fills in iceberg.tables"
     )
     assert "extractionError" not in newest()["run"]["facets"]
+
+
+def test_an_end_that_was_inferred_counts_until_the_connector_is_heard_of() -> None:
+    lives, told = lives_of()
+    told += lives.tick(90_000, Workers(are_there=False, seen_ms=50_000), heartbeat_ms=60_000, lost_after_ms=30_000)
+    told += lives.apply(Status("lake", 100_000, 0, "RESTARTING", None, "w"))
+
+    ended, back = (json.loads(event_of(each, AROUND)) for each in told[-2:])
+
+    assert (ended["eventType"], ended["run"]["facets"]["errorMessage"]["message"]) == ("FAIL", "workers lost")
+    assert ended["run"]["facets"]["headwater_run"]["isInferred"] is True
+    assert (back["eventType"], back["run"]["runId"]) == ("RUNNING", ended["run"]["runId"])
+    assert back["run"]["facets"]["errorMessage"]["_deleted"] is True

@@ -15,10 +15,12 @@ KNOWN = Kept(
     connectors=[
         Connector("sink", {"topics": "orders"}, state="RUNNING", tasks={0: Task("FAILED", "trace", "w:1")}, run=RUN),
         Connector("deleted while away"),
+        Connector("lost", left_out={"bids": 4}, lost=RUN),
     ],
     offsets={"connect-status/0": 7},
     schemas={"orders": TopicSchema((Field("buyer", "struct", (Field("id", "long"),)),), 3)},
     workers_seen_ms=5,
+    group="workers",
 )
 
 
@@ -42,3 +44,16 @@ def test_a_file_that_something_else_wrote_is_told_by_its_path(tmp_path: Path, sa
 
     with pytest.raises(SetupError, match=r"state\.json cannot be understood"):
         kept.load_as(path, read)
+
+
+def test_what_an_older_watcher_kept_is_understood() -> None:
+    run = {"id": RUN.id, "started_ms": 1, "told_ms": 2, "had_tasks": True, "without_tasks_told": False, "commits": {}}
+    task = {"state": "RUNNING", "trace": None, "worker": "w:1"}
+    connector = {"name": "sink", "properties": {"topics": "orders"}, "wanted": "STARTED", "state": "RUNNING"}
+    said = {"connectors": [{**connector, "tasks": {"0": task}, "topics": {"orders": 3}, "run": run}]}
+
+    known = read({**said, "offsets": {}, "schemas": {}, "workers_seen_ms": 5})
+
+    (sink,) = known.connectors
+    assert (sink.tasks, sink.run) == ({0: Task("RUNNING", None, "w:1")}, Run(RUN.id, 1, 2, had_tasks=True))
+    assert (sink.lost, sink.left_out, known.group) == (None, {}, None)

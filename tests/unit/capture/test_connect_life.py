@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.capture.connect.classes import deciding_properties
-from headwater.capture.connect.life import Lives, Told, Workers
+from headwater.capture.connect.life import Connector, Lives, Told, Workers
 from headwater.capture.connect.records import (
     Committed,
     Configured,
@@ -359,3 +360,296 @@ def test_a_connector_of_which_every_task_had_failed_begins_one_run_when_it_is_me
 
     assert states(failed)[-1] == "FAIL"
     assert states(told) == ["START", "RUNNING", "RUNNING"]
+
+
+def all_failed(tasks: int = 2) -> list[Record]:
+    return [*started(tasks), *(status(2000 + task, "FAILED", task, f"down {task}") for task in range(tasks))]
+
+
+STILL_FAILED: dict[str, list[Record]] = {
+    "the connector alone is restarted": [status(3000, "RESTARTING"), status(3010, "RUNNING")],
+    "it is paused and resumed": [
+        Wanted("archive", 3000, "PAUSED"),
+        status(3005, "PAUSED"),
+        Wanted("archive", 4000, "STARTED"),
+        status(4010, "RUNNING"),
+    ],
+    "it is moved to another worker": [status(3000, "UNASSIGNED"), status(3010, "RUNNING")],
+    "one task of two is started in vain": [status(3010, "FAILED", 0, "down still")],
+}
+
+
+@pytest.mark.parametrize("happens", STILL_FAILED.values(), ids=STILL_FAILED.keys())
+def test_a_connector_of_which_every_task_has_failed_stays_failed_until_a_task_is_started(happens: list[Record]) -> None:
+    by = lives()
+    told_by(all_failed(), by)
+
+    again = told_by(happens, by)
+    heartbeats = passed(by, HOUR_MS, Workers(are_there=True, seen_ms=HOUR_MS))
+    mended = told_by([status(HOUR_MS, "RUNNING", 1)], by)
+
+    assert again + heartbeats == []
+    assert states(mended) == ["START"]
+
+
+def test_tasks_that_are_restarted_in_vain_are_a_run_that_failed_with_the_new_trace() -> None:
+    by = lives()
+    told_by(all_failed(), by)
+
+    told = told_by(
+        [
+            status(3000, "RESTARTING"),
+            *(status(3001, "RESTARTING", task) for task in range(2)),
+            status(3010, "RUNNING"),
+            *(status(3020 + task, "FAILED", task, "down still") for task in range(2)),
+        ],
+        by,
+    )
+
+    assert states(told) == ["START", "RUNNING", "FAIL"]
+    assert told[-1].trace == "down still"
+
+
+def test_failed_tasks_that_are_restarted_alone_and_in_vain_are_one_run_that_failed() -> None:
+    by = lives()
+    told_by(all_failed(), by)
+
+    told = told_by([status(3000 + task, "FAILED", task, "down still") for task in range(2)], by)
+
+    assert states(told) == ["START", "FAIL"]
+    assert told[-1].trace == "down still"
+
+
+def test_a_first_look_at_a_connector_whose_tasks_had_all_failed_tells_that() -> None:
+    compacted = [
+        Configured("archive", 1000, SINK),
+        Planned("archive", 1020, 2),
+        *(status(2000 + task, "FAILED", task, f"down {task}") for task in range(2)),
+        status(3010, "RUNNING"),
+    ]
+    configured_later = [*compacted[1:4], Configured("archive", 3000, SINK), compacted[4]]
+
+    for records in (compacted, configured_later):
+        told = told_by(records)
+
+        assert states(told) == ["START", "FAIL"]
+        assert told[-1].trace == "down 0"
+
+
+def configured_anew(before: dict[str, str], after: dict[str, str], *topics: str) -> tuple[Lives, list[Told]]:
+    """What is told of a connector that had to do with these topics and gets other settings; Connect tells each once."""
+    by = lives()
+    told = told_by(
+        [
+            Configured("archive", 1000, before),
+            status(1010, "RUNNING"),
+            *(Flowing("archive", 1100 + place, topic) for place, topic in enumerate(topics)),
+            Configured("archive", 2000, after),
+            status(2010, "RUNNING"),
+        ],
+        by,
+    )
+    return by, told
+
+
+ROUTED = {
+    "transforms": "r",
+    "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter",
+    "transforms.r.regex": "(.*)",
+    "transforms.r.replacement": "raw.$1",
+}
+FILE = {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"}
+DEBEZIUM = {
+    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+    "topic.prefix": "srv",
+    "table.include.list": "public.orders",
+}
+MIRROR = {"connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector", "topics": "orders"}
+ANY = {"connector.class": "com.example.Anything", "value.converter": "one"}
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "topics", "kept"),
+    [
+        (ANY, {"value.converter": "other"}, ["views"], ["views"]),
+        ({**DEBEZIUM, **ROUTED}, {"table.include.list": "public.orders,public.bids"}, ["orders"], ["orders"]),
+        (MIRROR, {"source.cluster.bootstrap.servers": "eu1:9092"}, ["eu.orders"], ["eu.orders"]),
+        (SINK, {"file": "/other.txt"}, ["lines"], ["lines"]),
+        (SINK, {"topics": "lines,more"}, ["lines"], ["lines"]),
+        (SINK, {"topics": "other"}, ["lines"], []),
+        ({**SINK, "topics": "a,b"}, {"topics": "b"}, ["a", "b"], ["b"]),
+        ({"connector.class": "FileStreamSink", "topics.regex": "a.?"}, {"topics.regex": "ab?"}, ["ab", "ac"], ["ab"]),
+        ({"connector.class": "FileStreamSink", "topics.regex": "a"}, {"topics.regex": r"\p{Lower}"}, ["a"], ["a"]),
+        (FILE, {"file": "/other.txt"}, ["lines"], ["lines"]),
+        (FILE, {"topic": "other"}, ["lines", "dead-letters"], ["dead-letters"]),
+        ({**FILE, **ROUTED}, {"file": "/other.txt"}, ["raw.lines"], ["raw.lines"]),
+        ({**FILE, **ROUTED}, {"topic": "other"}, ["raw.lines"], []),
+        (DEBEZIUM, {"topic.prefix": "shop"}, ["srv.public.orders", "heartbeat"], ["heartbeat"]),
+    ],
+)
+def test_topics_outlast_a_change_of_settings_unless_these_exclude_them(
+    before: dict[str, str], changes: dict[str, str], topics: list[str], kept: list[str]
+) -> None:
+    _, told = configured_anew(before, {**before, **changes}, *topics)
+
+    assert [(each.state, each.topics) for each in told[-2:]] == [
+        ("ABORT", tuple(sorted(topics))),
+        ("START", tuple(sorted(kept))),
+    ]
+
+
+@pytest.mark.parametrize(("before", "named"), [(SINK, "topics"), (FILE, "topic")])
+def test_a_topic_that_is_named_again_counts_again_and_one_that_was_reset_does_not(
+    before: dict[str, str], named: str
+) -> None:
+    by, _ = configured_anew(before, {**before, named: "other"}, "lines")
+    twice = [Configured("archive", 3000, {**before, named: "third"}), Configured("archive", 4000, before)]
+
+    back = told_by([*twice, status(4010, "RUNNING")], by)
+    told_by([Configured("archive", 5000, {**before, named: "other"}), Forgotten("archive", 5100, "lines")], by)
+    reset = told_by([Configured("archive", 6000, before), status(6010, "RUNNING")], by)
+
+    assert (back[-1].state, back[-1].topics) == ("START", ("lines",))
+    assert (reset[-1].state, reset[-1].topics) == ("START", ())
+
+
+def test_a_first_look_at_a_sink_leaves_out_a_topic_that_it_had_long_ago() -> None:
+    records = [Flowing("archive", 10, "long ago"), Flowing("archive", 20, "lines"), *started(1)]
+
+    assert told_by(records)[0].topics == ("lines",)
+
+
+def lost(by: Lives) -> Told:
+    """A connector with one task, of whose workers nothing is seen."""
+    told_by([*started(1), Flowing("archive", 1100, "lines")], by)
+    passed(by, 20_000)
+    (told,) = passed(by, 90_000, Workers(are_there=False, seen_ms=11_000))
+    return told
+
+
+PROOFS: dict[str, list[Record]] = {
+    "a task is restarted": [status(100_000, "RESTARTING", 0)],
+    "a task fails": [Planned("archive", 99_000, 2), status(100_000, "FAILED", 0)],
+    "the connector is moved": [status(100_000, "UNASSIGNED")],
+    "it is paused": [status(100_000, "PAUSED")],
+    "a topic is new": [Flowing("archive", 100_000, "more")],
+    "a table has another snapshot": [Committed("archive", 100_000, "c", "t", "1")],
+}
+
+
+@pytest.mark.parametrize("heard", PROOFS.values(), ids=PROOFS.keys())
+def test_an_end_that_was_inferred_is_taken_back_by_whatever_is_heard_of_the_run(heard: list[Record]) -> None:
+    by = lives()
+    end = lost(by)
+
+    told = told_by(heard, by)
+
+    assert end.is_inferred
+    assert (told[0].state, told[0].takes_back, told[0].run_id) == ("RUNNING", True, end.run_id)
+    assert [each.takes_back for each in told[1:]] == [False] * len(told[1:])
+
+
+def test_an_end_that_was_inferred_is_newer_than_what_was_told_before() -> None:
+    by = lives()
+    told_by(started(1), by)
+    (heartbeat,) = passed(by, 70_000, Workers(are_there=True, seen_ms=70_000))
+    (later,) = passed(by, 140_000, Workers(are_there=True, seen_ms=140_000))
+
+    (end,) = passed(by, 180_000, Workers(are_there=False, seen_ms=139_000))
+
+    assert heartbeat.time_ms < later.time_ms < end.time_ms
+
+
+def test_workers_that_are_there_and_start_nothing_anew_were_never_gone() -> None:
+    by = lives()
+    end = lost(by)
+
+    soon = passed(by, 140_000, Workers(are_there=True, seen_ms=140_000, since_ms=100_000))
+    (back,) = passed(by, 160_000, Workers(are_there=True, seen_ms=160_000, since_ms=100_000))
+
+    assert soon == []
+    assert (back.state, back.takes_back, back.run_id) == ("RUNNING", True, end.run_id)
+
+
+def test_a_task_that_runs_again_though_its_connector_was_not_started_shows_the_same() -> None:
+    by = lives()
+    end = lost(by)
+    told_by([status(100_000, "RUNNING", 0)], by)
+
+    told = passed(by, 160_000)
+
+    assert [(each.state, each.run_id) for each in told] == [("RUNNING", end.run_id)]
+
+
+def test_workers_that_come_back_begin_another_run_also_if_a_task_is_there_first() -> None:
+    by = lives()
+    end = lost(by)
+
+    told = told_by([status(100_000, "RUNNING", 0), status(100_010, "RUNNING")], by)
+    later = passed(by, 170_000, Workers(are_there=True, seen_ms=170_000, since_ms=99_000))
+
+    assert states(told + later) == ["START", "RUNNING"]
+    assert end.run_id not in {each.run_id for each in told + later}
+
+
+def test_a_run_whose_end_was_inferred_gets_its_true_end() -> None:
+    by = lives()
+    end = lost(by)
+
+    (stopped,) = told_by([Wanted("archive", 100_000, "STOPPED"), status(100_010, "STOPPED")], by)
+
+    assert (stopped.state, stopped.stop_reason, stopped.run_id) == ("ABORT", "stopped", end.run_id)
+    assert (stopped.is_inferred, stopped.takes_back) == (False, True)
+
+
+def test_no_setting_of_a_transform_is_kept_but_those_that_are_read() -> None:
+    secrets = {
+        "transforms.lineage.schema.registry.basic.auth.user.info": "sr:hunter2",
+        "transforms.lineage.producer.sasl.jaas.config": 'PlainLoginModule required password="hunter2";',
+        "transforms.mask.replacement": "hunter2",
+        "transforms.enc.encryption.key": "hunter2",
+        "topic.override.lines.connection.password": "hunter2",
+    }
+    read = {
+        "transforms": "lineage, route,mask,enc",
+        "transforms.lineage.type": "headwater.connect.OpenLineageLifecycleSmt",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.route.regex": "raw\\.(.*?)(\\.v\\d+)?",
+        "transforms.route.replacement": "$1",
+        "transforms.route.predicate": "some",
+        "transforms.mask.type": "org.apache.kafka.connect.transforms.MaskField$Value",
+        "transforms.mask.fields": "buyer",
+        "transforms.enc.type": "com.example.Encrypt",
+        "topic.override.lines.collection": "all_lines",
+    }
+    by = lives()
+    rotated = {name: value.replace("hunter2", "hunter3") for name, value in secrets.items()}
+
+    (start,) = told_by([Configured("archive", 1, {**SINK, **read, **secrets}), status(2, "RUNNING")], by)
+    told = told_by([Configured("archive", 3, {**SINK, **read, **rotated})], by)
+
+    assert {name: start.properties[name] for name in start.properties if name not in SINK} == read
+    assert "hunter2" not in repr(by.connectors)
+    assert told == []
+
+
+def test_what_an_older_state_holds_beyond_that_is_dropped() -> None:
+    secret = {"transforms": "enc", "transforms.enc.type": "com.example.Encrypt", "transforms.enc.key": "hunter2"}
+    known = Connector("archive", {**SINK, **secret})
+
+    by = Lives("kafka-connect", deciding_properties(), [known])
+
+    assert "hunter2" not in repr(by.connectors)
+    assert told_by([Configured("archive", 1, {**SINK, **secret})], by) == []
+
+
+def test_heartbeats_go_on_where_the_clock_was_put_back() -> None:
+    by = lives()
+    told_by([record._replace(time_ms=record.time_ms + 2 * HOUR_MS) for record in started(1)], by)
+    before = 2 * HOUR_MS + 62_000
+    clock = [before, *range(before - HOUR_MS, before - HOUR_MS + 180_000, 1000)]
+
+    told = [each for now_ms in clock for each in passed(by, now_ms)]
+
+    assert states(told) == ["RUNNING"] * 4
+    assert [each.time_ms for each in told] == [before, before + 1, before + 2, before + 3]

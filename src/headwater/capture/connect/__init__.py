@@ -6,6 +6,7 @@ classes    which datasets a connector of a class reads and writes
 places     what a dataset beyond a topic is told as, and who finds those of a kind:
            file_places: files and objects; table_places: tables; document_places: indexes and collections
 chain      which topic and which fields come out of the transforms
+topics     which topics the settings leave to a connector
 commits    what Iceberg's sink tells of its commits
 avro       the encoding it tells that in
 evidence   what a transform in the chain saw of topics

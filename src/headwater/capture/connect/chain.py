@@ -21,6 +21,7 @@ _UNCHANGED: Final = frozenset(
 _ROUTERS: Final = frozenset({"RegexRouter", "TimestampRouter"})
 _VALUES: Final = frozenset({"static.value", "replacement"})
 """Settings that hold values of fields and name nothing; but what a router replaces with is a part of a name."""
+_ROUTED_BY: Final[Mapping[str, tuple[str, ...]]] = {"RegexRouter": ("regex", "replacement")}
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "io.debezium.transforms.ExtractNewRecordState"
 
@@ -49,6 +50,29 @@ class _Transform(NamedTuple):
         """Whether a config provider fills in a part of what says which topic or which fields come out."""
         says = self.settings.keys() - (() if self.kind in _ROUTERS else _VALUES)
         return any(is_left_open(self.settings[name]) for name in says)
+
+
+class _Act(NamedTuple):
+    """What a transform does to columns, and the settings that say so."""
+
+    changed: Callable[[Mapping[str, str], list[Column]], list[Column]]
+    settings: tuple[str, ...]
+
+
+def transform_properties(properties: Properties) -> frozenset[str]:
+    """The names of the properties that say what the transforms do, as far as that is read here.
+
+    A transform may have others, and secrets among them.
+    """
+    names = {"transforms"}
+    for name in _names(properties):
+        prefix = f"transforms.{name}."
+        names.add(f"{prefix}type")
+        if (transform := _transform(properties, prefix)) is not None:
+            act = _ACTS.get(transform.kind)
+            settings = _ROUTED_BY.get(transform.kind, ()) if act is None else act.settings
+            names |= {f"{prefix}{setting}" for setting in ("predicate", *settings)}
+    return frozenset(names)
 
 
 def routed_topic(properties: Properties, topic: str) -> str | None:
@@ -89,7 +113,7 @@ def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column
         if act is not None and (transform.is_for_some or transform.is_open):
             return None
         if act is not None:
-            columns = act(transform.settings, columns)
+            columns = act.changed(transform.settings, columns)
         elif transform.kind not in _UNCHANGED and not transform.kind.endswith("$Key"):
             return None
     return columns
@@ -211,12 +235,11 @@ def _extracted(settings: Mapping[str, str], columns: list[Column]) -> list[Colum
     ]
 
 
+_INSERTED_AS: Final = ("topic.field", "partition.field", "offset.field", "timestamp.field", "static.field")
+
+
 def _inserted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    new = [
-        settings[f"{what}.field"].rstrip("!?")
-        for what in ("topic", "partition", "offset", "timestamp", "static")
-        if settings.get(f"{what}.field")
-    ]
+    new = [settings[what].rstrip("!?") for what in _INSERTED_AS if settings.get(what)]
     return [*(column for column in columns if column.name not in new), *(Column(name, None) for name in new)]
 
 
@@ -233,14 +256,14 @@ def _top(name: str) -> str:
     return name.partition(".")[0]
 
 
-_ACTS: Final[Mapping[str, Callable[[Mapping[str, str], list[Column]], list[Column]]]] = {
-    "ReplaceField": _replaced,
-    "MaskField": _masked,
-    "Cast": _cast,
-    "TimestampConverter": _converted,
-    "Flatten": _flattened,
-    "ExtractField": _extracted,
-    "InsertField": _inserted,
-    "HoistField": _hoisted,
-    "HeaderFrom": _to_headers,
+_ACTS: Final[Mapping[str, _Act]] = {
+    "ReplaceField": _Act(_replaced, ("exclude", "blacklist", "include", "whitelist", "renames")),
+    "MaskField": _Act(_masked, ("fields",)),
+    "Cast": _Act(_cast, ("spec",)),
+    "TimestampConverter": _Act(_converted, ("field",)),
+    "Flatten": _Act(_flattened, ("delimiter",)),
+    "ExtractField": _Act(_extracted, ("field",)),
+    "InsertField": _Act(_inserted, _INSERTED_AS),
+    "HoistField": _Act(_hoisted, ("field",)),
+    "HeaderFrom": _Act(_to_headers, ("operation", "fields")),
 }

@@ -95,6 +95,7 @@ def _run_facets(told: Told, around: Surroundings) -> Facets:
             errorCount=sum(task.state == "FAILED" for task in told.tasks.values()),
             durationMs=told.time_ms - told.started_ms,
             stopReason=told.stop_reason,
+            isInferred=told.is_inferred or None,
         ),
     }
     if told.commits:
@@ -115,6 +116,13 @@ def _run_facets(told: Told, around: Surroundings) -> Facets:
             message=message,
             programmingLanguage="JAVA",
             stackTrace=trace.text or None,
+        )
+    elif told.takes_back:
+        facets["errorMessage"] = facet(
+            "1-0-1/ErrorMessageRunFacet",
+            message="taken back: the connector is heard of again",
+            programmingLanguage="JAVA",
+            _deleted=True,
         )
     return facets
 

@@ -10,6 +10,8 @@ from typing import Any
 from headwater.capture.connect.life import Commit, Connector, Run, Task
 from headwater.capture.fields import Field, TopicSchema
 
+_Run = Mapping[str, Any] | None
+
 
 @dataclass(slots=True)
 class Kept:
@@ -21,7 +23,9 @@ class Kept:
     schemas: dict[str, TopicSchema] = field(default_factory=dict)
     """Of topics, as a transform saw them."""
     workers_seen_ms: int = 0
-    """When a worker was in the group last."""
+    """When a worker was there last."""
+    group: str | None = None
+    """The group that it was in."""
 
 
 def read(said: Mapping[str, Any]) -> Kept:
@@ -33,12 +37,13 @@ def read(said: Mapping[str, Any]) -> Kept:
     connectors = [_connector(**each) for each in said.get("connectors", ())]
     schemas = {topic: _schema(*each) for topic, each in said.get("schemas", {}).items()}
     offsets = {place: int(offset) for place, offset in said.get("offsets", {}).items()}
-    return Kept(connectors, offsets, schemas, int(said.get("workers_seen_ms", 0)))
+    return Kept(connectors, offsets, schemas, int(said.get("workers_seen_ms", 0)), said.get("group"))
 
 
-def _connector(tasks: Mapping[str, Any], run: Mapping[str, Any] | None, **more: Any) -> Connector:  # noqa: ANN401  JSON
+def _connector(tasks: Mapping[str, Any], run: _Run, lost: _Run = None, **more: Any) -> Connector:  # noqa: ANN401  JSON
     known = {int(number): Task(**task) for number, task in tasks.items()}
-    return Connector(**more, tasks=known, run=None if run is None else _run(**run))
+    going_on, ended = (None if each is None else _run(**each) for each in (run, lost))
+    return Connector(**more, tasks=known, run=going_on, lost=ended)
 
 
 def _run(commits: Mapping[str, Any], **more: Any) -> Run:  # noqa: ANN401  JSON

@@ -5,10 +5,13 @@ What Connect's topics say, and what it means (measured on Kafka Connect 4.3.1):
     connector RUNNING                           the run starts, if none goes on
     task RUNNING, FAILED; PAUSED; new topics    told as RUNNING, with the state of every task
     connector FAILED, or every task             the run failed, with the trace; also where it never got to run
+    connector RUNNING, every task failed still  nothing: the run has failed, and none begins until a task is started
     wanted STOPPED; deleted; other datasets     the run was aborted
     UNASSIGNED, RESTARTING                      nothing: a restart, a rebalance or a shutdown
     no task any more, and nobody stopped it     the run is complete
     no worker in the group                      the run ended without a word: told as inferred
+    workers there that do not start it anew     told as RUNNING, or as its true end: that takes the inferred end back
+    a word of the connector but that it starts  the same
     a table has another snapshot                told as RUNNING, with the offsets that went into it
 
 A pure fold over records, each with the time that Kafka gave it: the same records give the same runs and the same
@@ -18,10 +21,11 @@ tellings, so one who reads them again tells nothing new.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from headwater.capture.connect.chain import transform_properties
 from headwater.capture.connect.records import (
     Committed,
     Configured,
@@ -34,6 +38,7 @@ from headwater.capture.connect.records import (
     Status,
     Wanted,
 )
+from headwater.capture.connect.topics import left_out
 from headwater.model.credentials import is_address, without_credentials, without_secrets
 from headwater.model.run_ids import RANDOM_BITS, run_id
 
@@ -45,11 +50,18 @@ COMPLETE_AFTER_MS: Final = 5_000
 WITHOUT_TASKS_MS: Final = 10_000
 """How long a running connector may have told no tasks before that is told."""
 
-_DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "transforms", "value.converter")
-"""The properties that decide which datasets and columns a connector touches, beside those that its class knows."""
+BACK_FOR_MS: Final = 60_000
+"""How long workers must be there, and not start a connector anew, before its run counts as having gone on."""
 
-_DATASETS_BY_ANY_OF: Final = ("transforms.", "topic.override.")
-"""How the names of further ones begin."""
+_DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "value.converter")
+"""The properties that decide which datasets and columns a connector touches, beside those that its class knows, and
+those of transforms."""
+
+_ON_THE_WAY: Final = ("UNASSIGNED", "RESTARTING")
+"""The states of what is restarted, moved to another worker, or shut down."""
+
+_OVERRIDING: Final = re.compile(r"topic\.override\..+\.(?:database|collection)")
+"""How those are named that decide it for one topic."""
 
 
 @dataclass(slots=True)
@@ -59,6 +71,8 @@ class Task:
     state: str
     trace: str | None = None
     worker: str | None = None
+    is_told: bool = False
+    """Whether a run was told to have failed with it."""
 
 
 @dataclass(slots=True)
@@ -73,15 +87,20 @@ class Commit:
 
 @dataclass(slots=True)
 class Run:
-    """A run that goes on."""
+    """A run that goes on, or whose end was inferred."""
 
     id: str
     started_ms: int
     told_ms: int
+    """When it was told last, by the clock."""
     had_tasks: bool = False
     without_tasks_told: bool = False
     commits: dict[str, Commit] = field(default_factory=dict)
     """By table."""
+    newest_ms: int = 0
+    """The time of its newest event: after that of the clock, where that was put back."""
+    heard_ms: int | None = None
+    """When a task was heard of first since the end was inferred."""
 
 
 @dataclass(slots=True)
@@ -100,9 +119,13 @@ class Connector:
     tasks: dict[int, Task] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     """Observed topics, and when."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Those that the properties exclude by now: Connect tells none a second time, should they be named again."""
     delivered: dict[str, int] = field(default_factory=dict)
     """The next offset by `TOPIC/PARTITION`, up to which an Iceberg sink has written."""
     run: Run | None = None
+    lost: Run | None = None
+    """The last run, where its end was inferred and may be taken back."""
 
 
 class Told(NamedTuple):
@@ -122,15 +145,18 @@ class Told(NamedTuple):
     trace: str | None = None
     stop_reason: str | None = None
     is_inferred: bool = False
+    takes_back: bool = False
+    """Whether an end that was inferred is taken back."""
     commits: Mapping[str, Commit] = MappingProxyType({})
     """The newest by table."""
 
 
 class Workers(NamedTuple):
-    """Whether any worker is in the group, and when that was last seen to be so."""
+    """Whether any worker is there, when one was seen last, and since when it has been so."""
 
     are_there: bool
     seen_ms: int
+    since_ms: int = 0
 
 
 class Lives:
@@ -140,6 +166,8 @@ class Lives:
         self._namespace = namespace
         self._relevant = frozenset((*_DATASETS_BY, *relevant))
         self.connectors = {connector.name: connector for connector in connectors}
+        for connector in self.connectors.values():  # what was kept may be more than what is kept by now
+            connector.properties = connector.properties and self._deciding(connector.properties)
 
     def apply(self, record: Record) -> list[Told]:
         """Take a record; gives what it makes known."""
@@ -165,6 +193,7 @@ class Lives:
                 told = [*self._flowing(connector, record)]
             case Forgotten():
                 connector.topics.pop(record.topic, None)
+                connector.left_out.pop(record.topic, None)
                 told = []
             case Delivered():
                 connector.delivered |= record.offsets
@@ -178,8 +207,10 @@ class Lives:
         return [
             told
             for connector in self.connectors.values()
-            if connector.run is not None
-            for told in self._passed(connector, connector.run, now_ms, workers, heartbeat_ms, lost_after_ms)
+            for told in (
+                *self._awaited(connector, now_ms, workers),
+                *self._passed(connector, now_ms, workers, heartbeat_ms, lost_after_ms),
+            )
         ]
 
     def again(self, topics: Set[str], now_ms: int) -> list[Told]:
@@ -196,19 +227,28 @@ class Lives:
         if before is not None and before != after:
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="superseded")
             connector.state = None
-            connector.topics = {topic: seen for topic, seen in connector.topics.items() if _may_touch(after, topic)}
             connector.delivered = {}
         connector.properties = after
+        self._leave_out(connector, before or {})
         if before is None:  # a status may have been read before it
             yield from self._begin(connector, connector.state_ms or record.time_ms)
 
     def _deciding(self, properties: Properties) -> Properties:
         """The properties that decide which datasets are touched. No other is kept, and of these no password."""
+        of_transforms = transform_properties(properties)
         return {
             name: without_credentials(value) if is_address(value) else without_secrets(value)
             for name, value in properties.items()
-            if name in self._relevant or name.startswith(_DATASETS_BY_ANY_OF)
+            if name in self._relevant or name in of_transforms or _OVERRIDING.fullmatch(name)
         }
+
+    @staticmethod
+    def _leave_out(connector: Connector, before: Properties) -> None:
+        """Part the topics that the properties exclude by now from those that count; `before` were those of before."""
+        known = {**connector.topics, **connector.left_out}
+        out = left_out(connector.properties or {}, before, {topic: topic in connector.left_out for topic in known})
+        connector.topics = {topic: seen for topic, seen in known.items() if topic not in out}
+        connector.left_out = {topic: seen for topic, seen in known.items() if topic in out}
 
     def _wanted(self, connector: Connector, record: Wanted) -> Iterator[Told]:
         connector.wanted = record.state
@@ -225,77 +265,124 @@ class Lives:
         if connector.run is not None and record.tasks:
             connector.run.had_tasks = True
         yield from self._judged(connector, record.time_ms)
+        if (
+            record.tasks and connector.state == "RUNNING" and connector.lost is None
+        ):  # every task had failed, or was gone
+            yield from self._begin(connector, record.time_ms)
 
     def _connector_status(self, connector: Connector, record: Status) -> Iterator[Told]:
-        if record.state in (None, "UNASSIGNED", "RESTARTING", "DESTROYED"):
+        if record.state in (None, "DESTROYED"):
+            return
+        if record.state in _ON_THE_WAY:
+            yield from self._taken_back(connector, record.time_ms)
             if record.state == "UNASSIGNED" and connector.state != "STOPPED":
                 connector.state = "UNASSIGNED"
             return
         before, connector.state, connector.state_ms = connector.state, record.state, record.time_ms
         connector.trace = record.trace
+        if "PAUSED" in (before, record.state) and before != record.state:  # workers that start leave a pause as it was
+            yield from self._taken_back(connector, record.time_ms)
         if record.state == "STOPPED":
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="stopped")
-        elif record.state == "FAILED":
-            yield from self._begin(connector, record.time_ms, even_failed=True)
-            yield from self._judged(connector, record.time_ms)
         elif connector.run is None:
             yield from self._begin(connector, record.time_ms)
+        elif record.state == "FAILED":
+            yield from self._judged(connector, record.time_ms)
         elif {before, record.state} & {"PAUSED", "FAILED"} and before != record.state:
             yield from self._running(connector, record.time_ms)
 
     def _task_status(self, connector: Connector, record: Status) -> Iterator[Told]:
         if record.task is None:
             return
+        before = connector.tasks.get(record.task)
         if record.state in (None, "DESTROYED"):
             connector.tasks.pop(record.task, None)
+        elif record.state in _ON_THE_WAY:
+            yield from self._taken_back(connector, record.time_ms)
+            if before is not None and before.state == "FAILED":
+                connector.tasks[record.task] = Task(record.state, None, record.worker)
+        elif record.state in ("RUNNING", "FAILED", "PAUSED"):
+            connector.tasks[record.task] = Task(record.state, record.trace, record.worker)
+            yield from self._task_changed(connector, record, before)
+
+    def _task_changed(self, connector: Connector, record: Status, before: Task | None) -> Iterator[Told]:
+        has_failed = record.state == "FAILED"
+        if connector.lost is not None and not has_failed:  # workers that start it do as much
+            connector.lost.heard_ms = connector.lost.heard_ms or record.time_ms
             return
-        if record.state not in ("RUNNING", "FAILED", "PAUSED"):
-            return  # on its way: restarted, or moved to another worker
-        before = connector.tasks.get(record.task)
-        connector.tasks[record.task] = Task(record.state, record.trace, record.worker)
-        if record.state == "RUNNING" and connector.run is None and connector.state in ("RUNNING", "FAILED"):
+        yield from self._taken_back(connector, record.time_ms)
+        if connector.run is None and has_failed:
+            if connector.state == "RUNNING" and _of_all_failed(connector):
+                yield from self._begin(connector, record.time_ms)
+        elif connector.run is None and record.state == "RUNNING" and connector.state in ("RUNNING", "FAILED"):
             connector.state = "RUNNING"
             yield from self._begin(connector, record.time_ms)
-        elif record.state != "PAUSED" and (before is None or before.state != record.state):
+        elif has_failed or (record.state == "RUNNING" and (before is None or before.state != "RUNNING")):
             yield from self._judged(connector, record.time_ms, tell=True)
 
     def _flowing(self, connector: Connector, record: Flowing) -> Iterator[Told]:
-        if record.topic not in connector.topics:
-            connector.topics[record.topic] = record.time_ms
+        if record.topic in connector.topics:
+            return
+        connector.left_out.pop(record.topic, None)
+        connector.topics[record.topic] = record.time_ms
+        if connector.lost is None:
             yield from self._running(connector, record.time_ms)
+        else:
+            yield from self._taken_back(connector, record.time_ms)
 
     def _committed(self, connector: Connector, record: Committed) -> Iterator[Told]:
+        yield from self._taken_back(connector, record.time_ms)
         run = connector.run
         if run is not None and record.time_ms >= run.started_ms:
             offsets = dict(sorted(connector.delivered.items()))
             run.commits[record.table] = Commit(record.commit, record.time_ms, record.snapshot, offsets)
             yield from self._running(connector, record.time_ms)
 
-    def _begin(self, connector: Connector, time_ms: int, *, even_failed: bool = False) -> Iterator[Told]:
+    def _begin(self, connector: Connector, time_ms: int) -> Iterator[Told]:
+        """A run begins, where none goes on and one shall; it ends at once if all that there is of it has failed."""
         is_to_run = connector.wanted != "STOPPED" and connector.properties is not None
-        if connector.run is None and is_to_run and (connector.state == "RUNNING" or even_failed):
-            connector.run = Run(self._run_id(connector.name, time_ms), time_ms, time_ms, bool(connector.planned_tasks))
-            yield self._told(connector, connector.run, "START", time_ms)
+        is_old = any(task.is_told for task in _of_all_failed(connector))
+        is_up = connector.state == "FAILED" or (connector.state == "RUNNING" and not is_old)
+        if connector.run is None and is_to_run and is_up:
+            connector.lost = None
+            run = Run(self._run_id(connector.name, time_ms), time_ms, time_ms, bool(connector.planned_tasks))
+            connector.run, run.newest_ms = run, time_ms
+            yield self._told(connector, run, "START", time_ms)
+            yield from self._judged(connector, time_ms)
 
     def _run_id(self, connector: str, time_ms: int) -> str:
         digest = hashlib.sha256(f"{self._namespace}\0{connector}\0{time_ms}".encode()).digest()
         return run_id(time_ms, int.from_bytes(digest) >> (256 - RANDOM_BITS))
 
     def _judged(self, connector: Connector, time_ms: int, *, tell: bool = False) -> Iterator[Told]:
-        failed = [task for _, task in sorted(connector.tasks.items()) if task.state == "FAILED"]
+        failed = _of_all_failed(connector)
         is_any_alive = any(task.state == "RUNNING" for task in connector.tasks.values())
-        planned = connector.planned_tasks
         if connector.state == "FAILED" and not is_any_alive:
-            yield from self._end(connector, "FAIL", time_ms, trace=connector.trace)
-        elif planned and len(failed) >= planned:
-            yield from self._end(connector, "FAIL", time_ms, trace=failed[0].trace)
+            yield from self._failed(connector, time_ms, connector.trace)
+        elif failed:
+            yield from self._failed(connector, time_ms, failed[0].trace)
         elif tell or (connector.state == "FAILED"):
             yield from self._running(connector, time_ms)
 
-    def _running(self, connector: Connector, time_ms: int) -> Iterator[Told]:
-        if connector.run is not None and time_ms >= connector.run.started_ms:
-            connector.run.told_ms = max(connector.run.told_ms, time_ms)
-            yield self._told(connector, connector.run, "RUNNING", time_ms)
+    def _failed(self, connector: Connector, time_ms: int, trace: str | None) -> Iterator[Told]:
+        if connector.run is not None:
+            yield from self._end(connector, "FAIL", time_ms, trace=trace)
+            connector.tasks = {
+                number: replace(task, is_told=task.state == "FAILED") for number, task in connector.tasks.items()
+            }
+
+    def _running(self, connector: Connector, time_ms: int, *, takes_back: bool = False) -> Iterator[Told]:
+        run = connector.run
+        if run is not None and time_ms >= run.started_ms:
+            run.told_ms, run.newest_ms = time_ms, max(run.newest_ms, time_ms)
+            yield self._told(connector, run, "RUNNING", time_ms)._replace(takes_back=takes_back)
+
+    def _taken_back(self, connector: Connector, time_ms: int) -> Iterator[Told]:
+        """The run whose end was inferred goes on, as is seen now."""
+        lost = connector.lost
+        if lost is not None:
+            connector.run, connector.lost, lost.heard_ms = lost, None, None
+            yield from self._running(connector, max(time_ms, lost.newest_ms + 1), takes_back=True)
 
     def _end(
         self,
@@ -307,10 +394,13 @@ class Lives:
         stop_reason: str | None = None,
         is_inferred: bool = False,
     ) -> Iterator[Told]:
-        run, connector.run = connector.run, None
+        """The run ends: the one that goes on, or the one whose end was only inferred."""
+        lost, run = connector.lost, connector.run or connector.lost
+        connector.run = connector.lost = None
         if run is not None:
             told = self._told(connector, run, state, max(time_ms, run.started_ms))
-            yield told._replace(trace=trace, stop_reason=stop_reason, is_inferred=is_inferred)
+            ended = told._replace(trace=trace, stop_reason=stop_reason, is_inferred=is_inferred)
+            yield ended._replace(takes_back=run is lost)
 
     def _told(self, connector: Connector, run: Run, state: State, time_ms: int) -> Told:
         return Told(
@@ -327,22 +417,25 @@ class Lives:
             commits=dict(sorted(run.commits.items())),
         )
 
+    def _awaited(self, connector: Connector, now_ms: int, workers: Workers | None) -> Iterator[Told]:
+        """What becomes of a run whose end was inferred: workers that were gone would have started it anew by now."""
+        if connector.lost is None:
+            return
+        since_ms = [] if connector.lost.heard_ms is None else [connector.lost.heard_ms]
+        if workers is not None and workers.are_there:
+            since_ms.append(workers.since_ms)
+        if since_ms and now_ms - min(since_ms) >= BACK_FOR_MS:
+            yield from self._taken_back(connector, now_ms)
+
     def _passed(
-        self,
-        connector: Connector,
-        run: Run,
-        now_ms: int,
-        workers: Workers | None,
-        heartbeat_ms: int,
-        lost_after_ms: int,
+        self, connector: Connector, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int
     ) -> Iterator[Told]:
+        run = connector.run
+        if run is None:
+            return
         alive_ms = max(run.started_ms, 0 if workers is None else workers.seen_ms)  # it took a worker to start it
         if workers is not None and not workers.are_there and now_ms - alive_ms >= lost_after_ms:
-            is_shut_down = connector.state == "UNASSIGNED"
-            state: State = "ABORT" if is_shut_down else "FAIL"
-            reason = "workers shut down" if is_shut_down else "workers lost"
-            connector.state = None
-            yield from self._end(connector, state, alive_ms, stop_reason=reason, is_inferred=True)
+            yield from self._silent(connector, run, alive_ms)
         elif run.had_tasks and self._is_done(connector, now_ms):
             yield from self._end(connector, "COMPLETE", connector.planned_ms)
         elif (
@@ -353,8 +446,18 @@ class Lives:
         ):
             run.without_tasks_told = True
             yield from self._running(connector, run.started_ms + WITHOUT_TASKS_MS)
-        elif now_ms - run.told_ms >= heartbeat_ms:
-            yield from self._running(connector, now_ms)
+        elif abs(now_ms - run.told_ms) >= heartbeat_ms:  # the clock may have been put back
+            yield from self._judged(connector, max(now_ms, run.newest_ms + 1), tell=True)
+            run.told_ms = now_ms
+
+    def _silent(self, connector: Connector, run: Run, alive_ms: int) -> Iterator[Told]:
+        """The run ended without a word; what is told of it later must be newer than this, and this than all before."""
+        is_shut_down = connector.state == "UNASSIGNED"
+        state: State = "ABORT" if is_shut_down else "FAIL"
+        reason = "workers shut down" if is_shut_down else "workers lost"
+        run.newest_ms = max(alive_ms, run.newest_ms + 1)
+        yield from self._end(connector, state, run.newest_ms, stop_reason=reason, is_inferred=True)
+        connector.lost = None if is_shut_down else run
 
     @staticmethod
     def _is_done(connector: Connector, now_ms: int) -> bool:
@@ -370,16 +473,7 @@ def _clears_away(record: Record) -> bool:
     return isinstance(record, Forgotten) or (isinstance(record, Status) and record.state is None)
 
 
-def _may_touch(properties: Properties, topic: str) -> bool:
-    """Whether the properties speak of the topic, by name or by a prefix of it."""
-    prefixes = [value for name, value in properties.items() if name.endswith("topic.prefix") and value]
-    named = {part.strip() for value in properties.values() for part in value.split(",")}
-    pattern = properties.get("topics.regex")
-    return topic in named or any(topic.startswith(prefix) for prefix in prefixes) or _matches(pattern, topic)
-
-
-def _matches(pattern: str | None, topic: str) -> bool:
-    try:
-        return pattern is not None and re.fullmatch(pattern, topic) is not None
-    except re.error:  # Java's are a little different; Connect tells the topic again
-        return False
+def _of_all_failed(connector: Connector) -> list[Task]:
+    """The tasks, by their numbers, where every one that the connector shall have has failed; else none."""
+    failed = [task for _, task in sorted(connector.tasks.items()) if task.state == "FAILED"]
+    return failed if connector.planned_tasks and len(failed) >= connector.planned_tasks else []
