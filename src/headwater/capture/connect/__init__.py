@@ -12,6 +12,7 @@ avro       the encoding it tells that in
 evidence   what a transform in the chain saw of topics
 events     what is told, as OpenLineage events
 rest       what the REST API tells that those topics do not
+group      whether any worker is there
 kept       what the watcher knows, on disk
 watcher    the topics, the group and the clock
 """

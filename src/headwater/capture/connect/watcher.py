@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -17,11 +17,12 @@ from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.commits import control_topic, parse_commit
 from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.evidence import Evidence
+from headwater.capture.connect.group import Group, Listed
 from headwater.capture.connect.kept import Kept, read
-from headwater.capture.connect.life import Lives, Told, Workers
+from headwater.capture.connect.life import Lives, Told
 from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.outlet import Outlet
-from headwater.errors import UnavailableError
+from headwater.errors import InvalidInputError, UnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,6 @@ _UNSETTLED_MAX: Final = 64
 """How many events may be on their way to the disk: a beginning tells thousands, which memory would keep room for."""
 _TIMEOUT_S: Final = 10.0
 _TOGETHER: Final = 500
-_CONNECT_PROTOCOL: Final = "connect"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,30 +78,33 @@ class Watcher:
         self._outlet = outlet
         self._lives = Lives(around.namespace, deciding_properties(), known.connectors)
         self._offsets = dict(known.offsets)
-        self._seen_ms = known.workers_seen_ms
-        self._group = config.group
-        self._workers: Workers | None = None
+        is_same = config.group in (None, known.group)
+        self._group = Group(config.group, known.workers_seen_ms if is_same else 0, self._lost_after_ms)
         self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
         self._read: set[str] = set()
         self._learned: set[str] = set()
         self._at_end: set[tuple[str, int]] = set()
-        self._has_changed = False
+        self._has_changed = True  # what is kept is written anew: an older process may have kept more
         self._is_urgent = False
-        self._is_blind = False
         self._unsettled = 0
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
         """Watch; `ready` is called with the number of connectors once all that was there has been read.
 
         Raises:
+            InvalidInputError: a setting of the Kafka client is none, or has a value that it cannot have.
             UnavailableError: Kafka does not answer at the start.
         """
         settings: dict[str, str | int | float | bool] = {
             "bootstrap.servers": self._config.bootstrap,
             **self._config.client,
         }
-        consumer = Consumer({**settings, **_CONSUMER})
-        admin = AdminClient(settings)
+        try:
+            consumer = Consumer({**settings, **_CONSUMER})
+            admin = AdminClient(settings)
+        except (KafkaException, TypeError, AttributeError) as fault:
+            said = fault.args[0].str() if isinstance(fault, KafkaException) else fault
+            raise InvalidInputError(f"--client: Kafka's client does not take its settings: {said}") from fault
         try:
             if not self._begin(consumer, stop):
                 return
@@ -123,6 +126,7 @@ class Watcher:
         self._catch_up(consumer, stop, self._further_topics())
         self._take_all(held_until=float("inf"))
         self._tell_again()
+        self._group.wrote(0)  # all that was long ago
         return not stop.is_set()
 
     def _go_on(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
@@ -132,8 +136,7 @@ class Watcher:
             self._take_all(held_until=time.monotonic() - _HELD_BACK_S)
             self._tell_again()
             if time.monotonic() >= look_at:
-                self._assign(consumer, self._further_topics())
-                self._look_at_group(admin)
+                self._look_around(consumer, admin)
                 look_at = time.monotonic() + _LOOK_AT_GROUP_EVERY_S
             if time.monotonic() >= tick_at:
                 self._tell(self._tick())
@@ -141,6 +144,15 @@ class Watcher:
             if self._is_urgent or time.monotonic() >= save_at:
                 self._save()
                 save_at = time.monotonic() + _SAVE_EVERY_S
+
+    def _look_around(self, consumer: Consumer, admin: AdminClient) -> None:
+        """See what further topics there are, and who is in the group; if Kafka is away, that is seen later."""
+        try:
+            self._assign(consumer, self._further_topics())
+        except KafkaException as fault:
+            self._group.unseen(fault.args[0].str())
+        else:
+            self._look_at_group(admin)
 
     def _wait_for_topics(self, consumer: Consumer, stop: threading.Event) -> None:
         """Wait for Connect's own topics, which it makes when it first starts."""
@@ -170,14 +182,14 @@ class Watcher:
 
     def _assign(self, consumer: Consumer, topics: Sequence[str]) -> list[tuple[str, int]]:
         """Read those of the topics, too, that are there and not yet read, from where it was; gives their partitions."""
-        found: list[TopicPartition] = []
-        for name in (name for name in topics if name not in self._read):
-            topic = consumer.list_topics(name, timeout=_TIMEOUT_S).topics[name]  # of this one: there may be many
-            if topic.error is None:
-                self._read.add(name)
-                found += (TopicPartition(name, number, self._next(name, number)) for number in topic.partitions)
+        new = [name for name in topics if name not in self._read]
+        # Of each alone: there may be many others.
+        listed = [consumer.list_topics(name, timeout=_TIMEOUT_S).topics[name] for name in new]
+        there = {name: topic.partitions for name, topic in zip(new, listed, strict=True) if topic.error is None}
+        found = [TopicPartition(name, part, self._next(name, part)) for name, parts in there.items() for part in parts]
         if found:
             consumer.incremental_assign(found)
+        self._read |= there.keys()
         return [(each.topic, each.partition) for each in found]
 
     def _next(self, topic: str, partition: int) -> int:
@@ -194,6 +206,8 @@ class Watcher:
                 continue
             self._offsets[f"{topic}/{number}"] = offset + 1
             self._has_changed = True
+            if topic == self._config.status_topic:
+                self._group.wrote(now_ms())
             time_ms = message.timestamp()[1]
             if topic == self._config.evidence_topic:
                 self._learned |= self._evidence.take(message.value())
@@ -217,7 +231,7 @@ class Watcher:
     def _tell(self, told: Sequence[Told]) -> None:
         for each in told:
             self._has_changed = True
-            self._is_urgent |= each.state != "RUNNING"
+            self._is_urgent |= each.state != "RUNNING" or each.takes_back
             self._outlet.put(event_of(each, self._around))
             self._unsettled += 1
             if self._unsettled >= _UNSETTLED_MAX:
@@ -234,31 +248,22 @@ class Watcher:
             self._tell(self._lives.again(learned, now_ms()))
 
     def _tick(self) -> list[Told]:
-        lost_after_ms = int(self._config.lost_after_s * 1000)
-        return self._lives.tick(now_ms(), self._workers, self._config.heartbeat_s * 1000, lost_after_ms)
+        return self._lives.tick(now_ms(), self._group.workers, self._config.heartbeat_s * 1000, self._lost_after_ms)
+
+    @property
+    def _lost_after_ms(self) -> int:
+        return int(self._config.lost_after_s * 1000)
 
     def _look_at_group(self, admin: AdminClient) -> None:
-        """See whether any worker is in the group; what cannot be seen is not held against it."""
+        """See whether any worker is in the group."""
+        before_ms = self._group.seen_ms
         try:
             groups = admin.list_groups(timeout=_TIMEOUT_S)
         except KafkaException as fault:
-            self._workers, self._is_blind = None, True
-            log.warning("the group of the workers cannot be seen", extra={"fault": fault.args[0].str()})
+            self._group.unseen(fault.args[0].str())
             return
-        if self._group is None:
-            found = [group.id for group in groups if group.protocol_type == _CONNECT_PROTOCOL and group.members]
-            self._group = found[0] if len(found) == 1 else None
-        group = next((group for group in groups if group.id == self._group), None)
-        if self._group is None:
-            self._workers = None
-            return
-        is_there = group is not None and bool(group.members)
-        # A broker that comes back knows the groups only a moment later: while it was away nobody was missed.
-        if is_there or self._is_blind or not self._seen_ms:
-            self._seen_ms = now_ms()
-            self._has_changed = True
-        self._is_blind = False
-        self._workers = Workers(is_there, self._seen_ms)
+        self._group.look([*map(_listed, groups)], now_ms())
+        self._has_changed |= self._group.seen_ms != before_ms
 
     def _save(self) -> None:
         """Keep what is known, once all that was told is safe: what is read twice is told in the same bytes."""
@@ -268,9 +273,14 @@ class Watcher:
             log.warning("lineage events are not safe yet; the state is kept later")
             return
         connectors = [*self._lives.connectors.values()]
-        known = Kept(connectors, self._offsets, self._evidence.seen, self._seen_ms)
+        known = Kept(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)
         kept.save_all_of(self._config.state, known)
         self._has_changed = self._is_urgent = False
+
+
+def _listed(group: Any) -> Listed:  # noqa: ANN401  its type is not exported
+    fault = None if group.members or group.error is None else group.error.str()
+    return Listed(group.id, group.protocol_type, not group.members, fault)
 
 
 _CONSUMER: Final[Mapping[str, str | int | bool]] = {

@@ -1,0 +1,94 @@
+"""A watcher of Connect, and a Kafka that goes away."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.capture.connect.events import Surroundings
+from headwater.capture.connect.watcher import WatchConfig, Watcher
+from headwater.capture.outlet import Outlet
+from headwater.cli.main import app
+from headwater.errors import InvalidInputError
+from tests.support.service import eventually
+
+BROKER = """
+import json
+from confluent_kafka import Producer
+producer = Producer({"test.mock.num.brokers": 1})  # a broker within the client, which stops with this process
+(broker,) = producer.list_topics(timeout=10).brokers.values()
+for topic, key, value in (
+    ("connect-configs", "connector-archive", {"properties": {"connector.class": "FileStreamSink", "topics": "lines"}}),
+    ("connect-configs", "commit-archive", {"tasks": 1}),
+    ("connect-status", "status-connector-archive", {"state": "RUNNING"}),
+    ("connect-status", "status-task-archive-0", {"state": "RUNNING"}),
+):
+    producer.produce(topic, key=key, value=json.dumps(value), partition=0)
+producer.flush(10)
+print(f"{broker.host}:{broker.port}", flush=True)
+input()
+"""
+
+
+@contextmanager
+def broker() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """A broker that has what a worker with one connector writes; gives its address and its process."""
+    command = [sys.executable, "-c", BROKER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            process.kill()
+
+
+def test_a_watcher_goes_on_while_kafka_is_away(tmp_path: Path) -> None:
+    told: list[str] = []
+    with broker() as (bootstrap, kafka):
+        config = WatchConfig(
+            bootstrap=bootstrap,
+            client={"log_level": "0"},
+            status_topic="connect-status",
+            config_topic="connect-configs",
+            evidence_topic="not-there",  # so Kafka is asked for it again and again
+            group=None,
+            state=tmp_path / "state.json",
+            heartbeat_s=1,
+            lost_after_s=1,
+        )
+        around = Surroundings("kafka-connect", bootstrap, lambda _: None, 1)
+        outlet = Outlet(lambda event: told.append(json.loads(event)["eventType"]), lambda _: True)
+        stop, ready = threading.Event(), threading.Event()
+        thread = threading.Thread(target=Watcher(config, around, outlet).run, args=(stop, lambda _: ready.set()))
+        thread.start()
+        try:
+            assert ready.wait(30)
+            kafka.kill()
+            before = len(told)
+            assert eventually(lambda: len(told) >= before + 3, 60)  # it waits for an answer 10 s each time
+            assert thread.is_alive()
+        finally:
+            stop.set()
+            thread.join(30)
+
+    assert not thread.is_alive()
+    assert told[0] == "START"
+    assert set(told[1:]) == {"RUNNING"}
+
+
+def test_a_setting_that_kafkas_client_does_not_have_is_told_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    told = CliRunner().invoke(app, ["watch", "connect", "--bootstrap", "127.0.0.1:1", "--client", "nonsense.x=1"])
+
+    assert isinstance(told.exception, InvalidInputError)
+    assert "--client" in str(told.exception)
+    assert '"nonsense.x"' in str(told.exception)

@@ -1,0 +1,100 @@
+"""Whether Connect's workers are there, by what a broker lists and by what they write."""
+
+import logging
+from collections.abc import Sequence
+
+import pytest
+
+from headwater.capture.connect.group import Group, Listed
+
+THERE = [Listed("workers", "connect", is_empty=False)]
+EMPTY = [Listed("workers", "connect", is_empty=True)]
+OF_OTHERS = [Listed("workers", "consumer", is_empty=False)]
+
+
+def group(name: str | None = "workers", seen_ms: int = 0) -> Group:
+    return Group(name, seen_ms, silent_ms=30_000)
+
+
+@pytest.mark.parametrize("listed", [[], OF_OTHERS, [Listed("workers", "consumer", is_empty=True)]])
+def test_a_group_that_was_never_seen_shows_nothing_and_is_told_once(
+    listed: Sequence[Listed], caplog: pytest.LogCaptureFixture
+) -> None:
+    workers = group()
+
+    with caplog.at_level(logging.WARNING):
+        for now_ms in range(1000, 100_000, 3000):
+            workers.look(listed, now_ms)
+
+    assert workers.workers is None
+    assert [record.message for record in caplog.records] == ["no worker was ever seen in this group, so none is missed"]
+
+
+@pytest.mark.parametrize("listed", [[], EMPTY])
+def test_workers_that_were_seen_are_missed(listed: Sequence[Listed]) -> None:
+    workers = group()
+    workers.look(THERE, 1000)
+
+    workers.look(listed, 4000)
+    workers.look(listed, 90_000)
+
+    assert workers.workers == (False, 1000, 4000)
+
+
+def test_workers_that_an_earlier_process_saw_are_missed_and_those_of_an_empty_group_from_now_on() -> None:
+    known, empty = group(seen_ms=500), group()
+
+    known.look([], 90_000)
+    empty.look(EMPTY, 90_000)
+
+    assert known.workers == (False, 500, 90_000)
+    assert empty.workers == (False, 90_000, 90_000)
+
+
+def test_since_when_they_are_there_again_is_known() -> None:
+    workers = group()
+    for now_ms, listed in ((1000, THERE), (4000, []), (60_000, THERE), (63_000, THERE)):
+        workers.look(listed, now_ms)
+
+    assert workers.workers == (True, 63_000, 60_000)
+
+
+def test_workers_that_write_are_there_wherever_they_are_seen() -> None:
+    workers = group()
+    workers.look(THERE, 1000)
+    workers.look([], 4000)
+    workers.wrote(6000)  # its last words may be read a little later
+    workers.look([], 40_000)
+    silent = workers.workers
+
+    workers.wrote(50_000)
+    workers.look([], 51_000)
+    workers.look([], 200_000)
+
+    assert silent == (False, 1000, 4000)
+    assert workers.workers == (True, 200_000, 51_000)
+
+
+def test_what_cannot_be_seen_is_held_against_nobody_and_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    workers = group()
+    workers.look(THERE, 1000)
+
+    with caplog.at_level(logging.WARNING):
+        workers.unseen("timed out")
+        workers.look([Listed("workers", "", is_empty=True, fault="not allowed")], 60_000)
+    unseen = workers.workers
+    workers.look([], 90_000)  # a broker that comes back knows its groups a moment later
+
+    assert unseen is None
+    assert len(caplog.records) == 1
+    assert workers.workers == (False, 90_000, 90_000)
+
+
+def test_the_one_connect_group_is_found_and_of_two_none() -> None:
+    one, two = group(None), group(None)
+
+    one.look([Listed("readers", "consumer", is_empty=False), *THERE], 1000)
+    two.look([Listed("others", "connect", is_empty=False), *THERE], 1000)
+
+    assert (one.name, one.workers) == ("workers", (True, 1000, 1000))
+    assert (two.name, two.workers) == (None, None)
