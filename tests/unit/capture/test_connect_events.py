@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from headwater.capture.connect.classes import deciding_properties
+from headwater.capture.connect.connectors import Told, Workers
 from headwater.capture.connect.events import Surroundings, event_of
-from headwater.capture.connect.life import Lives, Told, Workers
+from headwater.capture.connect.life import Lives
 from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status
 from headwater.capture.fields import Field, TopicSchema
 

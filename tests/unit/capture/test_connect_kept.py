@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from headwater.capture import kept
+from headwater.capture.connect.connectors import Commit, Connector, Run, Task
 from headwater.capture.connect.kept import Kept, read
-from headwater.capture.connect.life import Commit, Connector, Run, Task
 from headwater.capture.fields import Field, TopicSchema
 from headwater.errors import SetupError
 

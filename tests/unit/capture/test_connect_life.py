@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.capture.connect.classes import deciding_properties
-from headwater.capture.connect.life import Connector, Lives, Told, Workers
+from headwater.capture.connect.connectors import Connector, Told, Workers
+from headwater.capture.connect.life import Lives
 from headwater.capture.connect.records import (
     Committed,
     Configured,

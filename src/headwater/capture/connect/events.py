@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import fields_written, kind_of, left_open, places
-from headwater.capture.connect.life import Commit, Told
+from headwater.capture.connect.connectors import Commit, Told
 from headwater.capture.connect.places import Place, Places
 from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset

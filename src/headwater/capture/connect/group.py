@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from headwater.capture.connect.life import Workers
+from headwater.capture.connect.connectors import Workers
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater.capture.connect.life import Commit, Connector, Run, Task
+from headwater.capture.connect.connectors import Commit, Connector, Run, Task
 from headwater.capture.fields import Field, TopicSchema
 
 _Run = Mapping[str, Any] | None

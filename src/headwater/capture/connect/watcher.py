@@ -15,11 +15,12 @@ from headwater.capture import kept
 from headwater.capture.clock import now_ms
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.commits import control_topic, parse_commit
+from headwater.capture.connect.connectors import Told
 from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.evidence import Evidence
 from headwater.capture.connect.group import Group, Listed
 from headwater.capture.connect.kept import Kept, read
-from headwater.capture.connect.life import Lives, Told
+from headwater.capture.connect.life import Lives
 from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.outlet import Outlet
 from headwater.errors import InvalidInputError, UnavailableError
