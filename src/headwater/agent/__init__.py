@@ -14,7 +14,7 @@
     logs.py       the log of each execution
     closing.py    the last events of a run that ended without a word
     loop.py       decides by the pure parts, records, and only then acts
-    api.py        the control API; shapes.py: its answers
+    api.py        the control API; guard.py: who may ask it; shapes.py: its answers
     program.py    wires them: sockets, signals, locks
 
     cli ──unix socket──▶ api ──▶ loop ──▶ store

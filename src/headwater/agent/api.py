@@ -3,26 +3,23 @@
 Over the socket whoever may open it may do all; over HTTP a bearer token is asked for.
 """
 
-import hmac
-import logging
-from collections.abc import Awaitable, Callable
+import json
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import Depends, FastAPI, Path, Query, Request
+from fastapi import FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 from starlette.exceptions import HTTPException
 
 from headwater.agent import shapes
+from headwater.agent.guard import Guard, failure
 from headwater.agent.logs import last_lines, log_of
 from headwater.agent.loop import Agent
 from headwater.agent.messages import Pipeline
 from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError
 from headwater.model.words import in_words
-
-log = logging.getLogger(__name__)
 
 _STATUS_OF_ERROR: Final = (
     (NotFoundError, HTTPStatus.NOT_FOUND),
@@ -38,6 +35,16 @@ _OfJob = Annotated[int | None, Query(ge=1, le=_LAST_ID)]
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_text(cls, sent: object) -> object:
+        """JSON may hold half of a surrogate pair, which no file, no database and no answer takes."""
+        try:
+            json.dumps(sent, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("expected Unicode text throughout") from None
+        return sent
 
 
 class Deployment(_Body):
@@ -63,8 +70,8 @@ class Ordered(_Body):
 
 def create_api(agent: Agent, token: str | None) -> FastAPI:
     """The API of an agent; without a token, for a transport that only lets in who may."""
-    guard = [] if token is None else [Depends(_bearer_of(token))]
-    app = FastAPI(title="Headwater agent", openapi_url=None, dependencies=guard)
+    app = FastAPI(title="Headwater agent", openapi_url=None)
+    app.add_middleware(Guard, token=token)
     _handle_failures(app)
     _add_jobs(app, agent)
     _add_executions(app, agent)
@@ -128,35 +135,17 @@ def _add_executions(app: FastAPI, agent: Agent) -> None:
         return shapes.node_shape(agent)
 
 
-def _bearer_of(token: str) -> Callable[[Request], Awaitable[None]]:
-    expected = f"Bearer {token}".encode()
-
-    async def ask(request: Request) -> None:
-        given = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(given, expected):
-            log.warning("a request was refused", extra={"route": request.url.path, "rule": "http.token_env"})
-            raise HTTPException(
-                HTTPStatus.UNAUTHORIZED, "expected the agent's bearer token", {"WWW-Authenticate": "Bearer"}
-            )
-
-    return ask
-
-
 def _handle_failures(app: FastAPI) -> None:
     @app.exception_handler(HeadwaterError)
     async def ours(_: Request, error: HeadwaterError) -> JSONResponse:
-        return _failure(next(status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), str(error))
+        return failure(next(status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), str(error))
 
     @app.exception_handler(HTTPException)
     async def of_http(_: Request, error: HTTPException) -> JSONResponse:
-        return _failure(error.status_code, error.detail, error.headers)
+        return failure(error.status_code, error.detail, error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def of_request(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        return _failure(HTTPStatus.UNPROCESSABLE_ENTITY, f"{where}: {first['msg']}")
-
-
-def _failure(status: int, message: str, headers: object = None) -> JSONResponse:
-    return JSONResponse({"code": int(status), "message": message}, status, headers)  # type: ignore[arg-type]
+        return failure(HTTPStatus.UNPROCESSABLE_ENTITY, f"{where}: {first['msg']}")

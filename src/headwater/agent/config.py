@@ -8,7 +8,7 @@ from typing import Final
 
 from headwater.agent.endpoints import Endpoint, allowed_by
 from headwater.errors import InvalidInputError, SetupError
-from headwater.pipeline.checking.document import Scalar, read_document
+from headwater.pipeline.checking.document import Fields, Node, Scalar, read_document
 from headwater.pipeline.checking.reading import INVALID, Reader
 from headwater.pipeline.checking.variables import expand
 from headwater.pipeline.terms import EnvName, Name, Port, PositiveInt, Seconds
@@ -73,6 +73,7 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
     root, told = read_document(text)
     root, of_variables = expand(root, os.environ if environment is None else environment, keep_unset=False)
     reader = Reader(path.absolute().parent)
+    _refuse_nothing(root, reader)
     is_empty = isinstance(root, Scalar) and root.value is None
     config = AgentConfig() if is_empty else reader.read(root, AgentConfig, ())
     problems = sorted({*told, *of_variables, *reader.problems})
@@ -82,6 +83,15 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
     _check_spark(path, config)
     _check_endpoints(path, config)
     return config
+
+
+def _refuse_nothing(root: Node, reader: Reader) -> None:
+    """A list whose entries are all commented out is no leave to send anywhere."""
+    entries = root.nodes.get("allowed_endpoints") if isinstance(root, Fields) else None
+    if isinstance(entries, Scalar) and entries.value is None:
+        reader.expected(
+            "a list", entries, ("allowed_endpoints",), "; [] allows none, no key any"
+        )
 
 
 def _check_spark(path: Path, config: AgentConfig) -> None:

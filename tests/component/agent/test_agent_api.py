@@ -1,12 +1,14 @@
 """The control API over the agent's own store; what needs Spark is in the e2e test."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, MutableMapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from headwater.agent.api import create_api
@@ -185,6 +187,58 @@ def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent, caplog
     told = [vars(each) for each in caplog.records if each.message == "a request was refused"]
     assert [each["route"] for each in told] == ["/api/v1/node"] * 2
     assert "s3cre" not in str(told)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        rb'{"source": "\ud800"}',
+        rb'{"source": "name: a", "by": "\ud800"}',
+        rb'{"source": "name: a", "settings": {"\ud800": "x"}}',
+        rb'{"source": "name: a", "\ud800": "x"}',
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused_as_no_text(api: TestClient, body: bytes) -> None:
+    answer = api.post("/jobs", content=body, headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json().keys()) == (422, {"code", "message"})
+
+
+def asked(app: FastAPI, *chunks: bytes, **headers: str) -> tuple[int, int]:
+    """The status of a post of such a body to `/jobs`, and how many of its chunks were taken."""
+    taken = iter(chunks)
+    left = list(chunks)
+    told: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        left.pop()
+        return {"type": "http.request", "body": next(taken), "more_body": bool(left)}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        told.append(message)
+
+    headers = {"content-type": "application/json", **headers}
+    fields = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/jobs", "query_string": b"", "headers": fields}
+    asyncio.run(app(scope, receive, send))
+    return told[0]["status"], len(chunks) - len(left)
+
+
+def test_who_has_no_token_is_refused_before_the_body_is_read(agent: Agent) -> None:
+    guarded = create_api(agent, "s3cret")
+
+    assert asked(guarded, b"{", b"}") == (401, 0)
+    assert asked(guarded, b"{", b"}", authorization="Bearer s3cre") == (401, 0)
+    assert asked(guarded, b"{", b"}", authorization="Bearer s3cret") == (422, 2)
+
+
+def test_a_body_is_read_up_to_a_limit_and_then_refused(agent: Agent) -> None:
+    chunks = [b" " * (1 << 20)] * 64
+
+    status, taken = asked(create_api(agent, None), *chunks)
+
+    assert (status, taken < 20) == (413, True)
+    assert asked(create_api(agent, None), b"{}", **{"content-length": str(1 << 30)}) == (413, 0)
 
 
 def test_a_job_that_the_agents_file_does_not_allow_any_more_is_refused_when_the_agent_starts(

@@ -46,6 +46,7 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
         ("http: {port: 5057}", "1:7: http: missing key 'token_env'"),
         ("http: {port: 70000, token_env: T}", "1:14: http.port: expected a port from 1 to 65535"),
         ("spark: {driver.memory: 1g}", "spark.driver.memory: expected a key that starts with 'spark.'"),
+        ("allowed_endpoints:\n# - https://a.example", "1:19: allowed_endpoints: expected a list, found nothing"),
         ("allowed_endpoints: [lineage.example]", "allowed_endpoints.0: expected a URL"),
         ("allowed_endpoints: ['https://u:pw123@lineage.example']", "allowed_endpoints.0: expected a URL without"),
     ],
