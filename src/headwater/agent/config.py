@@ -89,9 +89,7 @@ def _refuse_nothing(root: Node, reader: Reader) -> None:
     """A list whose entries are all commented out is no leave to send anywhere."""
     entries = root.nodes.get("allowed_endpoints") if isinstance(root, Fields) else None
     if isinstance(entries, Scalar) and entries.value is None:
-        reader.expected(
-            "a list", entries, ("allowed_endpoints",), "; [] allows none, no key any"
-        )
+        reader.expected("a list", entries, ("allowed_endpoints",), "; [] allows none, no key any")
 
 
 def _check_spark(path: Path, config: AgentConfig) -> None:

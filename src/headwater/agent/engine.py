@@ -11,6 +11,7 @@ from headwater.agent.logs import bound_log
 from headwater.agent.messages import Command, Quit, Report, Unfit, command_line, read_report
 from headwater.agent.worker_settings import WorkerSettings, settings_line
 from headwater.errors import UnavailableError
+from headwater.pipeline.printed import appended
 
 log = logging.getLogger(__name__)
 
@@ -88,8 +89,7 @@ class Engine:
         await listening
 
     async def _started(self) -> asyncio.subprocess.Process:
-        self._printed.parent.mkdir(parents=True, exist_ok=True)
-        with self._printed.open("ab") as out:  # appending: `tidy` cuts it off meanwhile
+        with appended(self._printed) as out:  # appending: `tidy` cuts it off meanwhile
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",

@@ -11,6 +11,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+from headwater.pipeline.printed import appended
+
 log = logging.getLogger(__name__)
 
 _FORMAT: Final = "%(asctime)s.%(msecs)03dZ %(levelname)-7s %(message)s"
@@ -62,7 +64,8 @@ def bound_log(path: Path) -> None:
     with contextlib.suppress(OSError):
         if path.stat().st_size > _FULL_BYTES:
             _put_aside(path).unlink(missing_ok=True)
-            shutil.copyfile(path, _put_aside(path))
+            with path.open("rb") as full, appended(_put_aside(path)) as aside:
+                shutil.copyfileobj(full, aside)
             os.truncate(path, 0)
 
 

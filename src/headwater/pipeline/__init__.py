@@ -26,7 +26,7 @@ Inputs, steps, outputs:
 
 What they talk to:
 
-    java         the Java that Spark runs on; session: Spark
+    java         the Java that Spark runs on; session: Spark; printed: what it prints
     catalogs     Iceberg catalogs; tables: names of tables
     kafka        topics, in and out
     http         APIs, in and out

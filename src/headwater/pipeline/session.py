@@ -21,6 +21,7 @@ import headwater.pipeline
 from headwater.errors import SetupError
 from headwater.pipeline.catalogs import catalogs_of, prepare_lake, spark_conf
 from headwater.pipeline.java import require_java
+from headwater.pipeline.printed import appended
 from headwater.pipeline.s3 import bucket_settings
 from headwater.pipeline.spec import PipelineSpec
 
@@ -170,8 +171,7 @@ def _s3_from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def _launch_jvm(conf: SparkConf, home: Path) -> None:
     printed = home / "log" / "spark.log"
     try:
-        printed.parent.mkdir(parents=True, exist_ok=True)
-        with printed.open("ab") as out:
+        with appended(printed) as out:
             gateway = launch_gateway(conf, {"stdout": out, "stderr": out, "start_new_session": True})
     except OSError as unwritable:
         raise SetupError(f"cannot write {printed} ({unwritable.strerror}): is the disk full?") from unwritable

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import logging
+import os
+import stat
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -179,6 +181,38 @@ def test_what_pipelines_print_is_bounded_while_they_go_on_printing(tmp_path: Pat
 
 def engine(home: Path, on_report: Callable[[Report], None], on_exit: Callable[[], None], **spark: str) -> Engine:
     return Engine(WorkerSettings(home=home, master="local[1]", spark=spark, stop_grace_s=1), on_report, on_exit)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_what_pipelines_print_is_for_the_agents_own_user_also_where_it_was_for_others(
+    tmp_path: Path, is_there: bool
+) -> None:
+    folder = tmp_path / "log"
+    path = folder / "worker.log"
+    if is_there:
+        folder.mkdir(mode=0o755)
+        path.write_bytes(b"x" * 9_000_000)
+        path.chmod(0o644)
+
+    async def started() -> None:
+        one = engine(tmp_path, lambda _: None, lambda: None)
+        await one.start()
+        one.tidy()
+        await one.end()
+
+    before = os.umask(0o022)
+    try:
+        asyncio.run(started())
+    finally:
+        os.umask(before)
+
+    assert mode(folder) == 0o700
+    assert {mode(file) for file in folder.iterdir()} == {0o600}
+    assert len(list(folder.iterdir())) == 1 + is_there
 
 
 def test_what_spark_is_to_be_started_with_does_not_stand_in_the_workers_command_line(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -97,7 +98,9 @@ def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
     assert process.returncode == 1
     assert "CAST_INVALID_INPUT" in err
     assert "4929-1234" not in out + err + (folder / "events.jsonl").read_text()
-    assert "4929-1234" not in (folder / "home/log/spark.log").read_text()
+    printed = folder / "home/log/spark.log"
+    assert "4929-1234" not in printed.read_text()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (printed, printed.parent)] == [0o600, 0o700]
     assert events(folder)[-1]["eventType"] == "FAIL"
 
 
