@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PULSE_S: Final = 1.0
+_SECURE_WITHIN_S: Final = 10.0
 _NO_COUNTERS: Final[Mapping[str, object]] = {}
 
 
@@ -73,6 +74,13 @@ class _Underway:
             return Health()
         stats = self.emitter.stats()
         return Health(dict(stats.delivered), stats.spooled, dict(stats.dropped), stats.last_error)
+
+    def is_secure(self) -> bool:
+        """Whether what it told so far outlives a kill and a power cut; waits for that."""
+        if self.emitter is None or self.emitter.secure(_SECURE_WITHIN_S):
+            return True
+        log.error("what a run told is not on the disk", extra={"run_id": self.run_id})
+        return False
 
 
 class Worker:
@@ -143,7 +151,9 @@ class Worker:
             result = run_pipeline(spec, session, around, one.stop)
             over = self._over(one, result.state, result.error, _counted(result))
             # Before the wait for its events to go out: should all be killed meanwhile, the run has ended all the same.
-            keep_outcome(self._settings.home, over)
+            # After what tells of that is on the disk: else it would have ended in no lineage at all.
+            if one.is_secure():
+                keep_outcome(self._settings.home, over)
         return self._over(one, result.state, result.error, over.counters)
 
     def _session(self, one: _Underway, *, is_silent: bool) -> "SparkSession":
@@ -189,9 +199,11 @@ class Worker:
         problem = None
         try:
             spec = checked(command.pipeline)
-            with self._emission(spec.lineage, _Underway(command.run_id)) as (_, put):
+            one = _Underway(command.run_id)
+            with self._emission(spec.lineage, one) as (_, put):
                 for event in last_events(spec, command) if spec.lineage.enabled else []:
                     put(event)
+                one.is_secure()
         except HeadwaterError as refused:
             problem = _told(refused)
         except Exception as fault:

@@ -23,6 +23,7 @@
 
 What can be lost: an event of 10 kB is on disk 0.6 ms after its put (median; the worker signs and spools 2,000 to 3,700
 a second). Kill -9 loses what was put within that time; in a burst that outruns the worker, what is in the queue, while
-what ran over is on disk. A power cut may lose the last seconds, since the spool is not synced on every event. What was
-delivered just before a kill is delivered again: at least once, in order, for each transport by itself.
+what ran over is on disk. A power cut may lose the last seconds, since the spool is not synced on every event, but for
+what was put before `Emitter.secure`, which the agent calls at the end of each run. What was delivered just before a
+kill is delivered again: at least once, in order, for each transport by itself.
 """

@@ -126,6 +126,18 @@ class Backlog:
         with self._lock:
             self._put_away()
 
+    def sync(self) -> bool:
+        """Have the disk keep what waits in our own spool; whether it does, and nothing waits in memory alone."""
+        with self._lock:
+            self._put_away()
+            try:
+                if self._own is not None and not self._is_closed:
+                    self._own.sync()
+            except UnavailableError as failure:
+                self._note(failure)
+                return False
+            return self.is_safe
+
     def close(self) -> None:
         """Leave what is on disk to the next process; what only memory could hold is dropped."""
         with self._lock:

@@ -96,6 +96,18 @@ class Chain:
         except OSError as failure:
             self._failed(f"chain: {failure.strerror}")
 
+    def sync(self) -> bool:
+        """Have the disk keep where the epoch stands; whether it does. From any thread, before `close`."""
+        if self._claim is None or self._file is None:
+            return True
+        try:
+            os.fsync(self._file)
+            self._claim.sync()
+        except OSError as failure:
+            self._failed(f"chain: {failure.strerror}")
+            return False
+        return True
+
     def settle(self) -> None:
         """Forget the epochs that this one follows: the event that says so is safe."""
         if self._sequence < 0:

@@ -18,6 +18,8 @@ from weakref import WeakSet
 
 _LOCK: Final = "lock"
 _SET_ASIDE: Final = "damaged-"
+_FOLDERS: Final = 3
+"""Above a claimed directory: those of its target, of all spools, and of this machine's own things."""
 
 
 _held: Final[WeakSet["Claim"]] = WeakSet()
@@ -58,6 +60,15 @@ class Claim:
         _held.discard(self)
         os.close(self._lock_fd)
 
+    def sync(self) -> None:
+        """Have the disk keep that the directory is there, with what files it has; what is in these is not synced.
+
+        Raises:
+            OSError: the disk fails.
+        """
+        for folder in (self.path, *self.path.parents[:_FOLDERS]):
+            sync(folder)
+
     def leave_to_parent(self) -> None:
         """Have a forked child hold nothing; that the parent holds it stays as it is."""
         os.close(self._lock_fd)
@@ -88,6 +99,19 @@ def orphans(parent: Path) -> Iterator[Claim]:
     for name in names:
         if name[0].isdigit() and (claim := _claimed(parent / name)) is not None:
             yield claim
+
+
+def sync(path: Path) -> None:
+    """Have the disk keep a file, or which files a folder has.
+
+    Raises:
+        OSError: it is not there, or the disk fails.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _claimed(path: Path) -> Claim | None:

@@ -65,6 +65,10 @@ class Courier:
         """Whether what waits would outlive this process, however it ends."""
         return self._backlog.is_safe
 
+    def sync(self) -> bool:
+        """Have the disk keep what waits; whether it does."""
+        return self._backlog.sync()
+
     def hurry(self) -> None:
         """Try now rather than after the pause; a pause that the service asked for is kept."""
         self._hurried.set()

@@ -103,6 +103,21 @@ class Emitter:
         """Wait until everything put before is signed and in the spools; False if it was not within the time."""
         return self._is_a_parents or self._is_closed or self._intake.mark().wait(timeout_s)
 
+    def secure(self, timeout_s: float) -> bool:
+        """Wait until everything put before outlives a power cut, too: it is on disk, and so is where the chain stands.
+
+        Each call costs some fsyncs. False if it was not within the time, or the disk fails.
+        """
+        if self._is_a_parents:
+            return True
+        if not self.settle(timeout_s):
+            return False
+        # What a spool has given up for the file is synced there after it: until then the spool would still have it.
+        kept = [courier.sync() for courier in self._couriers]
+        kept += [FileTransport(self._config.file).sync()] if self._config.file else []
+        kept += [self._chain.sync()] if self._chain else []
+        return all(kept)
+
     def drain(self, timeout_s: float) -> bool:
         """Wait until everything put before is delivered or refused; False if it was not within the time."""
         if self._is_a_parents:

@@ -3,8 +3,8 @@
 Several processes may write to one file. Each holds the file's lock for the time of one line, which is what makes
 rotation safe; a reader needs no lock, since a line appears by a single `write`.
 
-The file is synced when it is rotated and when the emitter closes. What was acknowledged therefore survives the death of
-the process, but a power cut may take the last lines.
+The file is synced when it is rotated, when the emitter is to have all on the disk, and when that closes. What was
+acknowledged therefore survives the death of the process, but a power cut may take the last lines.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from headwater.emit.claim import sync
 from headwater.emit.config import FileConfig
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 
@@ -67,6 +68,17 @@ class FileTransport:
             self.close()
             return Unavailable(f"{failure.strerror or type(failure).__name__}: {self._path}")
         return Acknowledged()
+
+    def sync(self) -> bool:
+        """Have the disk keep what was appended, also by other processes; whether it does. From any thread."""
+        try:
+            for path in (self._path, self._path.parent):
+                sync(path)
+        except FileNotFoundError:
+            return True  # nothing was, or it was rotated away, and synced then
+        except OSError:
+            return False
+        return True
 
     def close(self) -> None:
         """Sync and close the file."""

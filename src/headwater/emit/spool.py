@@ -117,6 +117,14 @@ class Spool:
             ).fetchall()
         return [Outgoing(*row) for row in rows]
 
+    def sync(self) -> None:
+        """Have the disk keep what was added and removed so far."""
+        if self._claim is None:
+            return
+        with _translated():
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # syncs the log, and then the file
+            self._claim.sync()
+
     def close(self) -> None:
         """Close the spool; an empty one is deleted, another is left to the next process."""
         self._db.close()

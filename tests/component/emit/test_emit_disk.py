@@ -1,20 +1,26 @@
+import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from emit_processes import Pipeline, Service
 from emit_receiver import Receiver
+from openlineage.client.event_v2 import Job, Run, RunState
 
 from headwater.emit.backlog import MEMORY_MAX_BYTES
-from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.metrics import EmitMetrics
 from headwater.errors import MalformedJsonError
+from headwater.model.build import run_event
+from headwater.signing.keys import NodeKey
 from tests.support.service import eventually
 
 LONG_S = 120.0
@@ -268,3 +274,37 @@ def test_lines_damaged_in_the_overflow_are_counted_by_the_signer(service: Servic
     assert service.numbers == [0, 1]
     assert emitter.stats().dropped == {"sign_failed": 1}
     assert not left.exists()
+
+
+def test_what_is_secure_is_on_the_disk_before_anything_else_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[int] = set()
+    fsync = os.fsync
+
+    def noted(fd: int) -> None:
+        synced.add(os.fstat(fd).st_ino)
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    out = FileConfig(path=tmp_path / "out" / "events.jsonl")
+    config = EmitConfig(file=out, http=HttpConfig(endpoint=DOWN), spool=tmp_path / "spool", drain_timeout_s=0.1)
+    run = Run(runId="0198f7d0-1111-7222-8333-444455556666")
+    told = run_event(RunState.COMPLETE, datetime(2026, 5, 22, tzinfo=UTC), run, Job("edge", "orders"))
+    with Emitter.of_node(config, NodeKey.from_seed("edge-1", bytes(32))) as emitter:
+        emitter.put(told)
+        assert emitter.drain(0.0) is False
+
+        assert emitter.secure(10.0)
+
+        (spool,) = tmp_path.glob("spool/http-*/*/events.db")
+        left = shutil.copy(spool, tmp_path / "as-after-a-power-cut.db")  # without the log that SQLite writes first
+        (head,) = tmp_path.glob("spool/chain-*/*/head")
+        kept = [head, *head.parents[:4], *spool.parents[:4]]
+        assert [path for path in kept if path.stat().st_ino not in synced] == []
+        assert eventually(lambda: out.path.exists() and out.path.stat().st_size > 0)
+        emitter.secure(10.0)
+        assert out.path.stat().st_ino in synced
+    with closing(sqlite3.connect(left)) as db:
+        ((body,),) = db.execute("SELECT body FROM event").fetchall()
+    assert json.loads(body)["eventType"] == "COMPLETE"
