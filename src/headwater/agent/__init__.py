@@ -3,7 +3,7 @@
     states.py     an execution and what may happen to it: a pure state machine
     planning.py   when a job is to start next, and how long to wait after failures: pure
     store.py      jobs, versions, executions and transitions in SQLite
-    endpoints.py  which endpoints a pipeline names, and which of them a region allows: pure
+    endpoints.py  which endpoints a pipeline names, and which of them a region allows; databases.py: by JDBC: pure
     config.py     the agent's own file
     deploying.py  a pipeline's text, checked for this agent
     deployed.py   the jobs, with their pipelines as they are checked now

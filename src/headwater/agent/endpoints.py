@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
+from headwater.agent.databases import detour, detours, detours_by_spark
 from headwater.errors import InvalidInputError, InvalidNameError
 from headwater.model.naming import S3_SCHEMES
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.pipeline.checking.grammar import INPUT, OUTPUT, PROCESSOR, Slot
-from headwater.pipeline.spec import CatalogSpec, KafkaInput, KafkaOutput, LineageSpec, PipelineSpec
+from headwater.pipeline.spec import CatalogSpec, KafkaInput, KafkaOutput, LineageSpec, PipelineSpec, SqlInput, SqlOutput
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _QUOTED_IN_SQL: Final = re.compile(r"`([A-Za-z][A-Za-z0-9+.-]*://[^`]*)`")
@@ -30,6 +31,10 @@ _OF_AWS: Final = {
     "glue": ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"),
 }
 """By scheme: the variables that say where it is, the first that is set."""
+_TO_DRIVER: Final = "jdbc."
+"""Before an option of an Iceberg catalog: a property of the driver."""
+_CATALOG: Final = "spark.sql.catalog."
+_SPARKS_CATALOG: Final = ".JDBCTableCatalog"
 _ALL_PROXY: Final = ("all_proxy", "ALL_PROXY")
 _PROXIES: Final = {
     "http": ("http_proxy", "HTTP_PROXY", *_ALL_PROXY),
@@ -58,10 +63,11 @@ class Endpoint(NamedTuple):
 
 
 class Named(NamedTuple):
-    """An endpoint, and where in the pipeline's file it stands."""
+    """An endpoint, and where in the pipeline's file it stands; `why` it cannot be told where it is, if so."""
 
     path: str
     endpoint: Endpoint
+    why: str | None = None
 
 
 def endpoint(text: str) -> Endpoint | None:
@@ -74,9 +80,9 @@ def endpoint(text: str) -> Endpoint | None:
     >>> endpoint("/data/orders.csv")
 
     Raises:
-        InvalidInputError: it is a URL whose host cannot be read.
+        InvalidInputError: it is a URL whose host cannot be read, or one of JDBC that may lead elsewhere.
     """
-    if text.lower().startswith("jdbc:"):
+    if _is_jdbc(text):
         return _database(text)
     if not _URL.match(text):
         return None
@@ -127,8 +133,7 @@ def refusals(
     """A line for every endpoint that is not allowed, with its place in the file; never a URL's query."""
     found = [*named(spec)]
     found += dict.fromkeys(meant for each in found for meant in _of_environment(each.endpoint, environment or {}))
-    refused = [each for each in found if not is_allowed(each.endpoint, allowed)]
-    return [f"{each.path}: {each.endpoint} is not among the agent's allowed_endpoints" for each in refused]
+    return [_refusal(each) for each in found if each.why or not is_allowed(each.endpoint, allowed)]
 
 
 def named(spec: PipelineSpec) -> Iterator[Named]:
@@ -140,9 +145,16 @@ def named(spec: PipelineSpec) -> Iterator[Named]:
     for output in spec.outputs:
         yield from _walk(output.writes, f"{output.place.path}.{_key(OUTPUT, output.writes)}")
     yield from _lineage(spec.lineage)
+    yield from _in_spark(spec.spark)
     for field in fields(spec):
         if field.name not in _PUT_TOGETHER:
             yield from _walk(getattr(spec, field.name), field.name)
+
+
+def _refusal(one: Named) -> str:
+    if one.why is not None:
+        return f"{one.path}: {one.why}, and the agent's allowed_endpoints allow only what is known"
+    return f"{one.path}: {one.endpoint} is not among the agent's allowed_endpoints"
 
 
 def _lineage(lineage: LineageSpec) -> Iterator[Named]:
@@ -167,11 +179,12 @@ def _walk(value: object, path: str) -> Iterator[Named]:
 
 def _in_text(text: str, path: str) -> Iterator[Named]:
     quoted = _QUOTED_IN_SQL.findall(text)
-    for part in quoted or text.split(","):
+    for part in quoted or ([text] if _is_jdbc(text) else text.split(",")):  # a comma in a JDBC URL is another host
         try:
             found = endpoint(part.strip())
-        except InvalidInputError:
-            found = Endpoint("unreadable", "")
+        except InvalidInputError as wrong:
+            yield Named(path, Endpoint("unreadable", ""), str(wrong))
+            continue
         if found is None and _NAMES_A_HOST.search(path) and _is_host(part.strip()):
             found = Endpoint(_ANY, part.strip().lower())
         if found is not None:
@@ -182,8 +195,34 @@ def _implied(value: object, path: str) -> Iterator[Named]:
     if isinstance(value, KafkaInput | KafkaOutput):
         for index, address in enumerate(value.addresses):
             yield Named(f"{path}.addresses.{index}", Endpoint("kafka", address.lower()))
+    if isinstance(value, SqlInput | SqlOutput):
+        for name in detours_by_spark(value.url, value.options):
+            yield _led_elsewhere(f"{path}.options.{name}")
+    if isinstance(value, CatalogSpec) and value.type == "jdbc":
+        given = (name for name in value.options if name.startswith(_TO_DRIVER))
+        for name in detours(value.uri or "", (name.removeprefix(_TO_DRIVER) for name in given)):
+            yield _led_elsewhere(f"{path}.options.{_TO_DRIVER}{name}")
     if isinstance(value, CatalogSpec) and value.type == "glue" and "glue.endpoint" not in value.options:
         yield Named(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
+
+
+def _in_spark(spark: Mapping[str, str]) -> Iterator[Named]:
+    """What the drivers of catalogs are given that Spark's configuration makes."""
+    for key, url in spark.items():
+        catalog, dot, name = key.rpartition(".")
+        if not (catalog.startswith(_CATALOG) and dot and name in ("uri", "url") and _is_jdbc(url)):
+            continue
+        beside = [each.removeprefix(f"{catalog}.") for each in spark if each.startswith(f"{catalog}.")]
+        if spark.get(catalog, "").endswith(_SPARKS_CATALOG):
+            led = detours_by_spark(url, beside)
+        else:
+            given = (each.removeprefix(_TO_DRIVER) for each in beside if each.startswith(_TO_DRIVER))
+            led = [f"{_TO_DRIVER}{each}" for each in detours(url, given)]
+        yield from (_led_elsewhere(f"spark.{catalog}.{each}") for each in led)
+
+
+def _led_elsewhere(path: str) -> Named:
+    return Named(path, Endpoint("unreadable", ""), "a property that may lead the database's driver elsewhere")
 
 
 def _of_environment(one: Endpoint, environment: Mapping[str, str]) -> Iterator[Named]:
@@ -201,7 +240,13 @@ def _first_set(variables: Iterable[str], environment: Mapping[str, str]) -> str 
     return next((name for name in variables if environment.get(name)), None)
 
 
+def _is_jdbc(text: str) -> bool:
+    return text.lstrip().lower().startswith("jdbc:")
+
+
 def _database(url: str) -> Endpoint | None:
+    if (why := detour(url)) is not None:
+        raise InvalidInputError(why)
     try:
         namespace = jdbc_dataset(url, "schema.table").namespace
     except InvalidNameError:
@@ -209,7 +254,8 @@ def _database(url: str) -> Endpoint | None:
     scheme, separator, authority = namespace.partition("://")
     if not separator:
         return None if scheme.partition(":")[0] in _LOCAL_SCHEMES else Endpoint("jdbc", namespace.lower())
-    return Endpoint(scheme, authority.lower())
+    host, slash, instance = authority.lower().partition("/")
+    return Endpoint(scheme, host, slash + instance)
 
 
 def _is_host(text: str) -> bool:

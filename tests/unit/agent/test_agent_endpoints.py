@@ -16,7 +16,7 @@ LINES = "output: {stdout: {rows: 1}}\n"
 
 
 def problems(text: str, *allowed: str, **environment: str) -> list[str]:
-    """The refused places and endpoints."""
+    """The refused places, each with its endpoint or with what cannot be known of it."""
     pipeline = Pipeline(source=HEAD + text, path="/edge/orders.yaml")
     try:
         checked(pipeline, [allowed_by(each) for each in allowed], environment)
@@ -80,6 +80,118 @@ def test_what_stays_on_the_machine_needs_no_leave() -> None:
     to_file = "lineage: {transport: file, file: {path: events.jsonl}}\n"
 
     assert problems(local + to_file) == []
+
+
+POSTGRES = "postgres://db.ok:5432"
+ALL_OK = (POSTGRES, "mysql://db.ok:3306", "mariadb://db.ok:3306", "mssql://db.ok:1433", "mssql://db.ok:1433/one")
+ALL_OK += ("oracle://db.ok:1521", "trino://db.ok:8080", "db2://db.ok:50000", "jdbc:duckdb:/data/shop.db")
+
+
+def by_jdbc(url: str, options: str = "{}") -> str:
+    return f"{SILENT}{ROWS}output: {{sql: {{url: '{url}', table: public.orders, mode: append, options: {options}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "jdbc:postgresql://db.ok:5432/shop?host=127.0.0.2&port=5999",
+        "jdbc:postgresql://db.ok/shop?PGHOST=evil.example",
+        "jdbc:postgresql://db.ok/shop?sslmode=require&PGPORT=5999",
+        "jdbc:postgresql://db.ok/shop?ssl&service=evil",
+        "jdbc:postgresql://db.ok/shop?socketFactory=x&socketFactoryArg=evil",
+        "jdbc:postgresql://db.ok/shop?%50GHOST=evil.example",
+        "jdbc:postgresql://db.ok/shop?ApplicationName=a?PGHOST=evil.example",
+        "jdbc:postgresql://db.ok,evil.example/shop",
+        "jdbc:postgresql://db.ok:5432,evil.example:5432/shop",
+        "jdbc:mysql://db.ok,evil.example/shop",
+        "jdbc:mysql:loadbalance://db.ok,evil.example/shop",
+        "jdbc:mysql:replication://db.ok/shop",
+        "jdbc:mysql+srv://db.ok/shop",
+        "jdbc:mysql://address=(host=evil.example)(port=3306)/shop",
+        "jdbc:mysql://(host=evil.example,port=3306)/shop",
+        "jdbc:mysql://[(host=db.ok),(host=evil.example)]/shop",
+        "jdbc:mysql://db.ok/shop?socksProxyHost=evil.example",
+        "jdbc:mysql://db.ok/shop?socketFactory=evil",
+        "jdbc:mysql://db.ok/shop?propertiesTransform=evil",
+        "jdbc:mariadb:sequential://db.ok,evil.example/shop",
+        "jdbc:sqlserver://db.ok;serverName=evil.example",
+        "jdbc:sqlserver://db.ok;databaseName=shop;server=evil.example",
+        "jdbc:sqlserver://db.ok;failoverPartner=evil.example",
+        "jdbc:sqlserver://;serverName=db.ok;servername=evil.example",
+        "jdbc:sqlserver://db.ok;applicationName={a;serverName=evil.example}",
+        "jdbc:oracle:thin:@db.ok",
+        "jdbc:oracle:thin:@db.ok:1521/shop?TNS_ADMIN=/tmp",
+        "jdbc:oracle:thin:@tcps://db.ok,evil.example:1521/shop",
+        "jdbc:oracle:thin:@tcp://db.ok:1521/shop?https_proxy=evil.example",
+        "jdbc:oracle:oci:@db.ok:1521/shop",
+        "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(HOST=db.ok)(PORT=1521))(ADDRESS=(HOST=evil.example)(PORT=1521)))",
+        "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(HTTPS_PROXY=evil.example)(HOST=db.ok)(PORT=1521)))",
+        "jdbc:db2://db.ok:50000/shop:clientRerouteAlternateServerName=evil.example;",
+        "jdbc:trino://db.ok:8080/lake?socksProxy=evil.example:1080",
+        "jdbc:sqlite::resource:http://evil.example/shop.db",
+    ],
+)
+def test_a_jdbc_url_that_may_lead_elsewhere_than_to_its_host_is_refused(url: str) -> None:
+    (problem,) = problems(by_jdbc(url), *ALL_OK)
+
+    assert problem.startswith("output.sql.url: ")
+    assert "evil" not in problem
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "jdbc:postgresql://db.ok/shop",
+        "jdbc:postgresql://DB.ok:5432/shop?sslmode=require&ApplicationName=edge&currentSchema=sales,public",
+        "jdbc:mysql://db.ok:3306/shop?useSSL=true&serverTimezone=UTC",
+        "jdbc:mariadb://db.ok/shop?sslMode=verify-full",
+        "jdbc:sqlserver://db.ok:1433;databaseName=shop;encrypt=true;trustServerCertificate=false",
+        "jdbc:sqlserver://db.ok\\one:1433;databaseName=shop",
+        "jdbc:sqlserver://;serverName=db.ok;databaseName=shop",
+        "jdbc:oracle:thin:@//db.ok:1521/shop",
+        "jdbc:oracle:thin:@db.ok:1521:shop",
+        "jdbc:oracle:thin:@tcps://db.ok/shop",
+        "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=db.ok)(PORT=1521))(CONNECT_DATA=(SID=x)))",
+        "jdbc:db2://db.ok:50000/shop:currentSchema=SALES;",
+        "jdbc:trino://db.ok:8080/lake/sales?SSL=true",
+        "jdbc:duckdb:/data/shop.db",
+        "jdbc:sqlite:/data/shop.db",
+        "jdbc:sqlite:/data/shop.db?journal_mode=WAL",
+    ],
+)
+def test_a_jdbc_url_of_an_allowed_host_may_say_how_it_is_used(url: str) -> None:
+    assert problems(by_jdbc(url), *ALL_OK) == []
+
+
+def test_what_a_databases_driver_is_given_beside_the_url_may_not_lead_elsewhere_either() -> None:
+    url = "jdbc:postgresql://db.ok/shop"
+    iceberg = "type: jdbc, warehouse: /lake, uri: 'jdbc:postgresql://db.ok/lake'"
+
+    assert problems(by_jdbc(url, "{batchsize: 500, sslmode: require}"), POSTGRES) == []
+    assert problems(by_jdbc("jdbc:sqlite:/data/shop.db", "{journal_mode: WAL}")) == []
+    for option in ("PGHOST", "socketFactory", "connectionProvider", "service"):
+        (problem,) = problems(by_jdbc(url, f"{{batchsize: 500, {option}: evil}}"), POSTGRES)
+        assert problem.startswith(f"output.sql.options.{option}: ")
+        catalog = f"{SILENT}{ROWS}{LINES}catalogs: {{c: {{{iceberg}, options: {{jdbc.{option}: evil}}}}}}\n"
+        (problem,) = problems(catalog, POSTGRES)
+        assert problem.startswith(f"catalogs.c.options.jdbc.{option}: ")
+
+
+def test_a_catalog_that_only_sparks_configuration_makes_is_looked_at_too() -> None:
+    catalog = "spark.sql.catalog.c.url: 'jdbc:postgresql://db.ok/shop'"
+    kind = "spark.sql.catalog.c: org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+    iceberg = "spark.sql.catalog.c.uri: 'jdbc:postgresql://db.ok/lake', spark.sql.catalog.c.type: jdbc"
+
+    def led(*entries: str) -> list[str]:
+        return [
+            line.partition(": ")[0]
+            for line in problems(f"{SILENT}{ROWS}{LINES}spark: {{{', '.join(entries)}}}", POSTGRES)
+        ]
+
+    assert led(catalog, kind, "spark.sql.catalog.c.fetchsize: '10'") == []
+    assert led(catalog, kind, "spark.sql.catalog.c.PGHOST: evil") == ["spark.spark.sql.catalog.c.PGHOST"]
+    assert led(iceberg, "spark.sql.catalog.c.cache-enabled: 'false'") == []
+    assert led(iceberg, "spark.sql.catalog.c.jdbc.PGHOST: evil") == ["spark.spark.sql.catalog.c.jdbc.PGHOST"]
 
 
 def test_an_allowed_endpoint_allows_what_is_below_its_path_and_nothing_beside_it() -> None:
