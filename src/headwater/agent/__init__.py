@@ -11,6 +11,7 @@
     engine.py     the worker as the agent sees it: a process that is started when needed, and may die
     worker.py     the worker: the one process with Spark; runs executions, watches their lineage
     outcomes.py   how executions ended, on disk until the agent has recorded it
+    leftovers.py  what executions left that are over, sent on; deliveries.py: what became of events, by run
     logs.py       the log of each execution
     closing.py    the last events of a run that ended without a word
     loop.py       decides by the pure parts, records, and only then acts

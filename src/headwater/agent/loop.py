@@ -6,7 +6,7 @@ import logging
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,8 +16,9 @@ from headwater.agent.config import AgentConfig
 from headwater.agent.deployed import Deployed
 from headwater.agent.deploying import checked
 from headwater.agent.engine import Engine
+from headwater.agent.leftovers import LOOK_EVERY_S, Leftovers
 from headwater.agent.logs import remove_logs
-from headwater.agent.messages import Began, Close, ClosedRun, Halt, Over, Pipeline, Pulse, Report, Run, Unfit
+from headwater.agent.messages import Began, Close, ClosedRun, Halt, Later, Over, Pipeline, Pulse, Report, Run, Unfit
 from headwater.agent.outcomes import drop_outcome, kept_outcomes
 from headwater.agent.planning import dispatchable
 from headwater.agent.states import (
@@ -29,6 +30,7 @@ from headwater.agent.states import (
     Closed,
     Ended,
     Execution,
+    Felt,
     Happening,
     Lost,
     Seen,
@@ -37,6 +39,7 @@ from headwater.agent.states import (
     StopAsked,
     Told,
     Trigger,
+    WentOut,
     after,
 )
 from headwater.agent.store import AgentStore, Job
@@ -82,12 +85,17 @@ class Agent:
         self.engine = Engine(_worker_settings(around), self._heard, self._worker_ended)
         self._news = asyncio.Event()
         self._is_ending = False
-        self._unheard: deque[Began | Over | ClosedRun] = deque()
+        self._unheard: deque[Began | Over | ClosedRun | Later] = deque()
         self._is_recovered = False
         self._is_worker_gone = False
         self._worker_from_s = around.monotonic()
         self._short_lives = 0
         self._busy_at_s = around.monotonic()
+        self.leftovers = Leftovers(around.home, store, around.config.allowed, self._woken)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._look_at_s = around.monotonic()
+        self._ended: dict[tuple[int, int], Execution] = {}
+        """The newest to have ended of a version, unless it was looked at what they left."""
 
     def deploy(self, pipeline: Pipeline, by: str | None) -> Job:
         """Make this the current version of its job; an execution of an older one ends, superseded.
@@ -141,6 +149,7 @@ class Agent:
 
     async def serve(self) -> None:
         """Close what a crash left open, and run what is deployed; once `shut_down` was called, end what runs."""
+        self._loop = asyncio.get_running_loop()
         while not self._is_ending:
             self._news.clear()
             try:
@@ -164,6 +173,7 @@ class Agent:
         except UnavailableError as fault:
             log.error("how executions ended is not recorded: %s", fault)
         await self.engine.end()
+        self.leftovers.close()
         with contextlib.suppress(UnavailableError):  # the next agent finds them, as if this one had been killed
             self._lose()
 
@@ -189,15 +199,19 @@ class Agent:
         """Do all that is due now; gives how long nothing else will be."""
         if not self._is_recovered:
             self._recover()
+        if went := self.leftovers.take():
+            self._unheard.append(Later(went=went))
         self._hear()
         self._lose()
         for job in self.store.jobs():
             if job.wanted == "deleted" and not self.deployed.unfinished(job):
                 remove_logs(self.around.home, self.store.forget(job))
                 self.deployed.forget(job)
+                self._ended = {version: one for version, one in self._ended.items() if one.job_id != job.id}
         self.engine.tidy()
         waits = [_DISK_AGAIN_S if self._unheard else _LONGEST_S, *self._planned()]
         unfinished = self.store.unfinished()
+        waits.append(self._send_on(is_idle=not unfinished))
         if unfinished:
             self._busy_at_s = self.around.monotonic()
             waits.append(await self._worker_ready(unfinished))
@@ -206,6 +220,38 @@ class Agent:
         elif self.engine.is_running:
             waits.append(await self._ended_if_idle())
         return min(waits)
+
+    def _send_on(self, *, is_idle: bool) -> float:
+        """Have sent what executions left that are over; how many seconds until it is looked for again."""
+        owing = self.store.owing()
+        if not (owing or self._ended or self.leftovers.is_busy or self.store.left_by()):
+            return _LONGEST_S
+        if (wait_s := self._look_at_s - self.around.monotonic()) > 0:
+            return wait_s
+        now = self.around.now()
+        felt = self.leftovers.look([*owing, *self._ended.values()], is_idle=is_idle)
+        self.store.record(now, *(after(one, Felt(health), now) for one, health in felt))
+        self._ended.clear()
+        self._look_at_s = self.around.monotonic() + LOOK_EVERY_S
+        return LOOK_EVERY_S
+
+    def _went_out(self, went: Mapping[str, WentOut], now: datetime) -> None:
+        changed = []
+        for run_id, each in went.items():
+            with contextlib.suppress(NotFoundError):  # its job was deleted, or it is an emitter's own
+                one = self.store.execution(run_id)
+                changed.append(after(one, Felt(one.health.after(each)), now))
+        self.store.record(now, *changed)
+
+    def _look_soon(self) -> None:
+        self._look_at_s = self.around.monotonic()
+        self._news.set()
+
+    def _woken(self) -> None:
+        """Called by the threads that send."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it is closed: the agent has ended
+                self._loop.call_soon_threadsafe(self._look_soon)
 
     def _lose(self) -> None:
         """What was under way in a worker that is gone, and whose reports are all heard, is lost."""
@@ -286,6 +332,9 @@ class Agent:
         for one in self.store.unfinished():
             self._happened(one, Lost())
             shutil.rmtree(fetched_folder(self.around.home, one.run_id), ignore_errors=True)
+        for job in self.store.jobs():
+            for one in self.store.executions(job.id, limit=1):
+                self._ended[one.job_id, one.version] = one
         self._is_recovered = True
 
     def _heard(self, report: Report) -> None:
@@ -310,7 +359,10 @@ class Agent:
         except UnavailableError as fault:
             log.error("a report of the worker waits: %s", fault)
 
-    def _take(self, report: Began | Over | ClosedRun) -> None:
+    def _take(self, report: Began | Over | ClosedRun | Later) -> None:
+        if isinstance(report, Later):
+            self._went_out(report.went, self.around.now())
+            return
         try:
             one = self.store.execution(report.run_id)
         except NotFoundError:  # its job was deleted
@@ -323,10 +375,10 @@ class Agent:
             case Over():
                 self._happened(one, Ended(report.end, report.error, report.counters, report.health), report.at)
                 drop_outcome(self.around.home, one.run_id)
-            case ClosedRun(problem=problem):
+            case ClosedRun(problem=problem, waiting=waiting, why=why):
                 if problem is not None:
                     log.error("a lost run could not be closed", extra={"run_id": one.run_id, "why": problem})
-                self._happened(one, Closed(problem), now)
+                self._happened(one, Closed(problem, waiting, why), now)
 
     def _seen(self, pulse: Pulse) -> None:
         now = self.around.now()
@@ -355,6 +407,9 @@ class Agent:
             self.store.record(at, changed)
         if changed.state != one.state:
             log.info("execution is %s", changed.state, extra={"run_id": one.run_id})
+            if changed.is_over:
+                self._ended[one.job_id, one.version] = changed
+                self._look_soon()
             self._news.set()
         return changed
 

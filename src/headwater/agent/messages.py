@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from headwater.agent.states import Health
+from headwater.agent.states import Health, WentOut
 from headwater.model.facts import TerminalState
 
 
@@ -106,11 +106,26 @@ class Over:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedRun:
-    """The end of a lost run is told, or cannot be: `problem` says why."""
+    """The end of a lost run is told, or cannot be: `problem` says why.
+
+    Attributes:
+        waiting: how many of the events that tell it wait; `why`.
+    """
 
     run_id: str
     problem: str | None = None
+    waiting: int = 0
+    why: str | None = None
     kind: Literal["closed"] = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """What executions that are over had left, and an emitter of another one took up, went out."""
+
+    went: Mapping[str, WentOut]
+    """By run id."""
+    kind: Literal["later"] = "later"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +136,7 @@ class Unfit:
 
 
 Command = Run | Halt | Close | Quit
-Report = Began | Pulse | Over | ClosedRun | Unfit
+Report = Began | Pulse | Over | ClosedRun | Later | Unfit
 
 _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Annotated[Command, Field(discriminator="kind")])
 _REPORTS: Final[TypeAdapter[Report]] = TypeAdapter(Annotated[Report, Field(discriminator="kind")])

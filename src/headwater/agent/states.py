@@ -9,6 +9,7 @@
 `lost` is an execution whose worker went away without a word; once its run is closed, it has `failed`, `crashed`.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -33,12 +34,31 @@ _STATE_OF_END: Final[Mapping[TerminalState, State]] = {"COMPLETE": "completed", 
 
 
 @dataclass(frozen=True, slots=True)
+class WentOut:
+    """Events of an execution that wait no more, whoever sent them.
+
+    Attributes:
+        delivered: acknowledged ones, by transport.
+        refused: those that their target will never take; `why` for the last.
+    """
+
+    delivered: Mapping[str, int]
+    refused: int = 0
+    why: str | None = None
+
+    @property
+    def count(self) -> int:
+        """How many they are, each counted once a transport."""
+        return sum(self.delivered.values()) + self.refused
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """What became of the run's events; the pipeline feels none of it.
 
     Attributes:
         delivered: acknowledged events, by transport.
-        waiting: events that wait for a transport.
+        waiting: events that wait for a transport, each counted once a transport.
         dropped: lost events, by reason.
         last_error: why the last delivery failed, if one did.
     """
@@ -52,6 +72,18 @@ class Health:
     def is_good(self) -> bool:
         """Whether no event is lost, and none waits behind an error."""
         return not self.dropped and not (self.waiting and self.last_error)
+
+    def after(self, went: WentOut) -> "Health":
+        """Once these went out too."""
+        delivered = Counter(self.delivered) + Counter(went.delivered)
+        dropped = Counter(self.dropped) + Counter({"refused": went.refused})
+        waiting = max(0, self.waiting - went.count)
+        last_error = went.why or (self.last_error if waiting or dropped else None)
+        return Health(dict(delivered), waiting, dict(dropped), last_error)
+
+    def without_waiting(self) -> "Health":
+        """Once it is known that nothing waits any more."""
+        return replace(self, waiting=0, last_error=self.last_error if self.dropped else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +174,22 @@ class Closed:
 
     Attributes:
         problem: why that could not be, and lineage shows the run as open; None where it was told.
+        waiting: how many of the events that told it wait; `why`.
     """
 
     problem: str | None = None
+    waiting: int = 0
+    why: str | None = None
 
 
-Happening = Sent | Told | Seen | StopAsked | Ended | Lost | Closed
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """What became of the execution's events since the worker said it last; what is under way says that itself."""
+
+    health: Health
+
+
+Happening = Sent | Told | Seen | StopAsked | Ended | Lost | Closed | Felt
 """What may happen to an execution, as `after` takes it."""
 
 
@@ -172,10 +214,13 @@ def after(one: Execution, what: Happening, at: datetime) -> Execution:
             return _ended(one, what, at)
         case Lost() if one.state in UNDER_WAY:
             return replace(one, state="lost", stop=Stop(CRASHED))
-        case Closed(problem) if one.state == "lost":
+        case Felt(health) if one.state in ENDED | {"lost"}:
+            return replace(one, health=health)
+        case Closed(problem, waiting, why) if one.state == "lost":
             still_open = "" if problem is None else f"; its run stays open in lineage, for it cannot be told: {problem}"
             error = one.error or f"{_WITHOUT_A_WORD}{still_open}"
-            return replace(one, state="failed", ended_at=one.last_seen or at, error=error)
+            health = replace(one.health, waiting=one.health.waiting + waiting, last_error=why or one.health.last_error)
+            return replace(one, state="failed", ended_at=one.last_seen or at, error=error, health=health)
     return one
 
 

@@ -38,13 +38,23 @@ CREATE TABLE IF NOT EXISTS transition (
     run_id TEXT NOT NULL REFERENCES execution ON DELETE CASCADE, at_us INTEGER NOT NULL, state TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS transition_of_execution ON transition (run_id);
+CREATE INDEX IF NOT EXISTS execution_that_owes ON execution (state) WHERE json_extract(body, '$.health.waiting') > 0;
+CREATE TABLE IF NOT EXISTS left_by (  -- pipelines of executions that are forgotten, though events of theirs wait
+    source TEXT NOT NULL, path TEXT NOT NULL, settings TEXT NOT NULL, PRIMARY KEY (source, path, settings)
+) STRICT;
 """
-_SCHEMA_VERSION: Final = 1
+_SCHEMA_VERSION: Final = 2
 _CHANGES: Final = 200
 """How often a stream, which runs for months, is told to have become `degraded`, and `running` again."""
 _OLD_CHANGES: Final = """
 DELETE FROM transition WHERE run_id = ?1 AND state IN ('running', 'degraded') AND rowid <= (
     SELECT rowid FROM transition WHERE run_id = ?1 AND state = 'degraded' ORDER BY rowid DESC LIMIT 1 OFFSET ?2)
+"""
+# As in the index, so that it is found there.
+_OWES: Final = "json_extract(body, '$.health.waiting') > 0"
+_REMEMBER: Final = """
+INSERT OR IGNORE INTO left_by SELECT source, path, settings FROM version WHERE (job_id, version) IN (
+    SELECT job_id, version FROM execution WHERE
 """
 _OVER: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
 
@@ -201,6 +211,21 @@ class AgentStore:
         )
         return [_execution(row) for row in rows]
 
+    def owing(self) -> list[Execution]:
+        """All executions that are over and have events that wait, the oldest first."""
+        rows = self._read(f"SELECT * FROM execution WHERE state IN ({_OVER}) AND {_OWES} ORDER BY rowid")  # noqa: S608
+        return [_execution(row) for row in rows]
+
+    def left_by(self) -> list[Pipeline]:
+        """Pipelines of executions that are forgotten, though events of theirs waited."""
+        return [_pipeline(row) for row in self._read("SELECT * FROM left_by")]
+
+    def drop_left_by(self, pipeline: Pipeline) -> None:
+        """Nothing of these waits any more."""
+        values = (pipeline.source, pipeline.path, json.dumps(dict(pipeline.settings)))
+        with self._transaction():
+            self._db.execute("DELETE FROM left_by WHERE source = ? AND path = ? AND settings = ?", values)
+
     def transitions(self, run_id: str) -> list[Transition]:
         """How an execution came to where it is, from the first on."""
         rows = self._read("SELECT at_us, state FROM transition WHERE run_id = ? ORDER BY rowid", (run_id,))
@@ -209,6 +234,7 @@ class AgentStore:
     def forget(self, job: Job) -> list[str]:
         """Delete a job with all that is known of it; gives the run ids of its executions."""
         with self._transaction():
+            self._db.execute(f"{_REMEMBER} job_id = ? AND {_OWES})", (job.id,))
             rows = self._db.execute("SELECT run_id FROM execution WHERE job_id = ?", (job.id,)).fetchall()
             self._db.execute("DELETE FROM job WHERE id = ?", (job.id,))
         return [row["run_id"] for row in rows]
@@ -216,11 +242,12 @@ class AgentStore:
     def prune(self, job_id: int, keep: int) -> list[str]:
         """Forget all executions of a job that are over but the newest; gives the run ids of those forgotten."""
         with self._transaction():
-            rows = self._db.execute(
-                f"DELETE FROM execution WHERE state IN ({_OVER}) AND run_id IN (SELECT run_id FROM execution "  # noqa: S608
-                "WHERE job_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?) RETURNING run_id",
-                (job_id, keep),
-            ).fetchall()
+            old = (
+                f"state IN ({_OVER}) AND run_id IN (SELECT run_id FROM execution "  # noqa: S608
+                "WHERE job_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)"
+            )
+            self._db.execute(f"{_REMEMBER} {old} AND {_OWES})", (job_id, keep))
+            rows = self._db.execute(f"DELETE FROM execution WHERE {old} RETURNING run_id", (job_id, keep)).fetchall()  # noqa: S608
         return [row["run_id"] for row in rows]
 
     def _current(self, job: Job) -> Version:
@@ -266,12 +293,15 @@ def _job(row: sqlite3.Row) -> Job:
     return Job(**dict(row))
 
 
+def _pipeline(row: sqlite3.Row) -> Pipeline:
+    return Pipeline(source=row["source"], path=row["path"], settings=json.loads(row["settings"]))
+
+
 def _version(row: sqlite3.Row) -> Version:
-    pipeline = Pipeline(source=row["source"], path=row["path"], settings=json.loads(row["settings"]))
     return Version(
         job_id=row["job_id"],
         version=row["version"],
-        pipeline=pipeline,
+        pipeline=_pipeline(row),
         deployed_at=_time(row["deployed_us"]),
         deployed_by=row["deployed_by"],
     )

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
+from headwater.agent.deliveries import Deliveries
 from headwater.agent.deploying import checked
 from headwater.agent.logs import log_of, written_log
 from headwater.agent.messages import (
@@ -28,6 +29,7 @@ from headwater.agent.messages import (
     Close,
     ClosedRun,
     Halt,
+    Later,
     Over,
     Pulse,
     Quit,
@@ -66,14 +68,25 @@ class _Underway:
     run_id: str
     stop: StopSignal = field(default_factory=StopSignal)
     emitter: Emitter | None = None
+    transports: int = 0
+    deliveries: Deliveries = field(default_factory=Deliveries)
     counters: Mapping[str, object] = field(default_factory=dict)
 
     def health(self) -> Health:
         """What became of its events so far."""
         if self.emitter is None:
             return Health()
-        stats = self.emitter.stats()
-        return Health(dict(stats.delivered), stats.spooled, dict(stats.dropped), stats.last_error)
+        # Of what the emitter has to do with, others may have left some, of which is told there.
+        stats, own = self.emitter.stats(), self.deliveries.of(self.run_id)
+        waiting = min(stats.spooled, max(0, self.deliveries.told * self.transports - own.count))
+        refused = {"refused": own.refused} if own.refused else {}
+        dropped = {reason: count for reason, count in stats.dropped.items() if reason != "refused"}
+        return Health(own.delivered, waiting, {**dropped, **refused}, stats.last_error)
+
+    def waiting_of_told(self) -> int:
+        """At most how many of the events that were told here wait."""
+        waiting = 0 if self.emitter is None else self.emitter.stats().spooled
+        return min(waiting, self.deliveries.told * self.transports)
 
     def is_secure(self) -> bool:
         """Whether what it told so far outlives a kill and a power cut; waits for that."""
@@ -111,6 +124,8 @@ class Worker:
         """Report what is alive; False once Spark is gone and nothing runs any more."""
         with self._lock:
             underway = list(self._underway.values())
+        for one in underway:
+            self._tell_of_others(one, but=one.run_id)
         if underway:
             alive = (Alive(run_id=one.run_id, counters=one.counters, health=one.health()) for one in underway)
             self._report(Pulse(alive=tuple(alive)))
@@ -127,6 +142,7 @@ class Worker:
                 log.exception("an execution could not be run", extra={"run_id": one.run_id})
                 over = self._over(one, "FAIL", _told(fault), _NO_COUNTERS)
             log.info("over: %s %s", over.end, over.error or "")
+        self._tell_of_others(one, but=one.run_id)
         with self._lock:
             del self._underway[one.run_id]
         if _jvm_is_gone():
@@ -174,11 +190,14 @@ class Worker:
             yield "", lambda _: None
             return
         key = load_or_create(self._settings.home)
-        with Emitter.of_node(emit_config(lineage, self._settings.home), key) as emitter:
+        config = emit_config(lineage, self._settings.home)
+        one.transports = sum(each is not None for each in (config.http, config.file))
+        with Emitter.of_node(config, key, observe=one.deliveries) as emitter:
             one.emitter = emitter
             yield key.node_id, partial(self._passed_on, one, emitter)
 
     def _passed_on(self, one: _Underway, emitter: Emitter, event: bytes) -> None:
+        one.deliveries.put()
         emitter.put(event)
         try:
             told = orjson.loads(event)
@@ -187,6 +206,11 @@ class Worker:
                 self._report(Began(run_id=one.run_id))
         except (ValueError, LookupError, TypeError, AttributeError):
             log.warning("an event's counters could not be read", extra={"run_id": one.run_id})
+
+    def _tell_of_others(self, one: _Underway, but: str | None) -> None:
+        """Of what its emitter took up from executions before, but for one run."""
+        if went := one.deliveries.take(but):
+            self._report(Later(went=went))
 
     def _over(self, one: _Underway, end: Any, error: str | None, counters: Mapping[str, object]) -> Over:  # noqa: ANN401
         return Over(
@@ -197,9 +221,9 @@ class Worker:
         from headwater.agent.closing import last_events  # the OpenLineage client: 0.4 s, and only needed here
 
         problem = None
+        one = _Underway(command.run_id)
         try:
             spec = checked(command.pipeline)
-            one = _Underway(command.run_id)
             with self._emission(spec.lineage, one) as (_, put):
                 for event in last_events(spec, command) if spec.lineage.enabled else []:
                     put(event)
@@ -209,7 +233,9 @@ class Worker:
         except Exception as fault:
             log.exception("a run could not be closed", extra={"run_id": command.run_id})
             problem = _told(fault)
-        self._report(ClosedRun(run_id=command.run_id, problem=problem))
+        why = one.health().last_error
+        self._tell_of_others(one, but=None)
+        self._report(ClosedRun(run_id=one.run_id, problem=problem, waiting=one.waiting_of_told(), why=why))
 
 
 def main() -> None:

@@ -12,6 +12,8 @@
     backlog.py    Backlog: all that waits for one target, oldest first: adopted spools, our own, and memory
     spool.py      Spool: signed events in an SQLite file; survives kill -9
     claim.py      Claim: a directory that is ours while we live, and anybody's once we are dead
+    places.py     where in the spool directory what is, and whether anything is left there
+    observed.py   a transport that somebody looks at
     transport.py  what a transport promises, and the three ways a delivery ends
     http.py       POST to a service                file.py      append to a JSONL file, rotated by size
     shipment.py   what the file transport wrote, sent later and from elsewhere; shipment_marks.py: how far that is

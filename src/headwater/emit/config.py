@@ -28,6 +28,11 @@ class HttpConfig:
     timeout_s: float = 3.0
     token_env: str | None = None
 
+    @property
+    def target(self) -> str:
+        """The endpoint without its query, which may hold a key."""
+        return urlsplit(self.endpoint)._replace(query="", fragment="").geturl()
+
     def __post_init__(self) -> None:
         """Refuse what must not be shown."""
         if "@" in urlsplit(self.endpoint).netloc:
@@ -43,6 +48,11 @@ class FileConfig:
 
     path: Path = Path("events.jsonl")
     rotation_size_mb: float = 64
+
+    @property
+    def target(self) -> str:
+        """The file's absolute path."""
+        return str(self.path.absolute())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,11 @@ class Courier:
         self._arrived.set()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits for the transport, neither here nor with a dead process."""
+        return self._backlog.is_empty
+
+    @property
     def is_safe(self) -> bool:
         """Whether what waits would outlive this process, however it ends."""
         return self._backlog.is_safe

@@ -1,7 +1,6 @@
 """The emitter: what a pipeline puts its events into."""
 
 import atexit
-import hashlib
 import logging
 import os
 import secrets
@@ -19,6 +18,8 @@ from headwater.emit.file import FileTransport
 from headwater.emit.http import HttpTransport
 from headwater.emit.intake import Intake
 from headwater.emit.metrics import EmitMetrics, EmitStats
+from headwater.emit.observed import Observe, Observed
+from headwater.emit.places import named, place
 from headwater.emit.pulse import Pulse
 from headwater.emit.receipts import Receipts
 from headwater.emit.spool import Outgoing
@@ -56,8 +57,12 @@ class Emitter:
         chain: Chain | None = None,
         metrics: EmitMetrics | None = None,
         clock: Callable[[], float] = time.time,
+        observe: Observe | None = None,
     ) -> None:
-        """Start the threads; `chain` is the one that `sign` puts events into, if it does."""
+        """Start the threads; `chain` is the one that `sign` puts events into, if it does.
+
+        `observe` is told what became of each event, also of those that dead processes left.
+        """
         self._process = os.getpid()
         self._config = config
         self._sign = sign
@@ -66,6 +71,8 @@ class Emitter:
         self._metrics = metrics or EmitMetrics()
         self._pulse = Pulse(chain, config.heartbeat_s, self._metrics) if chain and config.heartbeat_s else None
         transports = self._transports(config)
+        if observe is not None:
+            transports = [Observed(each, observe) for each in transports]
         self._intake = self._opened_intake(transports)
         self._couriers = [self._courier(transport) for transport in transports]
         self._is_closing = False
@@ -76,13 +83,25 @@ class Emitter:
         atexit.register(self.close)
 
     @classmethod
-    def of_node(cls, config: EmitConfig, key: NodeKey, *, clock: Callable[[], float] = time.time) -> Self:
+    def of_node(
+        cls,
+        config: EmitConfig,
+        key: NodeKey,
+        *,
+        clock: Callable[[], float] = time.time,
+        observe: Observe | None = None,
+    ) -> Self:
         """An emitter that signs with the node's key, in an epoch of its own in the node's chain."""
         metrics = EmitMetrics()
         epoch = run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
-        directory = config.spool / _named("chain", key.node_id) if config.spool else None
+        directory = place(config.spool, "chain", key.node_id)
         chain = Chain(key, epoch, directory, metrics.failed)
-        return cls(config, chain.sign, chain=chain, metrics=metrics, clock=clock)
+        return cls(config, chain.sign, chain=chain, metrics=metrics, clock=clock, observe=observe)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing that was signed waits, neither here nor with a dead process."""
+        return self._is_a_parents or all(courier.is_empty for courier in self._couriers)
 
     def put(self, event: bytes) -> None:
         """Queue an unsigned event; never blocks and never raises."""
@@ -181,19 +200,19 @@ class Emitter:
         """Those of the service, whose head the chain names from then on; without a chain nobody would."""
         if self._chain is None:
             return None
-        directory = config.spool / _named("chain", self._chain.key.node_id) if config.spool else None
-        path = directory / f"{_named('receipt', HttpTransport(http).target)}.json" if directory else None
+        directory = place(config.spool, "chain", self._chain.key.node_id)
+        path = directory / f"{named('receipt', http.target)}.json" if directory else None
         return Receipts(path, self._chain.note, self._metrics.failed, self._metrics.mended)
 
     def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
-        spool, max_bytes = self._config.spool, int(self._config.spool_max_mb * _MB)
+        max_bytes = int(self._config.spool_max_mb * _MB)
         # What runs over is for all targets: it is taken up again by an emitter for the same ones.
-        overflow_dir = spool / _named("overflow", *(transport.target for transport in transports)) if spool else None
+        overflow_dir = place(self._config.spool, "overflow", *(transport.target for transport in transports))
         return Intake(self._config.queue_size, overflow_dir, max_bytes, self._metrics)
 
     def _courier(self, transport: Transport) -> Courier:
-        spool, max_bytes = self._config.spool, int(self._config.spool_max_mb * _MB)
-        directory = spool / _named(transport.name, transport.target) if spool else None
+        max_bytes = int(self._config.spool_max_mb * _MB)
+        directory = place(self._config.spool, transport.name, transport.target)
         backlog = Backlog(transport.name, directory, max_bytes, self._metrics)
         return Courier(transport, backlog, self._metrics, clock=self._clock)
 
@@ -248,8 +267,3 @@ class Emitter:
             # Its message may hold a piece of the event.
             self._metrics.dropped("sign_failed", 1, type(fault).__name__)
         return None
-
-
-def _named(kind: str, *targets: str) -> str:
-    """A directory name that is the same for the same targets and says nothing about them."""
-    return f"{kind}-{hashlib.sha256(chr(0).join(targets).encode()).hexdigest()[:16]}"

@@ -87,7 +87,7 @@ class HttpTransport:
     @property
     def target(self) -> str:
         """The endpoint without its query, which may hold a key."""
-        return urlsplit(self._config.endpoint)._replace(query="", fragment="").geturl()
+        return self._config.target
 
     def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Post the events in one body, if the service takes that, else the first.

@@ -1,0 +1,54 @@
+"""Where in the spool directory things are: what waits for a target, and what is the node's own."""
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from headwater.emit.claim import orphans
+from headwater.emit.config import EmitConfig
+
+_KINDS: Final = ("http", "file", "overflow")
+
+
+def place(spool: Path | None, kind: str, *targets: str) -> Path | None:
+    """A directory that is the same for the same targets, and whose name says nothing about them."""
+    return None if spool is None else spool / named(kind, *targets)
+
+
+def named(kind: str, *targets: str) -> str:
+    """The name of such a directory or file."""
+    return f"{kind}-{hashlib.sha256(chr(0).join(targets).encode()).hexdigest()[:16]}"
+
+
+def places_of(config: EmitConfig) -> list[Path]:
+    """Where what waits for the targets is: of each its spools, and what ran over on its way to all of them."""
+    http = [] if config.http is None else [config.http.target]
+    file = [] if config.file is None else [config.file.target]
+    spools = [
+        *(place(config.spool, "http", each) for each in http),
+        *(place(config.spool, "file", each) for each in file),
+    ]
+    return [each for each in (*spools, place(config.spool, "overflow", *http, *file)) if each is not None]
+
+
+def is_anything_waiting(spool: Path) -> bool:
+    """Whether something may wait, for whichever target, with any process, dead or alive."""
+    return any(True for kind in _KINDS for _ in spool.glob(f"{kind}-*/[0-9]*"))
+
+
+def is_clear(config: EmitConfig) -> bool:
+    """Whether nothing waits for the targets, with no process, dead or alive."""
+    return not any(True for folder in places_of(config) for _ in folder.glob("[0-9]*"))
+
+
+def is_left(config: EmitConfig) -> bool:
+    """Whether processes that are gone left something for the targets.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    for folder in places_of(config):
+        for claim in orphans(folder):
+            claim.release()
+            return True
+    return False
