@@ -99,7 +99,8 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
         yield key.node_id, emitter.put
     stats = emitter.stats()
     if stats.spooled:
-        say(f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}", err=True)
+        waits = f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}"
+        say(f"{waits}; the next run that tells the same target sends them, too", err=True)
 
 
 def overrides(settings: list[str]) -> Mapping[str, str]:

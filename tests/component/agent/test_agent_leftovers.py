@@ -15,14 +15,17 @@ from openlineage.client.event_v2 import RunState
 
 from headwater.agent.config import AgentConfig
 from headwater.agent.loop import Agent, Around
-from headwater.agent.messages import Pipeline
-from headwater.agent.states import Execution, Health
+from headwater.agent.messages import Close, ClosedRun, Later, Pipeline, Report
+from headwater.agent.states import Execution, Health, WentOut
 from headwater.agent.store import AgentStore
+from headwater.agent.worker import Worker
+from headwater.agent.worker_settings import WorkerSettings
 from headwater.emission import new_run_id
 from headwater.emit.config import EmitConfig, FileConfig
 from headwater.emit.emitter import Emitter
 from headwater.model.build import run_event
 from headwater.signing.keyfile import load_or_create
+from tests.support.service import eventually
 
 NOW = datetime(2026, 5, 22, 14, 0, tzinfo=UTC)
 RUN = "01a1fd5c-bf4f-7259-9205-000000000001"
@@ -162,3 +165,40 @@ def test_what_nobody_has_any_more_waits_no_more(store: AgentStore, tmp_path: Pat
         pass  # another program for the same target, which is faster
 
     assert served(started(store, tmp_path), lambda: store.execution(RUN).health == Health())
+
+
+LOST = "01a1fd5c-bf4f-7259-9205-000000000002"
+
+
+def closed(home: Path, out: Path) -> list[Report]:
+    """What a worker reports that tells the end of a lost run."""
+    reports: list[Report] = []
+    worker = Worker(WorkerSettings(home=home, master="local[1]", spark={}, stop_grace_s=1), reports.append)
+    source = PIPELINE.replace("OUT", str(out)).replace("lineage: {", "lineage: {drain_timeout: 2s, ")
+    pipeline = Pipeline(source=source, path=str(home / "daily.yaml"))
+    worker.obey(Close(run_id=LOST, pipeline=pipeline, is_told=True, started_at=NOW, last_seen=NOW))
+    assert eventually(lambda: any(isinstance(one, ClosedRun) for one in reports))
+    return reports
+
+
+def test_a_worker_that_takes_up_what_another_execution_left_tells_what_became_of_it(
+    store: AgentStore, tmp_path: Path, out: Path
+) -> None:
+    ended(store, tmp_path, out)
+    out.parent.unlink()
+
+    later, over = closed(tmp_path, out)
+
+    assert later == Later(went={RUN: WentOut({"file": 2}), LOST: WentOut({"file": 1})})
+    assert over == ClosedRun(run_id=LOST)
+    agent = started(store, tmp_path)
+    assert served(
+        agent, lambda: store.execution(RUN).health == Health({"file": 2}), meanwhile=lambda: agent._heard(later)
+    )
+
+
+def test_the_end_of_a_lost_run_that_nobody_takes_waits_and_is_told_as_waiting(tmp_path: Path, out: Path) -> None:
+    (over,) = closed(tmp_path, out)
+
+    assert isinstance(over, ClosedRun)
+    assert (over.waiting, str(out) in (over.why or "")) == (1, True)

@@ -131,3 +131,30 @@ def test_a_stream_that_is_troubled_for_months_has_its_beginning_and_its_newest_c
     assert states[0] == "pending"
     assert 398 < len(states) < 403
     assert states[-2:] == ["running", "degraded"]
+
+
+def test_executions_whose_events_wait_are_known_and_their_pipelines_outlive_them(store: AgentStore, job: Job) -> None:
+    over = [replace(execution(job, n), state="completed", health=Health(waiting=n)) for n in range(3)]
+    store.record(NOON, *over, replace(execution(job, 3), state="running", health=Health(waiting=3)))
+
+    owing = store.owing()
+    before = store.left_by()
+    store.prune(job.id, keep=2)
+    pruned = store.left_by()
+    store.drop_left_by(PIPELINE)
+    dropped = store.left_by()
+    store.forget(job)
+
+    assert owing == over[1:]
+    assert (before, pruned, dropped, store.left_by()) == ([], [PIPELINE], [], [PIPELINE])
+
+
+def test_a_database_of_an_older_agent_is_brought_forward(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    with AgentStore(path) as older:
+        job = older.deploy("edge", "orders", PIPELINE, NOON, None)
+        older._db.executescript("DROP TABLE left_by; DROP INDEX execution_that_owes; PRAGMA user_version = 1;")
+
+    with AgentStore(path) as store:
+        assert store.jobs() == [job]
+        assert (store.owing(), store.left_by()) == ([], [])

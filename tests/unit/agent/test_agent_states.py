@@ -1,5 +1,6 @@
 """An execution's states: what may follow what, and what a report that comes late or twice does."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
@@ -12,6 +13,7 @@ from headwater.agent.states import (
     Closed,
     Ended,
     Execution,
+    Felt,
     Happening,
     Health,
     Lost,
@@ -21,6 +23,7 @@ from headwater.agent.states import (
     Stop,
     StopAsked,
     Told,
+    WentOut,
     after,
 )
 
@@ -143,6 +146,42 @@ def test_what_has_ended_stays_as_it_is(names: list[str], last: str) -> None:
     assert not ended.is_over or after(ended, HAPPENINGS[last], NOON + timedelta(hours=1)) is ended
 
 
+@given(st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=12))
+def test_what_is_felt_of_its_events_changes_nothing_else(names: list[str]) -> None:
+    one = come_to(*names)
+
+    assert replace(after(one, Felt(TROUBLED), NOON + timedelta(hours=1)), health=one.health) == one
+
+
 def test_every_state_is_reached_and_drawn() -> None:
     assert set(MAY_FOLLOW) == set(get_args(State))
     assert {"pending"}.union(*MAY_FOLLOW.values()) == set(get_args(State))
+
+
+def test_events_that_went_out_later_wait_no_more_and_the_last_takes_the_trouble_away() -> None:
+    one = TROUBLED.after(WentOut({"http": 2}))
+
+    assert one == Health({"http": 2}, 1, {}, "timed out")
+    assert one.after(WentOut({"http": 1})) == Health({"http": 3})
+    assert one.after(WentOut({"http": 1})).is_good
+
+
+def test_an_event_that_was_refused_later_is_dropped_and_says_why() -> None:
+    one = TROUBLED.after(WentOut({"http": 2}, refused=1, why="422 no such run"))
+
+    assert one == Health({"http": 2}, 0, {"refused": 1}, "422 no such run")
+    assert one.without_waiting() == one
+
+
+def test_what_is_felt_later_is_for_what_is_over_and_what_is_under_way_says_it_itself() -> None:
+    over = after(come_to("sent", "told"), Ended("COMPLETE", None, {}, TROUBLED), NOON)
+    under_way = come_to("sent", "told")
+
+    assert after(over, Felt(Health({"http": 3})), NOON).health == Health({"http": 3})
+    assert after(under_way, Felt(TROUBLED), NOON) is under_way
+
+
+def test_the_events_that_told_of_a_crash_wait_beside_those_of_the_run() -> None:
+    lost = after(after(come_to("sent", "told"), Seen({}, TROUBLED), NOON), Lost(), NOON)
+
+    assert after(lost, Closed(None, 2, "refused"), NOON).health == Health({}, 5, {}, "refused")
