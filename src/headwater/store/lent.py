@@ -7,6 +7,7 @@ from typing import Protocol
 
 from headwater.model.edits import InOrder
 from headwater.model.facts import Content, Edit
+from headwater.signing.merkle import EMPTY, Frontier
 from headwater.store.attempts import Attempts
 from headwater.store.connection import Connection
 from headwater.store.entries import Stored
@@ -37,6 +38,7 @@ class LentStore(OpenStore):
         self._borrower = borrower
         self._folded = 0
         self._size = 0
+        self._head = EMPTY
         self._in_order = InOrder(())
         self._noting = threading.Lock()
         self._waiting: deque[tuple[int, bytes]] = deque()
@@ -62,7 +64,7 @@ class LentStore(OpenStore):
     @property
     def known(self) -> Known:
         """What is known of the log."""
-        return Known(self._size, self._in_order.deleted)
+        return Known(self._size, self._in_order.deleted, self._head)
 
     @property
     def fault(self) -> str | None:
@@ -72,6 +74,7 @@ class LentStore(OpenStore):
     def begin(self, known: Known) -> None:
         """Know of the log what the process did when it opened the store, and had stored in full."""
         self._size = self._folded = known.size
+        self._head = known.head
         self._in_order = InOrder(known.deleted)
         self.connection.answers_within(READS_WITHIN_S)
 
@@ -85,6 +88,10 @@ class LentStore(OpenStore):
                     self._waiting.append((stored.log_index, fact.digest))
             elif type(fact) is Edit:
                 self._in_order.note([fact])
+
+    def heard_all(self, head: Frontier) -> None:
+        """Know the head of the tree over the entries that were heard of."""
+        self._head = head
 
     def stored_until(self, folded: int) -> None:
         """Know that the facts of so many of the log's entries are in the database."""

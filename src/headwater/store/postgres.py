@@ -14,6 +14,7 @@ import psycopg
 
 from headwater.errors import SetupError, UnavailableError
 from headwater.store.connection import Row
+from headwater.store.migrations import missing_steps
 from headwater.store.postgres_connection import CHANNEL, PostgresConnection
 from headwater.store.postgres_url import place_of
 from headwater.store.reader import Reader
@@ -40,8 +41,11 @@ class PostgresStore(Store):
         self._folder = segments
         self._place = place_of(url)
         self._server = PostgresConnection(self._place)
+        self._steps = steps
         self._listener: _Listener | None = None
         self._log_key: str | None = None
+        self._refusal: str | None = None
+        """Why the database that was connected to last is not gone on with."""
         try:
             self._server.migrate(steps)
             connection = self.opened_connection(self.see_to_facts)
@@ -60,7 +64,7 @@ class PostgresStore(Store):
     @property
     def fault(self) -> str | None:
         """As in `Store`; whoever listens finds out within a second."""
-        return "the database does not answer" if self._server.is_lost else super().fault
+        return self._refusal or ("the database does not answer" if self._server.is_lost else super().fault)
 
     def signs_with(self, log_key: str) -> None:
         """As in `Store`: a lock that ends with the session says which key it is."""
@@ -95,19 +99,42 @@ class PostgresStore(Store):
             self._be_ready()
 
     def _be_ready(self) -> None:
-        """After a lost connection, begin anew: the server may have lost facts that it had not flushed."""
+        """After a lost connection, begin anew: the server may have lost facts that it had not flushed.
+
+        It may be another server, too, or a copy that was restored: then nothing is gone on with.
+        """
         if not self._server.is_lost:
             return
         self._server.open()
         try:
-            if self._log_key is not None and self._server.others_claim(self._log_key):
-                raise UnavailableError("another service signs this log with another key now; stop one of the two")
-            if self._log_size() < self._told:
-                raise UnavailableError("the database holds fewer events than it did: was it restored? Start anew")
+            if refusal := self._why_not_go_on():
+                if refusal != self._refusal:
+                    log.error("the database is not gone on with", extra={"fault": refusal})
+                self._refusal = refusal
+                raise UnavailableError(refusal)
+            self._refusal = None
             self._begin(self._taken_in)
         except BaseException:
             self._server.hang_up()  # so that the next call begins anew
             raise
+
+    def _why_not_go_on(self) -> str | None:
+        if self._log_key is not None and self._server.others_claim(self._log_key):
+            return "another service signs this log with another key now; stop one of the two"
+        [(shape,)] = self._server.rows("SELECT version FROM shape")
+        try:
+            if missing_steps(shape, self._steps, "the database"):
+                return f"the database has shape {shape} again: was it restored? Start the service anew"
+        except SetupError as newer:
+            return str(newer)
+        return self._is_another_log()
+
+    def _log_size(self) -> int:
+        """As in `Store`; a log that is shorter than it was is looked at as if it were connected to anew."""
+        size = super()._log_size()
+        if size < self._told:
+            self._server.hang_up()
+        return size
 
 
 def open_postgres_reader(url: str, segments: Path) -> Reader:

@@ -24,7 +24,7 @@ from headwater.model.facts import Fact, Target
 from headwater.model.nodes import Arrival
 from headwater.signing.erasure import is_left_of
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
-from headwater.signing.merkle import Growth
+from headwater.signing.merkle import EMPTY, Frontier, Growth
 from headwater.store.attempts import Attempts
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
@@ -35,7 +35,7 @@ from headwater.store.opened import FACTS_AGAIN_AFTER_S, FACTS_WITHIN_S, READS_WI
 from headwater.store.packing import packed, unpacked
 from headwater.store.segments import Segments
 from headwater.store.tables import target_of_key
-from headwater.store.tree import grown, stored_frontier
+from headwater.store.tree import ReadTree, grown, stored_frontier
 from headwater.store.waiting import IsWanted, WaitingFacts
 
 log = logging.getLogger(__name__)
@@ -47,6 +47,7 @@ _SEALED_TOGETHER: Final = 512
 """Entries whose leaves are made in one transaction, where there was no tree before."""
 _READ_TOGETHER: Final = 256
 """Entries of others that are taken in at a stretch."""
+_START_ANEW: Final = "was it restored, or did a fail-over lose the last ones? Start the service anew"
 _TELLS_EVERY_S: Final = 5.0
 """A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
 
@@ -72,6 +73,8 @@ class Known(NamedTuple):
     size: int
     deleted: frozenset[Target]
     """What was deleted then, on which it hangs what a later entry means."""
+    head: Frontier
+    """Of the tree over these entries."""
 
 
 class Store(OpenStore):
@@ -98,13 +101,13 @@ class Store(OpenStore):
         self._is_lent = False
         self._unheard: list[Stored] = []
         self._news: News | None = None if known is None else self._unheard.extend
-        size, deleted = known or (0, ())
-        self._taken_in, self._in_order = size, InOrder(deleted)
-        self._told = size
-        """How many of the log's entries were told of, by `add` or as news, or stood there before."""
+        size, deleted, head = known or (0, (), EMPTY)
+        self._taken_in, self._in_order, self._head = size, InOrder(deleted), head
+        self._told, self._told_head = size, head
+        """How many of the log's entries were told of, by `add` or as news, or stood there before; and their tree."""
+        if fault := self._is_another_log():
+            raise SetupError(fault)
         self._begin(None if known is None else size)
-        if self._taken_in < size:
-            raise SetupError("the database holds fewer events than it did: was it restored? Start the service anew")
 
     def _begin(self, known: int | None = None) -> None:
         """Find out where the database stands, and take in what the log holds beyond the facts.
@@ -120,8 +123,21 @@ class Store(OpenStore):
             self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
         self._waiting = WaitingFacts(self._writer)  # now that `wait_for_facts` sees that there are others
         self._seal_what_is_not()
+        self._head = self._head_of(self._taken_in)
         self._take_in(self._log_size())
         self.catch_up()
+
+    def _is_another_log(self) -> str | None:
+        """Why the log is not the one whose entries were told of, or None if it is: it may be the longer one by now."""
+        if self._log_size() < self._told:
+            return f"the database holds fewer events than it did: {_START_ANEW}"
+        if self._head_of(self._told_head.size) != self._told_head:
+            return f"the database holds other events than it did: {_START_ANEW}"
+        return None
+
+    def _head_of(self, size: int) -> Frontier:
+        """The head of the tree over the log's first entries, as it is stored."""
+        return ReadTree(self._writer.rows).frontier(size) if self.has_tree and size else EMPTY
 
     @property
     def fault(self) -> str | None:
@@ -170,7 +186,12 @@ class Store(OpenStore):
     @property
     def known(self) -> Known:
         """What this process knows of the log."""
-        return Known(self._taken_in, self._in_order.deleted)
+        return Known(self._taken_in, self._in_order.deleted, self.head)
+
+    @property
+    def head(self) -> Frontier:
+        """The head of the tree over the entries that this process knows."""
+        return self._head
 
     @property
     def facts_stored(self) -> int:
@@ -388,7 +409,13 @@ class Store(OpenStore):
                 told_s = time.monotonic()
         for place, entry in (own or {}).items():
             self._fall_behind(place, self._facts(entry, place))
-        self._told = max(self._told, self._taken_in)
+        if own:
+            self._head = self.growth.frontier
+        self._note_told()
+
+    def _note_told(self) -> None:
+        if self._taken_in >= self._told:
+            self._told, self._told_head = self._taken_in, self._head
 
     def _facts(self, entry: Entry, place: int) -> tuple[Fact, ...]:
         if entry.edits is not None:
@@ -399,20 +426,30 @@ class Store(OpenStore):
         if len(self._waiting) >= _READ_TOGETHER:
             self._catch_up_if_possible()
         sql = (
-            "SELECT idx, digest, received_us, verdict, key_id, event_type, packed FROM log "
-            "WHERE idx >= ? AND idx < ? ORDER BY idx"
+            "SELECT hash, log.idx, digest, received_us, verdict, key_id, event_type, packed "
+            "FROM log LEFT JOIN leaf ON leaf.idx = log.idx WHERE log.idx >= ? AND log.idx < ? ORDER BY log.idx"
         )
+        rows = list(self._writer.rows(sql, (places.start, places.stop)))
+        leaves = self._leaves_of([row[0] for row in rows], places)
         news: list[Stored] = []
-        for place, digest, *came, kind, frame in list(self._writer.rows(sql, (places.start, places.stop))):
+        for leaf, (_, place, digest, *came, kind, frame) in zip(leaves, rows, strict=True):
             facts = self._facts_again(place, Arrival(*came), kind, self._unpacked(place, digest, frame))
             self._fall_behind(place, facts)
+            self._head = self._head if leaf is None else Growth(self._head, [leaf]).frontier
             if place >= self._told:
                 news.append(Stored(place, True, facts))
         if self._taken_in < places.stop:
             raise UnavailableError(f"the log has no entry {self._taken_in}, yet later ones: was it restored in part?")
         if news and self._news is not None:
             self._news(news)
-        self._told = max(self._told, places.stop)
+        self._note_told()
+
+    def _leaves_of(self, found: Sequence[bytes | None], places: range) -> Sequence[bytes | None]:
+        """The leaves of what others appended, also where a Headwater before did, which makes none."""
+        if None not in found or not self.has_tree:
+            return found
+        self._seal_what_is_not()
+        return ReadTree(self._writer.rows).tile(0, places.start, places.stop)
 
     def _facts_again(self, place: int, arrival: Arrival, kind: str, raw: bytes) -> tuple[Fact, ...]:
         try:

@@ -27,8 +27,9 @@ from headwater.signing.merkle import Growth
 from headwater.signing.sign import sign_event
 from headwater.store.entries import Entry, Stored
 from headwater.store.retiring import retire
-from headwater.store.sqlite import SqliteStore
-from headwater.store.store import News
+from headwater.store.sqlite import SqliteConnection, SqliteStore
+from headwater.store.store import Known, News
+from headwater.store.tree import ReadTree
 from tests.support.app import dataset, event, schema
 from tests.support.service import Service, eventually, running
 
@@ -224,6 +225,20 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
     assert places(again) == places(first) + list(range(len(places(first)), 400))
     assert [stored.log_index for stored in learned.stored] == list(range(400))
     assert all(stored.facts for stored in learned.stored)
+
+
+def test_the_head_of_the_tree_goes_along_to_the_process_that_is_started_again(store: SqliteStore) -> None:
+    recorder = RecorderBeside(store, TRUST)
+
+    async def told() -> Known:
+        await one_by_one(recorder, log())
+        return recorder.store.known
+
+    known = recording(recorder, told)
+
+    with closing(SqliteConnection(store._path)) as connection:
+        assert known.head == ReadTree(connection.rows).frontier(known.size)
+    assert known.size == 80
 
 
 def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(store: SqliteStore) -> None:

@@ -11,6 +11,7 @@ import pytest
 from headwater.errors import SetupError, UnavailableError
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.facts import Content, Edit
+from headwater.signing.merkle import EMPTY, Growth
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.lent import LentStore
 from headwater.store.opening import borrowed, open_store
@@ -42,6 +43,7 @@ def test_who_knows_of_the_first_entries_is_told_what_the_others_say_though_it_is
         first = store.add(entries()[:size])
         known = store.known
         told = store.add(entries()[size:])
+        head, last_head = store.tree.frontier(size), store.tree.frontier(3)
         store.catch_up()
         loan = store.lend()
         news: list[Stored] = []
@@ -49,10 +51,18 @@ def test_who_knows_of_the_first_entries_is_told_what_the_others_say_though_it_is
             there.watch(news.extend, lambda: None)
             last = there.known
 
-    assert known == Known(size, frozenset([JOB] if size == 2 else []))
-    assert last == Known(3, frozenset())
+    assert known == Known(size, frozenset([JOB] if size == 2 else []), head)
+    assert last == Known(3, frozenset(), last_head)
     assert news == told
     assert sum(isinstance(fact, Edit) for stored in (*first, *news) for fact in stored.facts) == 2
+
+
+def test_a_store_that_holds_other_events_than_are_known_is_not_borrowed(database: str | Path) -> None:
+    with closing(open_store(database)) as store:
+        store.add(entries())
+        loan, head = store.lend(), Growth(EMPTY, [bytes(32)] * 2).frontier
+        with pytest.raises(SetupError, match="holds other events than it did"):
+            borrowed(inherited(loan), Known(2, frozenset(), head))
 
 
 def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | Path) -> None:
@@ -60,7 +70,7 @@ def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | P
         store.add(entries()[:1])
         loan = store.lend()
         with pytest.raises(SetupError, match="holds fewer events than it did"):
-            borrowed(inherited(loan), Known(2, frozenset()))
+            borrowed(inherited(loan), Known(2, frozenset(), EMPTY))
 
 
 class Slow:
@@ -82,9 +92,10 @@ class Slow:
         self.there.empty(places)
 
 
-def heard(here: LentStore, stored: Sequence[Stored]) -> None:
+def heard(here: LentStore, there: Store, stored: Sequence[Stored]) -> None:
     for each in stored:
         here.heard(each)
+    here.heard_all(there.head)
 
 
 def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> None:
@@ -94,7 +105,7 @@ def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> N
             here.begin(there.known)
             assert list(here.facts()) == []
             asked = borrower.asked
-            heard(here, there.add(entries()))
+            heard(here, there, there.add(entries()))
 
             assert {fact.key: fact for fact in here.facts()} == {fact.key: fact for fact in there.facts()}
             assert borrower.asked > asked
@@ -112,7 +123,7 @@ def test_who_needs_facts_that_cannot_be_stored_now_is_told_so_and_not_everybody_
         with closing(LentStore(store, borrower)) as here:
             here.begin(there.known)
             here.size()  # so that it is connected
-            heard(here, there.add(entries()))
+            heard(here, there, there.add(entries()))
             borrower.is_away = True
             asked = borrower.asked
 
@@ -147,7 +158,7 @@ def test_contents_that_wait_are_known_also_while_the_other_process_is_away(datab
             here.size()  # so that it is connected
             raw = json.dumps(app_event(outputs=[dataset("orders", orders=schema("id"))])).encode()
             stored = there.add([entry(raw)])
-            heard(here, stored)
+            heard(here, there, stored)
             borrower.is_away = True
 
             contents = [fact for fact in stored[0].facts if isinstance(fact, Content)]

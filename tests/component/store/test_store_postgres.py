@@ -1,6 +1,7 @@
 """What only the PostgreSQL store has: a server that may go away, and other processes on the same database."""
 
 import os
+import re
 import signal
 import threading
 import time
@@ -17,6 +18,7 @@ from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Edit
 from headwater.store.connection import Row
+from headwater.store.copying import copy
 from headwater.store.entries import Stored, entry_of
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
@@ -230,6 +232,85 @@ def test_a_database_that_was_restored_from_an_older_copy_is_not_gone_on_with(url
                 store.add([entry(event(9))])
 
     assert asked(url, "SELECT max(idx) FROM log") == [(1,)]
+
+
+def put_in_place(cluster: Cluster, put: str, of: str) -> None:
+    """Have the one URL lead to what the other led to, and the other way round, as a fail-over does."""
+    here, there = (url.rpartition("%3D")[2] for url in (of, put))
+    for schema, new in ((here, "meanwhile"), (there, here), ("meanwhile", there)):
+        with closing(psycopg.connect(cluster.url("postgres"), autocommit=True)) as db:
+            db.execute(f"ALTER SCHEMA {schema} RENAME TO {new}")  # type: ignore[call-overload]  names of ours
+
+
+@pytest.mark.parametrize("how", ["appended", "heard", "knew"])
+def test_a_fail_over_that_lost_what_was_told_is_not_gone_on_with_however_much_comes_after_it(
+    cluster: Cluster, url: str, two: tuple[PostgresStore, PostgresStore], how: str
+) -> None:
+    store, other = two
+    store.add([entry(event(second)) for second in range(2)])
+    standby_url = cluster.new_database()
+    with closing(PostgresStore(standby_url)) as standby:
+        copy(store, standby, lambda *_: None)
+        match how:
+            case "appended":
+                store.add([entry(event(2))])
+            case "heard":
+                other.add([entry(event(2))])
+                store.follow()
+            case _:  # since it was opened
+                other.add([entry(event(2))])
+                other.catch_up()
+                store.close()
+                store = PostgresStore(url)
+        standby.add([entry(event(second)) for second in range(3, 3 + 3)])
+    put_in_place(cluster, standby_url, of=url)
+    hang_up(url)
+
+    for _ in range(2):
+        assert not follows(store)
+        with pytest.raises(UnavailableError, match=r"holds other events than it did: .* Start the service anew"):
+            store.add([entry(event(9))])
+        assert store.fault is not None
+        assert "holds other events" in store.fault
+
+    put_in_place(cluster, standby_url, of=url)
+    assert eventually(lambda: follows(store))  # that the very log is there again is proved by its tree
+    assert store.fault is None
+    store.close()
+
+
+def test_a_database_that_is_restored_while_it_is_connected_to_is_not_gone_on_with(cluster: Cluster, url: str) -> None:
+    with closing(PostgresStore(url)) as store:
+        store.add([entry(event(second)) for second in range(3)])
+        restored = cluster.new_database()
+        with closing(PostgresStore(restored)) as other:
+            other.add([entry(event(7))])
+            put_in_place(cluster, restored, of=url)
+            store.follow()
+            other_again = PostgresStore(url)
+        with closing(other_again):
+            other_again.add([entry(event(second)) for second in range(20, 25)])
+
+        with pytest.raises(UnavailableError, match="holds other events than it did"):
+            store.follow()
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"), [(99, "has shape 99, .* use the newer Headwater"), (1, "has shape 1 again: .* anew")]
+)
+def test_a_database_whose_tables_have_another_shape_now_is_not_gone_on_with(url: str, shape: int, message: str) -> None:
+    with closing(PostgresStore(url)) as store:
+        store.add([entry(event())])
+        with closing(psycopg.connect(url, autocommit=True)) as db:
+            db.execute("UPDATE shape SET version = %s", [shape])
+        hang_up(url)
+
+        for _ in range(2):
+            assert not follows(store)
+            with pytest.raises(UnavailableError, match=message):
+                store.add([entry(event(1))])
+            assert store.fault is not None
+            assert re.search(message, store.fault)
 
 
 def test_a_process_hears_what_another_stored_in_the_logs_order(two: tuple[PostgresStore, PostgresStore]) -> None:

@@ -197,6 +197,7 @@ class RecorderBeside:
         if recorded.news:
             self._learner.heard(recorded.news)
         self._settle(recorded)
+        self.store.heard_all(recorded.head)
         self.store.stored_until(recorded.folded)
         for ticket, entry in recorded.held:
             self._decide(ticket, entry)

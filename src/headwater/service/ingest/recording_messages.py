@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.service.ingest.reading import Posted, Trust
-from headwater.signing.merkle import Growth
+from headwater.signing.merkle import Frontier, Growth
 from headwater.signing.verify import Verdict
 from headwater.store.entries import Entry, Stored
 from headwater.store.store import Known, Loan
@@ -101,6 +101,8 @@ class Recorded(NamedTuple):
     news: Sequence[Stored]
     growth: Growth
     """How the tree over the log grew last."""
+    head: Frontier
+    """Of the tree over the entries that were told of, with these."""
     folded: int
     """Of how many of the log's entries the facts are stored."""
     fault: str | None

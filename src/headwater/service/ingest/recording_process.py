@@ -197,7 +197,8 @@ class Recording:
     def _say(self, outcomes: Sequence[Became]) -> None:
         """Tell the service all that it does not know yet."""
         self._told = (self._store.facts_stored, self._store.fault)
-        message = Recorded([*self._refused, *outcomes], self._shown, self._news, self._store.growth, *self._told)
+        tree = self._store.growth, self._store.head
+        message = Recorded([*self._refused, *outcomes], self._shown, self._news, *tree, *self._told)
         self._sockets.say(message)
         for told in (self._refused, self._shown, self._news):
             told.clear()
