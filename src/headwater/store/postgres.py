@@ -47,15 +47,22 @@ class PostgresStore(Store):
         self._refusal: str | None = None
         """Why the database that was connected to last is not gone on with."""
         try:
+            self._connect_first()
             self._server.migrate(steps)
             connection = self.opened_connection(self.see_to_facts)
             super().__init__(self._server, connection, None if segments is None else Segments(segments), known)
         except UnavailableError as fault:
             self._server.close()
-            raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
+            raise SetupError(f"cannot use the database ({self._place}): {fault}") from None
         except BaseException:
             self._server.close()
             raise
+
+    def _connect_first(self) -> None:
+        try:
+            self._server.open()
+        except UnavailableError as fault:
+            raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
 
     def opened_connection(self, opened: Callable[[], None]) -> PostgresConnection:
         """As in any open store: the server may have crashed whenever a connection has to be opened."""

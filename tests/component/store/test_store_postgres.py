@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -24,6 +25,7 @@ from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
 from headwater.store.postgres_connection import PostgresConnection
 from headwater.store.postgres_url import place_of
+from headwater.store.retiring import retire
 from tests.component.store.test_store import entry, event
 from tests.support.postgres import Cluster, running_cluster
 from tests.support.service import eventually
@@ -311,6 +313,20 @@ def test_a_database_whose_tables_have_another_shape_now_is_not_gone_on_with(url:
                 store.add([entry(event(1))])
             assert store.fault is not None
             assert re.search(message, store.fault)
+
+
+def test_what_is_not_about_the_server_is_told_without_advice_about_it(url: str, tmp_path: Path) -> None:
+    with closing(PostgresStore(url, segments=tmp_path / "segments")) as store:
+        store.add([entry(event())])
+        store.catch_up()
+        retire(store, 10**16, each=1)
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        db.execute("UPDATE folded SET events = 0")
+
+    with pytest.raises(SetupError, match=r"event 0 .* a segment that is not in .*elsewhere") as told:
+        PostgresStore(url, segments=tmp_path / "elsewhere")
+
+    assert "createdb" not in str(told.value)
 
 
 def test_a_process_hears_what_another_stored_in_the_logs_order(two: tuple[PostgresStore, PostgresStore]) -> None:
