@@ -21,6 +21,7 @@ LOG_SIZE: Final = "SELECT coalesce(max(idx) + 1, 0) FROM log"
 """How many entries the log holds: there are no holes."""
 _ALL: Final = 2**62
 _IN_ONE_ANSWER: Final = 2_000
+_FEW: Final = 16
 _OTHERS: Final = {
     False: "log INDEXED BY log_edits WHERE event_type = 'EDIT'",  # else all of the log is looked through
     True: "log WHERE run IS NULL",
@@ -241,18 +242,31 @@ class LogReader(Bounded):
             end = min(begin + _IN_ONE_ANSWER, places.stop)
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
 
-    def raw_before(self, places: range, received_us: int) -> list[bytes]:
-        """The raw bytes of the events in these places, if all are there, came before then, and are folded.
+    def raw_before(self, places: range, received_us: int, enough_bytes: int) -> list[bytes]:
+        """The raw bytes of the events in these places, or of the first ones of them that are enough together.
 
-        What stands behind an event came later, whatever the clock said: one that was ahead for a while keeps nothing.
+        Nothing, unless all of them are there, came before then, and are folded. What stands behind an event came later,
+        whatever the clock said: one that was ahead for a while keeps nothing.
         """
-        sql = "SELECT count(*) FROM log, folded WHERE idx >= ? AND idx < ? AND idx < events"
-        if self._value(sql, (places.start, places.stop)) < len(places):
-            return []
-        last = places.stop - 1
+        raws: list[bytes] = []
+        size = 0
+        for raw in self._few_by_few(range(places.start, min(places.stop, self.folded()))):
+            raws.append(raw)
+            size += len(raw)
+            if size >= enough_bytes:
+                break
+        else:
+            if len(raws) < len(places):
+                return []
+        last = places.start + len(raws) - 1
         behind = [last, *(last + 2**step for step in range(_STEPS_BEHIND))]
         oldest = self._value(f"SELECT min(received_us) FROM log WHERE idx IN ({marks(behind)})", behind)
-        return [logged.raw for logged in self.logged(places)] if oldest < received_us else []
+        return raws if oldest < received_us else []
+
+    def _few_by_few(self, places: range) -> Iterator[bytes]:
+        """The raw bytes of events, of which each may be large; PostgreSQL gives an answer whole."""
+        for begin in range(places.start, places.stop, _FEW):
+            yield from (logged.raw for logged in self.logged(range(begin, min(begin + _FEW, places.stop))))
 
     def told_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""

@@ -3,8 +3,9 @@ r"""Raw events that were moved out of the database: files that are written once,
     segment = "headwater segment 1\n", blocks, index, 8 bytes length of the index, 32 bytes SHA-256 of all before
 
 A block is one Zstandard frame with the raw bytes of up to 64 events, one behind the other, which together take less
-than each would alone. The index is a Zstandard frame of JSON: for each block where it begins, how long it is, and how
-long each event in it is. A file is named by the places of its events in the log: FIRST-END.segment.
+than each would alone; it ends with fewer once they take a megabyte, since one of them is read by reading all. The index
+is a Zstandard frame of JSON: for each block where it begins, how long it is, and how long each event in it is. A file
+is named by the places of its events in the log: FIRST-END.segment.
 """
 
 import hashlib
@@ -12,9 +13,10 @@ import logging
 import os
 import re
 import tempfile
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,8 +31,11 @@ _NAME: Final = re.compile(r"(\d+)-(\d+)")
 _MAGIC: Final = b"headwater segment 1\n"
 _UNFINISHED: Final = ".writing-"
 _IN_BLOCK: Final = 64
+_BLOCK_BYTES: Final = 1 << 20
 _TAIL: Final = 8 + 32
 _KEPT_BLOCKS: Final = 16
+_FAULTS: Final = (OSError, ValueError, IndexError, DamagedFrame)
+"""What reading a damaged file raises."""
 
 
 class _Block(NamedTuple):
@@ -39,12 +44,26 @@ class _Block(NamedTuple):
     raw_lengths: list[int]
 
 
+class _File(NamedTuple):
+    """A file as it is now: what is kept of it holds until another one stands in its place."""
+
+    path: Path
+    number: int
+    changed_ns: int
+    size: int
+
+    @classmethod
+    def at(cls, path: Path) -> "_File":
+        found = path.stat()
+        return cls(path, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
 class Segments:
     """The segments in one folder. Several processes may read and write it at once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._found: dict[range, Path] = {}
+        self._found: list[tuple[range, Path]] = []
         self._strange: set[Path] = set()
         """Files that are named otherwise, of which was told."""
         self._index = lru_cache(maxsize=_KEPT_BLOCKS)(_index)
@@ -56,9 +75,10 @@ class Segments:
         Files that are not named as segments are passed over.
         """
         named = {path: _NAME.fullmatch(path.stem) for path in self._folder.glob("*.segment")}
-        self._found = {range(int(name[1]), int(name[2])): path for path, name in named.items() if name}
+        found = [(range(int(name[1]), int(name[2])), path) for path, name in named.items() if name]
+        self._found = sorted(found, key=_start)
         self._tell_of(path for path, name in named.items() if not name)
-        return sorted(self._found, key=lambda each: each.start)
+        return [places for places, _ in self._found]
 
     def _tell_of(self, strange: Iterable[Path]) -> None:
         for path in set(strange) - self._strange:
@@ -77,9 +97,11 @@ class Segments:
             _write_whole(path, _segment(raws))
         except OSError as fault:
             raise UnavailableError(f"a segment cannot be written to {self._folder}: {fault.strerror}") from fault
-        self._index.cache_clear()
-        self._block.cache_clear()
-        if [self.raw(first + number) for number in range(len(raws))] != list(raws):
+        try:
+            is_kept = all(kept == raw for kept, raw in zip_longest(_raws(_File.at(path)), raws))
+        except _FAULTS as fault:
+            raise _unreadable(path, fault) from fault
+        if not is_kept:
             raise UnavailableError(f"the segment {path} was not kept as it was written")
 
     def sweep(self) -> None:
@@ -93,22 +115,23 @@ class Segments:
         Raises:
             UnavailableError: no segment in the folder has it, or the segment is damaged.
         """
-        path = self._path_of(place)
-        number = place - int(path.stem.split("-")[0])
+        first, path = self._file_with(place)
         try:
-            block = self._index(path)[number // _IN_BLOCK]
-            raws = self._block(path, block.offset, block.length)
-        except (OSError, ValueError, IndexError, DamagedFrame) as fault:
-            raise UnavailableError(f"the segment {path} cannot be read: {fault}") from fault
-        ends = [*accumulate(block.raw_lengths)]
-        end = ends[number % _IN_BLOCK]
-        return raws[end - block.raw_lengths[number % _IN_BLOCK] : end]
+            file = _File.at(path)
+            block, number = _block_with(place - first, self._index(file))
+            raws = self._block(file, block.offset, block.length)
+        except _FAULTS as fault:
+            raise _unreadable(path, fault) from fault
+        begin = sum(block.raw_lengths[:number])
+        return raws[begin : begin + block.raw_lengths[number]]
 
-    def _path_of(self, place: int) -> Path:
+    def _file_with(self, place: int) -> tuple[int, Path]:
+        """The file with the event at that place, behind the place of its first."""
         for look_again in (True, False):
-            for places, path in self._found.items():
-                if place in places:
-                    return path
+            found = self._found
+            at = bisect_right(found, place, key=_start) - 1
+            if at >= 0 and place in found[at][0]:
+                return _start(found[at]), found[at][1]
             if look_again:
                 self.ranges()
         raise UnavailableError(f"the bytes of event {place} are in a segment that is not in {self._folder}")
@@ -124,8 +147,7 @@ def _segment(raws: Sequence[bytes]) -> Iterator[bytes]:
         return part
 
     yield counted(_MAGIC)
-    for begin in range(0, len(raws), _IN_BLOCK):
-        some = raws[begin : begin + _IN_BLOCK]
+    for some in _together(raws):
         frame = packed(b"".join(some))
         index.append(_Block(offset, len(frame), [len(raw) for raw in some]))
         yield counted(frame)
@@ -133,6 +155,19 @@ def _segment(raws: Sequence[bytes]) -> Iterator[bytes]:
     yield counted(frame)
     yield counted(len(frame).to_bytes(8))
     yield digest.digest()
+
+
+def _together(raws: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The events of each block."""
+    some, size = list[bytes](), 0
+    for raw in raws:
+        some.append(raw)
+        size += len(raw)
+        if len(some) == _IN_BLOCK or size >= _BLOCK_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _write_whole(path: Path, parts: Iterator[bytes]) -> None:
@@ -155,16 +190,42 @@ def _write_whole(path: Path, parts: Iterator[bytes]) -> None:
         os.close(folder)
 
 
-def _index(path: Path) -> list[_Block]:
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END) - _TAIL
-        file.seek(end)
-        length = int.from_bytes(file.read(8))
-        file.seek(end - length)
-        return [_Block(*each) for each in orjson.loads(unpacked(file.read(length)))]
+def _start(found: tuple[range, Path]) -> int:
+    return found[0].start
 
 
-def _block(path: Path, offset: int, length: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(offset)
-        return unpacked(file.read(length))
+def _unreadable(path: Path, fault: BaseException) -> UnavailableError:
+    return UnavailableError(f"the segment {path} cannot be read: {fault}")
+
+
+def _index(file: _File) -> list[_Block]:
+    with file.path.open("rb") as opened:
+        end = opened.seek(0, os.SEEK_END) - _TAIL
+        opened.seek(end)
+        length = int.from_bytes(opened.read(8))
+        opened.seek(end - length)
+        return [_Block(*each) for each in orjson.loads(unpacked(opened.read(length)))]
+
+
+def _block_with(number: int, index: Sequence[_Block]) -> tuple[_Block, int]:
+    """The block that has an event of the file, and the event's number in it."""
+    for block in index:
+        if number < len(block.raw_lengths):
+            return block, number
+        number -= len(block.raw_lengths)
+    raise IndexError("it holds fewer events than its name says")
+
+
+def _block(file: _File, offset: int, length: int) -> bytes:
+    with file.path.open("rb") as opened:
+        opened.seek(offset)
+        return unpacked(opened.read(length))
+
+
+def _raws(file: _File) -> Iterator[bytes]:
+    """The raw bytes of each event, a block at a time."""
+    for offset, length, raw_lengths in _index(file):
+        raws, begin = _block(file, offset, length), 0
+        for raw_length in raw_lengths:
+            yield raws[begin : begin + raw_length]
+            begin += raw_length

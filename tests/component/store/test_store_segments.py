@@ -1,5 +1,6 @@
 """Old raw events move into segment files, from which the very same bytes come back."""
 
+import hashlib
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -114,6 +116,70 @@ def test_old_events_are_read_from_segments_as_they_were(store: Store, segments: 
     assert sum(path.stat().st_size for path in segments.iterdir()) < len(b"".join(EVENTS[: 2 * EACH])) / 5
 
 
+def test_a_segment_ends_with_fewer_events_once_they_take_enough_bytes(store: Store, segments: Path) -> None:
+    store.catch_up()
+    enough = sum(map(len, EVENTS[:10]))
+
+    moved = retire(store, OLD_US + 1, each=EACH, enough_bytes=enough)
+
+    ranges = Segments(segments).ranges()
+    assert ranges[0] == range(10)
+    assert {len(places) for places in ranges} <= {9, 10, 11}
+    assert [place for places in ranges for place in places] == list(range(moved))
+    assert 2 * EACH < moved <= len(EVENTS) - EACH // 2
+    assert in_database(store) == len(EVENTS) - moved
+    assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
+
+
+def test_large_events_take_little_memory_to_be_written_and_read(tmp_path: Path) -> None:
+    mega = 1 << 20
+    raws = [os.urandom(mega // 2) for _ in range(40)]
+    tracemalloc.start()
+
+    Segments(tmp_path).write(0, raws)
+    wrote = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    read = Segments(tmp_path).raw(39)
+    took = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert read == raws[39]
+    assert wrote < 8 * mega
+    assert took < 4 * mega
+
+
+def test_a_segment_whose_blocks_have_64_events_each_however_large_is_read(tmp_path: Path) -> None:
+    raws = [b"%d" % number * 10_000 for number in range(150)]
+    content, index = b"headwater segment 1\n", []
+    for begin in range(0, 150, 64):
+        frame = packed(b"".join(raws[begin : begin + 64]))
+        index.append([len(content), len(frame), [len(raw) for raw in raws[begin : begin + 64]]])
+        content += frame
+    frame = packed(json.dumps(index).encode())
+    content += frame + len(frame).to_bytes(8, "big")
+    (tmp_path / "000000000007-000000000157.segment").write_bytes(content + hashlib.sha256(content).digest())
+
+    assert [Segments(tmp_path).raw(7 + number) for number in range(150)] == raws
+
+
+def test_segments_that_were_swapped_are_read_as_soon_as_they_are_put_right(store: Store, segments: Path) -> None:
+    store.catch_up()
+    retire(store, OLD_US + 1, each=EACH)
+    one, other = sorted(segments.iterdir())
+
+    def swap() -> None:
+        one.rename(segments / "meanwhile")
+        other.rename(one)
+        (segments / "meanwhile").rename(other)
+
+    swap()
+    with pytest.raises(UnavailableError, match="other bytes than were logged"):
+        store.at([5])
+    swap()
+
+    assert store.at([5])[5].raw == EVENTS[5]
+
+
 def test_events_that_are_stored_or_new_stay_where_they_are(store: Store) -> None:
     store.catch_up()
     retire(store, OLD_US + 1, each=EACH)
@@ -181,8 +247,6 @@ def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path
         case _:
             path.unlink()
     digest = parse_event(EVENTS[5]).stamp.digest
-    store.known_segments._index.cache_clear()  # type: ignore[union-attr]
-    store.known_segments._block.cache_clear()  # type: ignore[union-attr]
 
     with pytest.raises(UnavailableError, match="segment"):
         store.raw(digest)
