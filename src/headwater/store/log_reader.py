@@ -242,6 +242,12 @@ class LogReader(Bounded):
             end = min(begin + _IN_ONE_ANSWER, places.stop)
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
 
+    def first_with_raw(self, places: range) -> int | None:
+        """The first of these places whose row has the event's bytes itself; looks at all of them where none has."""
+        sql = "SELECT min(idx) FROM log WHERE idx >= ? AND idx < ? AND length(packed) > 0"
+        place: int | None = self._value(sql, (places.start, places.stop))
+        return place
+
     def raw_before(self, places: range, received_us: int, enough_bytes: int) -> list[bytes]:
         """The raw bytes of the events in these places, or of the first ones of them that are enough together.
 

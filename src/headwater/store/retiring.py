@@ -1,10 +1,11 @@
 """Raw events that have become old move out of the database, into segments; proofs and facts stay."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Final
 
 from headwater.store.opened import OpenStore
+from headwater.store.reader import Reader
 
 IN_SEGMENT: Final = 1024
 """Events in one segment."""
@@ -34,11 +35,27 @@ def retire(
     segments = store.segments
     ranges = segments.ranges()
     begin = first = ranges[-1].stop if ranges else 0
-    for places in ranges[-1:]:  # an earlier call may have ended between the two steps
-        store.empty(places)
     with closing(store.opened_reader()) as reader:
+        _empty_again(store, reader, ranges, is_over)
         while not is_over() and (raws := reader.raw_before(range(first, first + each), before_us, enough_bytes)):
             segments.write(first, raws)
             store.empty(range(first, first + len(raws)))
             first += len(raws)
     return first - begin
+
+
+def _empty_again(store: OpenStore, reader: Reader, ranges: Sequence[range], is_over: IsOver) -> None:
+    """Empty rows whose bytes are in segments: a call ended before it did, or the database was restored.
+
+    Where there are none, to find that out takes some 0.1 s for a million rows.
+    """
+    end = ranges[-1].stop if ranges else 0
+    place = reader.first_with_raw(range(end))
+    for places in ranges:
+        if place is None or is_over():
+            return
+        if place < places.start:  # in no segment
+            place = reader.first_with_raw(range(places.start, end))
+        if place in places:
+            store.empty(places)
+            place = reader.first_with_raw(range(places.stop, end))

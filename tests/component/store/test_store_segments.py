@@ -162,6 +162,20 @@ def test_a_segment_whose_blocks_have_64_events_each_however_large_is_read(tmp_pa
     assert [Segments(tmp_path).raw(7 + number) for number in range(150)] == raws
 
 
+def test_rows_of_a_database_that_is_older_than_its_segments_are_emptied(store: Store) -> None:
+    store.catch_up()
+    older = list(store._rows("SELECT packed, idx FROM log"))
+    retire(store, OLD_US + 1, each=EACH)
+    for row in [*older[3:5], *older[EACH + 60 :]]:
+        store._writer.execute("UPDATE log SET packed = ? WHERE idx = ?", row)
+
+    moved = retire(store, OLD_US + 1, each=EACH)
+
+    assert moved == 0
+    assert in_database(store) == EACH
+    assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
+
+
 def test_segments_that_were_swapped_are_read_as_soon_as_they_are_put_right(store: Store, segments: Path) -> None:
     store.catch_up()
     retire(store, OLD_US + 1, each=EACH)
