@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from headwater.errors import InvalidInputError
-from headwater.graph.spelling import normal_namespace
+from headwater.model.spelling import normal_namespace
 
 Role = Literal["ingest", "read", "steward", "admin"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from headwater.graph.diff.tellings import told
 from headwater.graph.lineage import Graph
-from headwater.graph.spelling import normal
 from headwater.model.edits import DELETED, EditEntry, Saying, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts
 from headwater.model.facts import EngineCatalog, Fact
 from headwater.model.names import ColumnId, DatasetId
+from headwater.model.spelling import normal
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import Reader
 

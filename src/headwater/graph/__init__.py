@@ -18,7 +18,6 @@ From facts to a graph:
 Names:
 
     identity   which names are one dataset, and why; catalogs: which are one table of a catalog
-    spelling   spellings of one name that mean the same
     mending    what producers got wrong and the evidence puts right
 
 Ways through it:

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.spelling import normal, normal_uri
 from headwater.model.facts import Catalog, CatalogEntry, EngineCatalog
 from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
+from headwater.model.spelling import normal, normal_uri
 
 Pair = tuple[DatasetId, DatasetId]
 _HOST: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*")

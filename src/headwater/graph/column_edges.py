@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from headwater.graph.columns import ColumnEdge, JobUse, Kind, edges_into, job_uses, said_of_columns
-from headwater.graph.spelling import normal
 from headwater.model.names import DatasetId
+from headwater.model.spelling import normal
 
 ContentReader = Callable[[bytes], Mapping[str, Any]]
 """The facet or declaration with a digest."""

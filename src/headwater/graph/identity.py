@@ -17,10 +17,10 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.catalogs import Catalogs, Pair
-from headwater.graph.spelling import normal
 from headwater.model.facts import Alias, CatalogEntry, EngineCatalog
 from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
+from headwater.model.spelling import normal
 
 Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from headwater.graph.identity import Identities
 from headwater.graph.mending import mended_names, placed
-from headwater.graph.spelling import normal
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
+from headwater.model.spelling import normal
 
 SEEN = Seen(1, 2)
 NAMES = [

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from headwater.graph.diff.tellings import Told
 from headwater.graph.records import Teller
-from headwater.graph.spelling import normal
 from headwater.model.names import DatasetId
+from headwater.model.spelling import normal
 
 OneWith = Callable[[DatasetId], Sequence[DatasetId]]
 """The names of the dataset that goes by a name in a graph."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from headwater.graph.catalogs import place_of
 from headwater.graph.identity import Identities
-from headwater.graph.spelling import normal_namespace
 from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Renaming
+from headwater.model.spelling import normal_namespace
 from headwater.store.entries import Entry
 
 

@@ -14,8 +14,8 @@ from headwater.graph.diff.telling_event import Known
 from headwater.graph.diff.tellings import NameOf
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Teller
-from headwater.graph.spelling import normal
 from headwater.model.names import AnyNode, ColumnId, DatasetId
+from headwater.model.spelling import normal
 
 Names = Mapping[DatasetId, Sequence[DatasetId]]
 
