@@ -26,7 +26,7 @@ _TABLES = [{"namespace": "hive", "name": name, "type": "TABLE"} for name in ("s.
 _catalog = st.builds(
     lambda kind, uri: _facet(framework="iceberg", type=kind, name="ice", warehouseUri=uri),
     st.sampled_from(["glue", "hadoop"]),
-    st.sampled_from(["s3://lake", ""]),
+    st.sampled_from(["s3://lake", "s3a://lake/", ""]),
 )
 _engine_catalog = st.sampled_from(
     [_facet(type="glue", warehouseUri="s3a://lake/"), _facet(namespace="hive", prefix=""), _facet(type="glue")]

@@ -134,10 +134,9 @@ def _table(catalog: Catalog, table: str) -> _Table:
 def place_of(catalog: Catalog) -> str:
     """Where a catalog is, as datasets that lie there have it for a namespace: `thrift://metastore:9083`, `s3://lake`."""
     address = normal_uri(catalog.metadata_uri or catalog.warehouse_uri)
-    if address.startswith("file:/"):
-        return "file"
-    host = _HOST.match(address)
-    return address if host is None else host[0]
+    if (host := _HOST.match(address)) is not None:
+        return host[0]
+    return address.partition(":/")[0] if address.startswith(("file:/", "dbfs:/")) else address
 
 
 def _behind(name: DatasetId) -> _Table:

@@ -11,8 +11,8 @@ from headwater.model.events import DatasetRef, standing
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
-from headwater.model.naming import FILE_URL
 from headwater.model.objects import objects, text
+from headwater.model.spelling import normal_place, normal_uri
 
 _DIRECTORY_SUFFIX: Final = ".db"
 """What Hive and Glue append to a database's name to make its folder; engines that guess the folder leave it out."""
@@ -76,14 +76,9 @@ def _within(catalog: Catalog, table: str) -> str:
 
 def _table_at(name: DatasetId, catalog: Catalog) -> str:
     """The table's name by its place in the warehouse, `DATABASE/TABLE`; empty where it lies elsewhere."""
-    warehouse = _place(catalog.warehouse_uri)
-    inside = _place(f"{name.namespace}:{name.name}" if name.namespace == "file" else "/".join(name))
-    steps = inside.removeprefix(f"{warehouse}/").split("/") if warehouse else []
-    if len(steps) != 2 or not all(steps):  # also where the warehouse is not its beginning: places have more steps
+    warehouse, place = normal_uri(catalog.warehouse_uri).rstrip("/"), normal_place(name)
+    inside = place.removeprefix(f"{warehouse}/")
+    database, _, table = inside.partition("/")
+    if not warehouse or inside == place or not database or not table or "/" in table:
         return ""
-    database, table = steps
     return f"{database.removesuffix(_DIRECTORY_SUFFIX) if catalog.kind in _WITH_SUFFIX else database}.{table}"
-
-
-def _place(uri: str) -> str:
-    return FILE_URL.sub("file:/", uri, count=1).rstrip("/")

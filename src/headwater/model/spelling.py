@@ -14,6 +14,8 @@ _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGN
 _PORT: Final = re.compile(r":(?P<port>\d+|none)$")
 """Python's word for no port, too: OpenLineage's integration for Airflow wrote it into names."""
 _DBFS: Final = re.compile(r"dbfs(:/*)?")
+_DBFS_URL: Final = re.compile(r"dbfs:(?:/|/{3,})(?!/)")
+"""How the URL of a file in a workspace's own DBFS begins; behind two slashes the workspace would stand."""
 _GLUE: Final = re.compile(r"(?:arn:)?(?P<account>aws[a-z-]*:glue:[^:/]+:[^:/]+)")
 _GLUE_TABLE: Final = re.compile(r"table/(?P<database>[^/.]+)/(?P<table>[^/.]+)")
 
@@ -41,8 +43,13 @@ _PORTS: Final = {
     "snowflake": "443",
 }
 """The port that the client of each takes where none is given."""
-_ON_HOSTS: Final = _PORTS.keys() | {"kafka"}
+_ON_HOSTS: Final = _PORTS.keys() | {
+    *("awsathena", "azurecosmos", "azurekusto", "crate", "db2", "file", "http", "https", "kafka"),
+    *("oceanbase", "teradata", "thrift", "trino"),
+}
 """Where the namespace is a host, whose name has no case; who signs in there makes no difference."""
+_IN_ACCOUNTS: Final = frozenset({"abfs", "wasb"})
+"""Where a container stands before the host, `container@account.dfs.core.windows.net`, and not who signs in."""
 _SNOWFLAKE_HOST: Final = ".snowflakecomputing.com"
 """Behind an account's name: its address, which OpenLineage's agent for Spark tells."""
 _IN_FOLDERS: Final = frozenset({"s3", "gs", "hdfs", "abfs", "wasb", "file", "dbfs"})
@@ -94,10 +101,13 @@ def _normal_namespace(namespace: str) -> tuple[str, str]:
     scheme = uri["scheme"].lower()
     scheme = _SCHEMES.get(scheme, scheme)
     rest = uri["rest"].rstrip("/")
+    authority, slash, path = rest.partition("/")
+    before, at, host = authority.rpartition("@")
     if scheme in _ON_HOSTS:
-        host, slash, path = rest.partition("/")
-        rest = f"{_normal_host(scheme, host.rpartition('@')[2].lower())}{slash}{path}"
-    return f"{scheme}://{rest}", scheme
+        authority = _normal_host(scheme, host.lower())
+    elif scheme in _IN_ACCOUNTS:
+        authority = f"{before}{at}{host.lower()}" if at else authority
+    return f"{scheme}://{authority}{slash}{path}", scheme
 
 
 def _normal_host(scheme: str, host: str) -> str:
@@ -109,11 +119,22 @@ def _normal_host(scheme: str, host: str) -> str:
 def normal_uri(uri: str) -> str:
     """The form that all spellings of a catalog's or warehouse's address have in common.
 
-    >>> normal_uri("s3a://lake/"), normal_uri("file:///data/lake"), normal_uri("thrift://metastore:9083")
+    >>> normal_uri("s3a://lake/"), normal_uri("file:///data/lake"), normal_uri("thrift://Metastore:9083")
     ('s3://lake', 'file:/data/lake', 'thrift://metastore:9083')
     >>> normal_uri("thrift://m1:9083,thrift://m2:9083")
     'thrift://m1:9083'
     """
-    if (of_files := FILE_URL.match(uri)) is not None:
-        return f"file:/{uri[of_files.end() :].rstrip('/')}"
+    for scheme, beginning in (("file", FILE_URL), ("dbfs", _DBFS_URL)):
+        if (found := beginning.match(uri)) is not None:
+            return f"{scheme}:/{uri[found.end() :].rstrip('/')}"
     return normal(DatasetId(first_address(uri), "/")).namespace
+
+
+def normal_place(name: DatasetId) -> str:
+    """The address of what lies at a path, in the form of `normal_uri`.
+
+    >>> normal_place(DatasetId("s3a://lake/", "/raw/orders")), normal_place(DatasetId("file", "/data/orders"))
+    ('s3://lake/raw/orders', 'file:/data/orders')
+    """
+    namespace, path = normal(name)
+    return f"{namespace}:/{path.lstrip('/')}" if namespace in ("file", "dbfs") else f"{namespace}/{path}"

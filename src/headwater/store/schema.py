@@ -380,4 +380,10 @@ DELETE FROM declaration;               -- in which it had not been read
 DELETE FROM alias;                     -- in which it had been told whoever failed
 UPDATE folded SET events = 0;
 """,
+    # 19
+    """
+DELETE FROM catalog_entry;             -- the place of a table had to be spelt as the warehouse that it lies in
+
+UPDATE folded SET events = 0;
+""",
 )

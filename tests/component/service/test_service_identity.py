@@ -249,6 +249,24 @@ def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None
     assert "headwater_quarantined 0.0" in client.get("/metrics").text.splitlines()
 
 
+def test_catalogs_place_names_and_make_names_one_however_warehouse_and_place_are_spelt(client: TestClient) -> None:
+    def told(run: str, second: int, name: str, metastore: str, warehouse: str) -> dict[str, Any]:
+        catalog = facet(
+            framework="iceberg", type="hive", name="ice", metadataUri=metastore, warehouseUri=warehouse, source="spark"
+        )
+        return ran(run, second, outputs=[dataset(name, "s3://lake", catalog=catalog)])
+
+    post(client, ran("flink", 1, inputs=[dataset("ice.sales.o", "")]))
+    post(client, told("guess", 2, "sales/o", "thrift://MS:9083", "s3a://lake/"))
+    post(client, told("known", 3, "/sales.db/o", "thrift://ms:9083/", "s3n://lake"))
+
+    shown = get(client, "/api/v1/namespaces/s3%3A%2F%2Flake/datasets")["datasets"]
+
+    assert [each["name"] for each in shown] == ["/sales.db/o"]
+    assert [each["rule"] for each in shown[0]["mended"]] == ["namespace-found", "one-table-two-names"]
+    assert get(client, "/api/v1/quarantine")["totalCount"] == 0
+
+
 def test_columns_of_files_come_from_the_folder_that_the_event_lists_and_the_dataset_says_so(client: TestClient) -> None:
     files = [{"namespace": "file", "name": f"/data/in/{name}", "field": "id"} for name in ("p-1.csv", "day=1/p-2.csv")]
     columns = facet(fields={"id": {"inputFields": files}})

@@ -16,7 +16,7 @@ from headwater.graph.fold import fold
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import ChainLink, JobFlow, RunTimes, UseEvidence
+from headwater.model.facts import CatalogEntry, ChainLink, JobFlow, RunTimes, UseEvidence
 from headwater.model.names import DatasetId
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
@@ -169,6 +169,27 @@ def test_what_jobs_use_themselves_is_told_anew_where_an_earlier_shape_did_not_re
     with closing(SqliteStore(path)) as store:
         assert stored(store) == everything
         assert any(isinstance(fact, UseEvidence) for fact in store.facts())
+
+
+def test_which_table_a_dataset_is_is_told_anew_where_an_earlier_shape_compared_letters(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    catalog = {"type": "hadoop", "name": "ice", "warehouseUri": "s3a://lake/wh/"}
+    told = {
+        "eventTime": "2026-05-22T10:00:00Z",
+        "producer": "https://example.org",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+        "dataset": {"namespace": "s3://lake", "name": "wh/sales/orders", "facets": {"catalog": catalog}},
+    }
+    with closing(SqliteStore(path)) as store:
+        store.add([entry(json.dumps(told).encode())])
+        everything = stored(store)
+    with closing(sqlite3.connect(path)) as db, db:  # as the shape before has it
+        assert db.execute("DELETE FROM catalog_entry").rowcount == 1
+        db.execute("PRAGMA user_version = 18")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == everything
+        assert [fact.table for fact in store.facts() if isinstance(fact, CatalogEntry)] == ["sales.orders"]
 
 
 def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.graph.catalogs import place_of
 from headwater.graph.identity import Identities
 from headwater.graph.mending import mended_names, placed
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
-from headwater.model.spelling import normal
+from headwater.model.spelling import normal, normal_uri
 
 SEEN = Seen(1, 2)
 NAMES = [
@@ -189,6 +190,44 @@ def test_symlinks_of_an_incomplete_name_do_not_join_what_it_means_elsewhere() ->
     assert set(identities.members(one)) == {one}
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("thrift://MS:9083", "thrift://ms:9083/"),
+        ("http://Rest.example.org:8181/catalog", "http://rest.example.org:8181/catalog/"),
+        ("postgresql://DB:5432/catalog", "postgres://db/catalog"),
+        ("abfss://c@A.dfs.core.windows.net/wh/", "abfs://c@a.dfs.core.windows.net/wh"),
+        ("hdfs://NN:8020/wh", "hdfs://nn/wh/"),
+        ("dbfs:/wh", "dbfs:///wh/"),
+        ("dbfs:/", "dbfs:///"),
+        ("file:///wh/", "file:/wh"),
+    ],
+)
+def test_addresses_of_a_catalog_that_systems_do_not_tell_apart_are_one(one: str, other: str) -> None:
+    assert normal_uri(one) == normal_uri(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("thrift://ms:9083", "thrift://ms:9084"),
+        ("http://rest:8181/A", "http://rest:8181/a"),
+        ("dbfs://work/wh", "dbfs:/work/wh"),
+        ("s3://lake/WH", "s3://lake/wh"),
+    ],
+)
+def test_addresses_of_catalogs_that_only_look_alike_are_not_one(one: str, other: str) -> None:
+    assert normal_uri(one) != normal_uri(other)
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "namespace"),
+    [("file:///wh", "file"), ("dbfs:/wh", "dbfs"), ("s3a://lake/wh", "s3://lake"), ("hdfs://NN:8020/wh", "hdfs://nn")],
+)
+def test_a_catalog_is_where_the_datasets_in_its_warehouse_lie(warehouse: str, namespace: str) -> None:
+    assert place_of(Catalog("hadoop", "ice", "", warehouse)) == namespace
+
+
 def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_is_any() -> None:
     one, other = DatasetId("s3://wh", "s.db/t"), DatasetId("s3://wh", "s/t")
     addressed = identities_of([entered(one, "s3://wh", "glue"), entered(other, "s3://wh", "lake")])
@@ -219,6 +258,11 @@ def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_i
         (("postgres://ann:s3cret@h:5432", "d.s.t"), ("postgres://h", "d.s.t")),
         (("mysql://DB.example.org", "d.t"), ("mysql://db.example.org:3306", "d.t")),
         (("kafka://Broker:9092", "t"), ("kafka://broker:9092", "t")),
+        (("trino://H:8080", "lake.sales.o"), ("trino://h:8080", "lake.sales.o")),
+        (("abfss://c@A.dfs.core.windows.net", "t"), ("abfs://c@a.dfs.core.windows.net", "t")),
+        (("wasbs://c@A.blob.core.windows.net", "/t"), ("wasb://c@a.blob.core.windows.net", "t")),
+        (("db2://H:50000", "d.s.t"), ("db2://h:50000", "d.s.t")),
+        (("file://NAS/", "/a/b/"), ("file://nas", "/a/b")),
         (("snowflake://ORG-ACC.snowflakecomputing.com:443", "D.S.T"), ("snowflake://org-acc", "D.S.T")),
         (("aws:glue:us-east-1:123456789012", "db.t"), ("arn:aws:glue:us-east-1:123456789012", "table/db/t")),
     ],
@@ -240,6 +284,9 @@ def test_spellings_that_systems_do_not_tell_apart_are_one(one: tuple[str, str], 
         (("file", "/a"), ("file", "a")),
         (("s3://B", "k"), ("s3://b", "k")),
         (("abfss://one@a.dfs.core.windows.net", "t"), ("abfss://two@a.dfs.core.windows.net", "t")),
+        (("abfss://C@a.dfs.core.windows.net", "t"), ("abfss://c@a.dfs.core.windows.net", "t")),
+        (("abfss://c@a.dfs.core.windows.net", "T"), ("abfss://c@a.dfs.core.windows.net", "t")),
+        (("trino://h:8080", "Lake.sales.o"), ("trino://h:8080", "lake.sales.o")),
         (("mysql://h", "d.T"), ("mysql://h", "d.t")),
         (("kafka://h:None", "t"), ("kafka://h", "t")),
         (("app://Team", "t"), ("app://team", "t")),
