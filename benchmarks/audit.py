@@ -24,7 +24,7 @@ from headwater.audit.chains import check_chains
 from headwater.audit.core import Trust, check_bundle
 from headwater.audit.export import Asked, export
 from headwater.audit.graph import Folding, check_graph
-from headwater.cli.audit_trust import read_json, read_signature
+from headwater.cli.audit_trust import read_event, read_json
 from headwater.emit.chain import Chain
 from headwater.model.events import parse_event
 from headwater.model.nodes import Arrival
@@ -71,7 +71,7 @@ def _verify(bundle: BytesIO) -> None:
         arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
         folding.take(entry["type"], raw, entry["index"], arrival)
 
-    report = check_bundle(bundle, Trust(read_json=read_json, read_event=read_signature), look)
+    report = check_bundle(bundle, Trust(read_json=read_json, read_event=read_event), look)
     check_graph(bundle, folding, report)
     check_chains(folding.links, report)
     if not report.is_proven:

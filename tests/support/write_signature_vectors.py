@@ -109,6 +109,7 @@ def _negatives(key: OpensslKey, folder: Path) -> list[Negative]:
         _spliced(payload, facet), payload.decode(), slow_canonical(json.dumps(facet).encode()).decode()
     )
     judged = {name: ("tampered", _spliced(payload, changed)) for name, changed in facets.items()} | texts
+    judged |= _signed_as_they_stand(payload.decode(), key)
     judged["key-unknown"] = (
         "unknown-key",
         _spliced(payload, {**facet, "keyId": facet["keyId"].replace("7f", "00", 1)}),
@@ -181,6 +182,29 @@ def _changed_texts(signed: str, payload: str, facet: str) -> dict[str, tuple[str
         "facets-are-a-string": ("malformed", '{"run":{"facets":"signature"}}'),
         "no-run": ("unsigned", '{"producer":"https://example.org/producer"}'),
     }
+
+
+def _signed_as_they_stand(payload: str, key: OpensslKey) -> dict[str, tuple[str, str]]:
+    """Texts that have no canonical form, and a good signature over the very bytes that are left without it."""
+    deep = "[" * 600 + "]" * 600
+    facets = '"run":{"facets":{'
+    payload = payload.replace("?a=1\\u0026b=2", "")  # with no escape in the facet, so that every verifier cuts it out
+    texts = {
+        "key-twice-and-signed-so": payload.replace('"eventType":', '"eventType":"FAIL","eventType":'),
+        "key-twice-in-a-facet-and-signed-so": payload.replace('"v":', '"v":1,"v":'),
+        "key-twice-in-surrogates-and-signed-so": payload.replace('"v":', '"\\ud800":1,"\\udfff":2,"v":'),
+        "six-hundred-levels-and-signed-so": payload.replace('"v":', f'"d":{deep},"v":'),
+        "not-a-number-and-signed-so": payload.replace('"v":', '"n":NaN,"v":'),
+    }
+    signatures = {name: json.dumps(_facet(text.encode(), key)) for name, text in texts.items()}
+    return {
+        name: ("malformed", text.replace(facets, f'{facets}"signature":{_canonical(signatures[name])},'))
+        for name, text in texts.items()
+    }
+
+
+def _canonical(text: str) -> str:
+    return slow_canonical(text.encode()).decode()
 
 
 def _no_texts(signed: bytes) -> dict[str, bytes]:

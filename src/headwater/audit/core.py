@@ -37,14 +37,13 @@ FORMAT = "headwater audit bundle/1"
 PARTS = {"manifest.json", "checkpoint.txt", "since-checkpoint.txt", "consistency.json", "tree.json", "keys.json"}
 PARTS |= {"entries.jsonl", "graph.json"}
 MOST_FINDINGS, MOST_BYTES = 100, 1 << 28  # of a check; of an entry or other part: a small file may unpack to anything
+MOST_LEVELS = 254  # of objects and arrays inside one another: with more, readers do not agree whether they read it
 TOGETHER = 1 << 23  # bytes of entries that go through each check together: who does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 ERASED = b'{"_deleted":true}'
 SIGNATURE_MEMBERS = {"_producer", "_schemaURL", "algorithm", "keyId", "payloadHash", "signature"}
-SIGNATURE_SCHEMAS = {
-    "https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json",
-    "https://example.org/spec/lineage/signature.json",  # of other implementations
-}
+SIGNATURE_SCHEMAS = {"https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json"}  # all that docs/trust.md lists
+SIGNATURE_SCHEMAS |= {"https://example.org/spec/lineage/signature.json"}  # of other implementations
 Entry = dict[str, Any]
 Look = Callable[[Entry, bytes], None]
 ReadJson = Callable[[bytes], Any]
@@ -79,7 +78,7 @@ class Trust:
     since: str | None = None
     witnesses: Sequence[str] = ()
     read_json: ReadJson = json.loads  # or another that is trusted
-    read_event: ReadJson = json.loads  # the same; of an event only its producer and signature need be read
+    read_event: ReadJson | None = None  # the same; one that refuses what `read_strictly` does
 
 
 @dataclass(slots=True)
@@ -91,9 +90,7 @@ class Report:
     not_known: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)  # by check how often it failed
-    head: "Head" = field(
-        default_factory=lambda: Head("", 0, b"")
-    )  # that the log signed; without a name where it did not
+    head: "Head" = field(default_factory=lambda: Head("", 0, b""))  # that the log signed, else without a name
     tree: "Tree" = field(default_factory=lambda: Tree())  # of the entries, whatever the head says
 
     @property
@@ -228,9 +225,7 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
         raise Refused("the head does not add to the one that was kept: the log was rewritten")
 
 
-def _check_entries(
-    bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Trust, report: Report, look: Look
-) -> None:
+def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, report: Report, look: Look) -> None:
     beside, begin = json.loads(bundle.read("tree.json")), manifest["from"]
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
@@ -276,9 +271,7 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
     }
     report.checked += (f"{check}: {told}" for check, told in went_well.items() if not report.found[check])
     if count["withheld"]:
-        report.not_known.append(
-            f"what stands in {count['withheld']:,} entries that are not shown, and what it is about"
-        )
+        report.not_known += [f"what stands in {count['withheld']:,} entries that are not shown, and what it is about"]
     for verdict in filter(count.get, ("unsigned", "tampered", "unknown-key", "malformed")):
         report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
     if count["erased"]:
@@ -383,7 +376,7 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
     return keys
 
 
-def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: ReadJson, report: Report) -> None:
+def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: ReadJson | None, report: Report) -> None:
     verdict, key_id, time_s = entry["verdict"], entry["keyId"], entry["receivedUs"] / 1_000_000
     erased = [number for number in entry.get("parts", ()) if 0 <= 2 * int(number) < len(entry["facets"])]
     if erased:
@@ -401,10 +394,10 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
         report.counts["signed"] += 1
 
 
-def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.loads) -> bool:
+def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson | None = None) -> bool:
     """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
     with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):  # it is no such event
-        return any(_is_good(*part, key_id, public) for part in _signed_parts(raw, read))
+        return any(_is_good(*part, key_id, public) for part in _signed_parts(raw, read or read_strictly))
     return False
 
 
@@ -430,18 +423,31 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
     if found:  # should it stand elsewhere, too, then what is left holds its own signature, which nobody can sign
         payload = before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b",")
         yield payload, facet, event["producer"]
-    event = json.loads(raw.decode(), parse_int=_Literal, parse_float=_Literal, object_pairs_hook=_members)
+    event = read_strictly(raw)
     whole = canonical(event).encode()
     if len(whole) != len(raw) or sum(map(ne, whole, raw)) != 1:  # programs write all anew, hands change a byte in place
         facet = event["run"]["facets"].pop("signature")
         yield canonical(event).encode(), facet, event["producer"]
 
 
+def read_strictly(raw: bytes) -> Entry:
+    """Read JSON that has but one reading, each number as it was written; raise ValueError for any other."""
+    literal = {"parse_int": _Literal, "parse_float": _Literal, "parse_constant": int}  # int: no NaN, no Infinity
+    value: Entry = json.loads(raw.decode(), object_pairs_hook=_members, **literal)
+    deep: list[Any] = [value] * (raw.count(b"[") + raw.count(b"{") > MOST_LEVELS)
+    for _ in range(MOST_LEVELS * len(deep)):
+        held = (each for one in deep for each in (one.values() if isinstance(one, dict) else one))
+        deep = [each for each in held if isinstance(each, dict | list)]
+    if deep:
+        raise ValueError("too deep")
+    return value
+
+
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, in which no key may stand twice: readers do not agree on which of the two counts."""
-    if len(members := dict(pairs)) < len(pairs):
+    if len({canonical(key) for key, _ in pairs}) < len(pairs):  # escapes that stand for no character are one
         raise ValueError("a key stands twice")
-    return members
+    return dict(pairs)
 
 
 class _Literal(str):

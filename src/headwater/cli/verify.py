@@ -62,7 +62,7 @@ def verify(
     Example: headwater verify events.jsonl --keys node.jwks
 
     Verdicts: ok, tampered, unknown-key (signed by a key that JWKS lacks, or that was revoked by then), unsigned,
-    malformed (no event in JSON).
+    malformed (no event in JSON, or one that may be read in two ways: a key stands twice, it is too deep).
     """
     trusted = read_keys(keys)
     show = _json_line if json_output else _plain_line

@@ -1,7 +1,7 @@
 """Verify a signed event: was every byte that matters written by a holder of a trusted key?"""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -42,19 +42,19 @@ def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Cla
 
     An event that says the same in another order, spacing or escaping verifies too, because the signature is over the
     canonical form. Only a text that differs from its own canonical form in a single byte counts as tampered: programs
-    do not write that, hands do.
+    do not write that, hands do. A text in which a key stands twice, or that is too deep, is malformed, whoever signed
+    it; whoever makes a claim has read the event so strictly before.
     """
-    if (cut := _cut(raw, claim)) is not None:
-        verification = _judged(cut, trusted)
-        if verification.verdict == "ok":
-            return verification
+    if claim is not None and (good := _good_as_sent(raw, claim, trusted)) is not None:
+        return good
     try:
         signed = _read(raw)
     except InvalidEventError as fault:
         return Verification("malformed", None, str(fault))
-    if not signed:
+    if signed is None:
         return UNSIGNED
-    return _judged(signed, trusted)
+    good = None if claim is not None else _good_as_sent(raw, Claim(signed.facet, signed.producer), trusted)
+    return good or _judged(signed, trusted)
 
 
 def as_revoked(verified: Verification) -> Verification:
@@ -74,19 +74,25 @@ _CUT_HERE: Final = _KEY + b'{"_producer":"'
 """How the facet begins where a signer put it. Inside a string the quotation marks would be escaped."""
 
 
-def _cut(raw: bytes, claim: Claim | None) -> _Signed | None:
+def _good_as_sent(raw: bytes, claim: Claim, trusted: Mapping[str, Ed25519PublicKey]) -> Verification | None:
+    """That the signature is good over the very bytes that are left without it; None where that is not so."""
+    cut = _cut(raw, claim)
+    verification = None if cut is None else _judged(cut, trusted)
+    return verification if verification is not None and verification.verdict == "ok" else None
+
+
+def _cut(raw: bytes, claim: Claim) -> _Signed | None:
     """Cut the facet out of a text in which a signer put it, and nobody wrote anew; None for any other.
 
     A good signature over what is left then says of all of it, byte for byte, that it is what was signed. This is the
     fast way: for 10 kB it takes 3 µs beside the signature's 110, and reading the whole anew 200.
     """
-    begin = _only_place(raw) if claim is None or claim.begin is None else claim.begin - len(_KEY)
+    begin = _only_place(raw) if claim.begin is None else claim.begin - len(_KEY)
     if begin < 0:
         return None
     try:
-        facet, producer, _ = claim or _claim(raw)
-        text = _KEY + canonical.write(facet)
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError, LookupError, TypeError):
+        text = _KEY + canonical.write(claim.facet)
+    except (orjson.JSONEncodeError, TypeError):
         return None
     end = begin + len(text)
     if raw[begin:end] != text:
@@ -95,18 +101,13 @@ def _cut(raw: bytes, claim: Claim | None) -> _Signed | None:
         begin -= 1
     elif raw[end : end + 1] == b",":
         end += 1
-    return _Signed(raw[:begin] + raw[end:], facet, producer, is_edited=False)
+    return _Signed(raw[:begin] + raw[end:], claim.facet, claim.producer, is_edited=False)
 
 
 def _only_place(raw: bytes) -> int:
     """Where the facet begins with its name, or -1 where that is not sure."""
     begin = raw.find(_CUT_HERE)
     return -1 if raw.find(_CUT_HERE, begin + 1) >= 0 else begin
-
-
-def _claim(raw: bytes) -> Claim:
-    event: Any = orjson.loads(raw)
-    return Claim(event["run"]["facets"][SIGNATURE], event["producer"])
 
 
 def _read(raw: bytes) -> _Signed | None:

@@ -1,4 +1,7 @@
-"""The audit's own verifier, which shares no code with the service's, takes and refuses the same events."""
+"""The audit's own verifier, which shares no code with the service's, takes and refuses the same events.
+
+So do the command and the service, of which each reads events in its own way.
+"""
 
 import json
 
@@ -9,19 +12,26 @@ from nacl.signing import VerifyKey
 
 from headwater.audit import core
 from headwater.audit.core import ReadJson, is_signed
-from headwater.cli.audit_trust import read_json, read_signature
+from headwater.cli.audit_trust import read_event
+from headwater.errors import InvalidEventError
 from headwater.model.producer import SIGNATURE_MEMBERS
-from headwater.signing.facet import KNOWN_SCHEMAS
+from headwater.model.strict_json import MAX_DEPTH
+from headwater.service.ingest import reading
+from headwater.service.ingest.reading import Trust
+from headwater.signing.facet import KNOWN_SCHEMAS, signature_facet
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
+from headwater.signing.verify import verify_event
+from headwater.store.entries import Entry
 from tests.support.signature_vectors import NODE_ID, Vectors, event_of
 
 KEY = NodeKey.from_seed(NODE_ID, bytes(range(32)))
+TRUSTED = {KEY.key_id: KEY.public_key}
 PUBLIC = VerifyKey(KEY.public_key.public_bytes_raw())
 SIGNED = sign_event(b'{"producer":"https://example.org","run":{"facets":{"a":{"n":1.50}}},"outputs":[]}', KEY)
 
 
-@pytest.fixture(params=[json.loads, read_json, read_signature])
+@pytest.fixture(params=[core.read_strictly, read_event])
 def read(request: pytest.FixtureRequest) -> ReadJson:
     """One of the readers that may be used."""
     reader: ReadJson = request.param
@@ -68,6 +78,54 @@ def test_an_event_that_a_program_wrote_anew_is_signed_and_one_with_a_key_twice_i
     twice = anew.replace(b'"outputs"', b'"outputs": [], "outputs"')
 
     assert [is_signed(raw, KEY.key_id, PUBLIC, read) for raw in (anew, twice)] == [True, False]
+
+
+EVENT = (
+    '{"eventTime":"2026-05-22T14:23:11Z","eventType":"START","job":{"name":"j","namespace":"n"},'
+    '"producer":"https://example.org","run":{"facets":{%s"x":{"v":%s}},"runId":"0198f7d0-1111-7222-8333-444455556666"}}'
+)
+
+
+def signed_as_it_stands(value: str) -> bytes:
+    """An event with this value in a facet, and a good signature over its very bytes, canonical or not."""
+    signature = signature_facet((EVENT % ("", value)).encode(), "https://example.org", KEY)
+    return (EVENT % (f'"signature":{json.dumps(signature, separators=(",", ":"))},', value)).encode()
+
+
+def nested(levels: int) -> str:
+    """A value with which an event is so many levels deep: the event, its run, the facets and one stand around it."""
+    return "[" * (levels - 4) + "]" * (levels - 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        ("{}", "ok"),
+        ("{ }", "ok"),
+        ('{"b":1,"a":1e5}', "ok"),
+        (r'"\ud800"', "ok"),
+        (r'{"\ud800":1,"\uD83D\uDE00":2}', "ok"),
+        (nested(MAX_DEPTH), "ok"),
+        (nested(MAX_DEPTH + 1), "malformed"),
+        (nested(600), "malformed"),
+        ('{"a":1,"a":1}', "malformed"),
+        (r'{"a":1,"\u0061":1}', "malformed"),
+        (r'{"\ud800":1,"\udfff":1}', "malformed"),
+        ("NaN", "malformed"),
+        ("-Infinity", "malformed"),
+    ],
+)
+def test_command_service_and_audit_judge_alike_what_a_node_signed_as_it_sent_it(
+    value: str, verdict: str, read: ReadJson
+) -> None:
+    raw = signed_as_it_stands(value)
+
+    told, taken = verify_event(raw, TRUSTED), reading.read((raw, 1, bytes(16)), Trust(TRUSTED, is_required=False))
+
+    assert told.verdict == verdict
+    assert is_signed(raw, KEY.key_id, PUBLIC, read) == (verdict == "ok")
+    assert isinstance(taken, Entry if verdict == "ok" else InvalidEventError)
+    assert not isinstance(taken, Entry) or taken.verdict == "ok"
 
 
 def test_what_a_signature_must_say_is_written_down_alike_on_both_sides() -> None:
