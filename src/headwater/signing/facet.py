@@ -16,6 +16,8 @@ KNOWN_SCHEMAS: Final = frozenset(
         "https://example.org/spec/lineage/signature.json",  # of the vectors that other implementations share
     }
 )
+"""All that a signature may name, each of which `docs/trust.md` tells. The facet is outside of what it signs, so of any
+other, were it but for one letter, nobody could say that it is what the node wrote."""
 ALGORITHM: Final = "Ed25519"
 _SIGNATURE_BYTES: Final = 64
 
@@ -86,7 +88,7 @@ def checked_signature(facet: object, payload: bytes, producer: object) -> Signat
         if facet[member] != value:
             raise UntrustedEventError(f"run.facets.signature.{member}: does not fit the event")
     if facet["_schemaURL"] not in KNOWN_SCHEMAS:
-        raise UntrustedEventError("run.facets.signature._schemaURL: not that of a signature")
+        raise UntrustedEventError(f"run.facets.signature._schemaURL: not that of a signature, {SIGNATURE_SCHEMA}")
     return Signature(facet["keyId"], _decoded(facet["signature"]))
 
 

@@ -4,6 +4,7 @@ So do the command and the service, of which each reads events in its own way.
 """
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -131,3 +132,9 @@ def test_command_service_and_audit_judge_alike_what_a_node_signed_as_it_sent_it(
 def test_what_a_signature_must_say_is_written_down_alike_on_both_sides() -> None:
     assert core.SIGNATURE_MEMBERS == SIGNATURE_MEMBERS
     assert core.SIGNATURE_SCHEMAS == KNOWN_SCHEMAS
+
+
+def test_the_docs_tell_each_schema_that_a_signature_may_name() -> None:
+    told = (Path(__file__).resolve().parents[3] / "docs" / "trust.md").read_text()
+
+    assert [schema for schema in sorted(KNOWN_SCHEMAS) if f"`{schema}`" not in told] == []
