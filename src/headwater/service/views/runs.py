@@ -152,11 +152,21 @@ def _mended(knowledge: Knowledge, run: KnownRun, observed: Sequence[ObservedFace
 
 
 def run_shape(knowledge: Knowledge, run: KnownRun) -> shapes.Run:
-    """One run, also with what only the log tells: in which order its events came."""
+    """One run, also with what only the log tells: whether it was told to start after its end."""
     (shape,) = run_shapes(knowledge, [run])
-    told = () if run.ended_us is None else knowledge.store.changes_of_state(run.run_id)
-    late = started_late([Told(each.event_type, each.digest.hex()) for each in told])
+    late = None if run.ended_us is None else _started_late(knowledge, run.run_id)
     return shape if late is None else {**shape, "mended": [*shape["mended"], mended_shape(late)]}
+
+
+def _started_late(knowledge: Knowledge, run_id: str) -> Mended | None:
+    known = knowledge.graph.runs[run_id]
+    end = knowledge.graph.end_of(known)
+    if end is None or known.times is None:
+        return None
+    told = (
+        Told(event_type, at_us, digest.hex()) for event_type, at_us, digest in knowledge.store.changes_of_state(run_id)
+    )
+    return started_late(end, known.times.started_us, told)
 
 
 def _nominal(text: str | None) -> str | None:
