@@ -3,8 +3,8 @@
     rule                     producers                                    evidence
     completed-after-failing  Spark's agent tells of one run that it       an error facet of the run, and both ends told
                              failed and then that it completed
-    started-after-its-end    two that tell of one run have different      the events' times, in whatever order they came
-                             clocks, or an id is used for a second run
+    started-after-its-end    Flink's listener tells of a failure before   the events' times, and their places in the log
+                             it tells of the start; clocks that differ
     namespace-found          Flink names an Iceberg table without a       another event that gives the location for the
                              namespace                                    same table of a catalog of the same name
     one-table-two-names      Spark guesses a Glue table's folder before   the same table of the same catalog
@@ -18,12 +18,12 @@
 `docs/mending.md` is the same list for users.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.identity import Identities, Link
 from headwater.graph.records import Run
-from headwater.model.facts import ERRORS
+from headwater.model.facts import ERRORS, TERMINAL_STATES
 from headwater.model.names import DatasetId
 
 Rule = Literal[
@@ -89,22 +89,27 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
     return End("FAIL", told.failed.last_us, mended)
 
 
-def started_late(end: End, started_us: int | None, events: Iterable[Told]) -> Mended | None:
-    """Whether a run was told to start after it ended, by the times of its events, in whatever order they came.
+def started_late(end: End, started_us: int | None, events: Sequence[Told]) -> Mended | None:
+    """Whether a run was told to start after it ended: by the times of its events, or by their order in the log.
 
-    `started_us` is when it was first told to be under way, and `events` are those that may say what became of it.
+    `started_us` is when it was first told to be under way, and `events` are those that may say what became of it, in
+    the log's order.
     """
-    in_order = sorted(events, key=lambda event: (event.time_us, event.digest))
-    late = [event for event in in_order if event.event_type == "START" and event.time_us > end.time_us]
+    first_end = next((at for at, event in enumerate(events) if event.event_type in TERMINAL_STATES), len(events))
+    late = [
+        event
+        for at, event in enumerate(events)
+        if event.event_type == "START" and (at > first_end or event.time_us > end.time_us)
+    ]
     is_moved = started_us is not None and started_us > end.time_us
     if not late and not is_moved:
         return None
     had_begun = f"had started when it ended ({end.event_type})" if is_moved else f"has ended ({end.event_type})"
-    told = [event for event in in_order if (event.event_type, event.time_us) == end[:2]] + late
+    told = [event for event in events if (event.event_type, event.time_us) == end[:2]] + late
     return Mended(
         "started-after-its-end",
-        f"the run {had_begun}, though it was told to start later",
-        tuple(f"event sha256:{event.digest}" for event in told),
+        f"the run {had_begun}, though its start was told later",
+        tuple(dict.fromkeys(f"event sha256:{event.digest}" for event in told)),
     )
 
 

@@ -163,9 +163,7 @@ def _started_late(knowledge: Knowledge, run_id: str) -> Mended | None:
     end = knowledge.graph.end_of(known)
     if end is None or known.times is None:
         return None
-    told = (
-        Told(event_type, at_us, digest.hex()) for event_type, at_us, digest in knowledge.store.changes_of_state(run_id)
-    )
+    told = [Told(kind, at_us, digest.hex()) for kind, at_us, digest in knowledge.store.changes_of_state(run_id)]
     return started_late(end, known.times.started_us, told)
 
 
