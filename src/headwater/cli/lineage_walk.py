@@ -223,13 +223,19 @@ def _columns_among(ends: Iterable[Target]) -> list[ColumnId]:
 
 
 def told_edges(answer: Mapping[str, Any]) -> Iterator[ToldEdge]:
-    """What an answer of `/column-lineage` tells of columns, then what it tells once of all columns of a dataset."""
+    """What an answer of `/column-lineage` tells of columns, then what it tells once of all columns of a dataset.
+
+    What goes into a column that the reader may not know is told by its edges alone: not how.
+    """
+    ends = {node["id"]: end_of(node["data"]) for node in answer["graph"]}
     for node in answer["graph"]:
-        for source in node["data"]["inputFields"]:
-            yield ToldEdge(end_of(source), end_of(node["data"]), source["transformations"])
-    for told in answer.get("datasetInputFields", ()):
-        for source in told["inputFields"]:
-            target = end_of({**told, "field": source["targetField"]})
+        target, told = ends[node["id"]], node["data"]["inputFields"]
+        yield from (ToldEdge(end_of(source), target, source["transformations"]) for source in told)
+        for source in {ends[edge["destination"]] for edge in node["inEdges"]} - {*map(end_of, told)}:
+            yield ToldEdge(source, target, ())
+    for spread in answer.get("datasetInputFields", ()):
+        for source in spread["inputFields"]:
+            target = end_of({**spread, "field": source["targetField"]})
             yield ToldEdge(end_of(source), target, source["transformations"])
 
 

@@ -1,5 +1,7 @@
 """The commands that ask a service, for one who may not know everything that they come across."""
 
+import json
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -131,3 +133,31 @@ def test_root_cause_scores_what_it_may_not_name(url: str) -> None:
     lines = told("root-cause", "costs", "--url", url).splitlines()
 
     assert [line.split()[1:4] for line in lines if "failed-run" in line] == [["0.45", "failed-run", "redacted"]]
+
+
+def test_impact_follows_a_column_through_what_it_may_not_name(url: str) -> None:
+    tree = told("impact", "raw:cents", "--change", "drop", "--url", url).partition("\n\n")[0].splitlines()
+
+    assert [re.sub("redacted-[0-9a-f]+", "?", line).strip("│├└─ ") for line in tree] == [
+        "raw:cents",
+        "?:?  breaks",
+        "costs:cost  starved",
+        "?:?  starved",
+    ]
+
+
+def test_trace_follows_a_column_through_what_it_may_not_name(url: str) -> None:
+    tree = told("trace", "costs:cost", "--url", url).splitlines()
+
+    assert [re.sub("redacted-[0-9a-f]+", "?", line).strip("│├└─ ") for line in tree] == [
+        "costs:cost",
+        "?:?",
+        "raw:cents",
+    ]
+
+
+def test_a_walk_has_each_edge_of_what_it_may_not_name_once(url: str) -> None:
+    walked = json.loads(told("impact", "raw:cents", "--json", "--url", url))
+
+    assert [node["distance"] for node in walked["nodes"]] == [0, 1, 2, 3]
+    assert len(walked["edges"]) == 3
