@@ -23,6 +23,7 @@ A module a subcommand, under its name:
 What these share:
 
     service_client  asks a lineage service; agent_client: asks this machine's agent
+    http_client     by which certificates and proxies they ask, and why no answer came
     search          finds what goes by a name; lineage_walk: walks from there, over a service's answers
     folded_walk     a walk for people, with many columns of a dataset as one
     events_to       where a command posts the events that it tells

@@ -23,7 +23,7 @@ WhyOption = Annotated[str | None, typer.Option("--why", metavar="TEXT", help="Wh
 def agent_here() -> Iterator[ServiceClient]:
     """A client of the agent that runs on this HEADWATER_HOME."""
     path = headwater_home() / "agent" / "agent.sock"
-    transport = httpx.HTTPTransport(uds=str(path))
+    transport = httpx.HTTPTransport(uds=str(path), trust_env=False)  # no certificate is looked at
     with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30.0) as client:
         nobody = "no agent answers at {url} ({why}); start one with `headwater agent`"
         yield ServiceClient(str(path), client, nobody, is_here=True)

@@ -11,11 +11,12 @@ from typing import Annotated, Final
 import httpx
 import typer
 
+from headwater.cli.http_client import no_answer, opened_client
 from headwater.cli.json_output import tell
 from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
-from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
+from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 
@@ -94,9 +95,12 @@ def _asked(witness: str, old: int, proof: Sequence[bytes], note: str) -> httpx.R
 
 def _posted(url: str, body: str) -> httpx.Response:
     try:
-        return httpx.post(url, content=body.encode(), timeout=TIMEOUT_S)
-    except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise UnavailableError(f"{url} does not answer: {type(fault).__name__}") from fault
+        with opened_client(timeout=TIMEOUT_S) as client:
+            return client.post(url, content=body.encode())
+    except httpx.HTTPError as fault:
+        raise UnavailableError(no_answer(fault, url, "{url} does not answer ({why})")) from fault
+    except (httpx.InvalidURL, UnicodeError) as fault:
+        raise InvalidInputError(f"{url!r} is no URL ({fault})") from fault
 
 
 def _size(answer: httpx.Response, witness: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from headwater.access.operator import operator_token
+from headwater.cli.http_client import opened_client
 from headwater.cli.who import who
 from headwater.errors import SetupError
 from headwater.service.writing.actions import export_entry
@@ -45,7 +46,7 @@ def _told_service(url: str, signer: NoteSigner, user: str, now_us: int, what: Ma
         "x-headwater-user": f"operator:{user}",
     }
     try:
-        with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=_TIMEOUT_S) as client:
+        with opened_client(base_url=f"{url.rstrip('/')}/api/v1", timeout=_TIMEOUT_S) as client:
             if client.get("/log/key").text.strip() != str(signer.verifier):
                 return False
             return client.post("/actions/exports", json=dict(what), headers=headers).status_code == httpx.codes.CREATED

@@ -11,8 +11,17 @@ from urllib.parse import quote
 import httpx
 import typer
 
-from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError, UnauthenticatedError, UnavailableError
-from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
+from headwater.cli.http_client import no_answer, opened_client
+from headwater.errors import (
+    HeadwaterError,
+    InvalidInputError,
+    InvalidNameError,
+    NotFoundError,
+    SetupError,
+    UnauthenticatedError,
+    UnavailableError,
+)
+from headwater.model.credentials import without_credentials
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 
@@ -99,18 +108,15 @@ def service_at(
     It says who asks by the token, else by the one in the environment, if there is one. What the service cannot read
     of the API's parameters is told by the names that `options` give them.
     """
-    always, timeout = then.asked, timeout_s if then == NOW else LONG_S
-    headers = bearer(token)
+    timeout = timeout_s if then == NOW else LONG_S
     try:
-        client = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always, headers=headers)
-    except httpx.InvalidURL as fault:
+        base = httpx.URL(f"{url.rstrip('/')}/api/v1")
+    except (httpx.InvalidURL, UnicodeError) as fault:
         raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
-    except OSError as fault:
-        raise authorities_unread(fault) from fault
-    with client:
-        if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
-            raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
-        yield ServiceClient(url.rstrip("/"), client, _NOBODY, then=then, options=options)
+    if base.scheme not in ("http", "https") or not base.host:
+        raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
+    with opened_client(base_url=base, timeout=timeout, params=then.asked, headers=bearer(token)) as client:
+        yield ServiceClient(without_credentials(url.rstrip("/")), client, _NOBODY, then=then, options=options)
 
 
 _NOBODY: Final = (
@@ -121,21 +127,40 @@ _ELSEWHERE: Final = frozenset({httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALL
 
 
 def in_path(name: str) -> str:
-    """A name as one step of a path: slashes are encoded, and the dots of `.` and `..`, which httpx would follow."""
-    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+    """A name as one step of a path: slashes are encoded, and the dots of `.` and `..`, which httpx would follow.
+
+    Raises:
+        InvalidNameError: it is empty, and would name what lists all.
+        InvalidInputError: it cannot be encoded.
+    """
+    if not name:
+        raise InvalidNameError("the name is empty")
+    try:
+        return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+    except UnicodeEncodeError as fault:
+        raise InvalidInputError(_unaskable(fault)) from fault
 
 
 def bearer(token: str | None = None) -> dict[str, str]:
-    """The header that says who asks; none without a token."""
+    """The header that says who asks; none without a token.
+
+    Raises:
+        SetupError: the environment's can be none.
+    """
     token = token or os.environ.get(TOKEN, "").strip()
+    if not all("!" <= character <= "~" for character in token):
+        raise SetupError(
+            f"{TOKEN} holds no API key: a blank, the end of a line, or a letter like … is in it; set it to the key "
+            "alone, as it was shown"
+        )
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def no_service_there(url: str, status: int) -> str:
     """What to say where something answers that is no lineage service."""
     return (
-        f"there is no lineage service at {url}: what is there answered {status}; name the service's own address, "
-        f"without a path, like {DEFAULT_URL}"
+        f"there is no lineage service at {url}: what is there answered {status}; name what stands before /api/v1 in "
+        f"the service's addresses, like {DEFAULT_URL} or https://example.org/lineage"
     )
 
 
@@ -172,7 +197,7 @@ class ServiceClient:
             UnavailableError: no service answers there, or none whose certificate is trusted; or another program does.
             UnauthenticatedError: the service asks who calls.
             NotFoundError: the service does not know what was asked for.
-            InvalidInputError: it cannot read what was typed.
+            InvalidInputError: it cannot read what was typed, or cannot be asked for that.
             HeadwaterError: the service refused, in its own words; or what answers is no lineage service.
         """
         return self._asked(lambda: self._client.get(path, params=params))
@@ -189,9 +214,9 @@ class ServiceClient:
         try:
             answer = ask()
         except httpx.HTTPError as fault:
-            if is_not_trusted(fault):
-                raise UnavailableError(not_trusted(self._url, fault)) from fault
-            raise UnavailableError(self._nobody.format(url=self._url, why=type(fault).__name__)) from fault
+            raise UnavailableError(no_answer(fault, self._url, self._nobody)) from fault
+        except (httpx.InvalidURL, UnicodeError) as fault:
+            raise InvalidInputError(_unaskable(fault)) from fault
         if answer.status_code in _ELSEWHERE and not self._is_ours():
             raise UnavailableError(no_service_there(self._url, answer.status_code))
         if answer.status_code == httpx.codes.NOT_FOUND:
@@ -245,6 +270,13 @@ class ServiceClient:
 def _name(parameter: re.Match[str]) -> str:
     name: str = parameter["name"] or parameter["bare"]
     return name
+
+
+def _unaskable(fault: httpx.InvalidURL | UnicodeError) -> str:
+    """What to say where no question can be made of what was typed."""
+    if isinstance(fault, UnicodeEncodeError):
+        return f"what was typed is no text in UTF-8 ({fault.reason})"
+    return f"no service can be asked for what was typed: {fault}"
 
 
 def _message(answer: httpx.Response) -> str:

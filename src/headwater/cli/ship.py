@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.http_client import opened_client
 from headwater.cli.printed import harmless, say
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address
 from headwater.cli.verify import Keys, read_keys, verified
@@ -52,9 +53,9 @@ def ship(
     Example: headwater ship /media/usb/lineage --url https://lineage.example.org --keys nodes.jwks
     """
     trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
-    transport = HttpTransport(
-        HttpConfig(endpoint=_endpoint(address(url, to)), timeout_s=_TIMEOUT_S, token_env=token_env)
-    )
+    endpoint = _endpoint(address(url, to))
+    opened_client(verify=endpoint.startswith("https:")).close()  # the transport opens its own when it is too late
+    transport = HttpTransport(HttpConfig(endpoint=endpoint, timeout_s=_TIMEOUT_S, token_env=token_env))
     how = Shipping(
         transport=transport,
         verify=lambda event: _as_may_go(event, verified(event, trusted)),

@@ -19,6 +19,7 @@ from rich.progress import Progress
 
 from headwater.capture.unread import why_unread
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.http_client import opened_client, reason
 from headwater.cli.printed import harmless, say
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
@@ -134,9 +135,12 @@ def _fetched(url: str) -> str:
         InvalidInputError: nothing is, or no server answers.
     """
     try:
-        answer = httpx.get(url, timeout=_KEYS_TIMEOUT_S, follow_redirects=True)
-    except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise InvalidInputError(f"nothing answers there ({type(fault).__name__})") from fault
+        with opened_client(timeout=_KEYS_TIMEOUT_S, follow_redirects=True) as client:
+            answer = client.get(url)
+    except httpx.HTTPError as fault:
+        raise InvalidInputError(f"nothing answers there ({reason(fault)})") from fault
+    except (httpx.InvalidURL, UnicodeError) as fault:
+        raise InvalidInputError(f"it is no URL ({fault})") from fault
     if not answer.is_success:
         raise InvalidInputError(f"what is there answered {answer.status_code}")
     return answer.text

@@ -13,12 +13,13 @@ import orjson
 import typer
 
 from headwater.cli.audit_trust import verifier_of
+from headwater.cli.http_client import no_answer, opened_client, reason
 from headwater.cli.json_output import tell
 from headwater.cli.printed import say
 from headwater.cli.said import name_of_key
-from headwater.cli.service_client import no_service_there
+from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
-from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
+from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note
 from headwater.signing.notefile import witness_key
@@ -89,11 +90,15 @@ def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
 
     Raises:
         UnavailableError: there is none.
+        InvalidInputError: the log is at no URL.
     """
     try:
-        answer = httpx.get(f"{service}{path}", params=parameters, timeout=TIMEOUT_S)
-    except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise UnavailableError(f"the log at {service} does not answer ({type(fault).__name__})") from fault
+        with opened_client(timeout=TIMEOUT_S) as client:
+            answer = client.get(f"{service}{path}", params=parameters)
+    except httpx.HTTPError as fault:
+        raise UnavailableError(no_answer(fault, service, "the log at {url} does not answer ({why})")) from fault
+    except (httpx.InvalidURL, UnicodeError) as fault:
+        raise InvalidInputError(f"{service!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise UnavailableError(no_service_there(service, answer.status_code))
     if not answer.is_success:
@@ -134,9 +139,10 @@ def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> 
 def _post(service: str, note: str) -> None:
     """Give our signature to the service; that it does not keep it takes nothing from what we saw."""
     try:
-        answer = httpx.post(f"{service}/api/v1/log/cosignatures", content=note, timeout=TIMEOUT_S)
-    except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        say(f"warning: {service} did not take the signature: {type(fault).__name__}", err=True)
+        with opened_client(timeout=TIMEOUT_S) as client:
+            answer = client.post(f"{service}/api/v1/log/cosignatures", content=note)
+    except httpx.HTTPError as fault:
+        say(f"warning: {service} did not take the signature: {reason(fault)}", err=True)
         return
     if answer.is_error:
         hint = (

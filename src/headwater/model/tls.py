@@ -15,11 +15,11 @@ def is_not_trusted(fault: Exception) -> bool:
     return _SAYS_SO in str(fault)
 
 
-def not_trusted(server: str, fault: Exception) -> str:
+def not_trusted(server: str, why: object) -> str:
     """What to say of such a server, by its URL or in words."""
-    return f"the certificate of {server} is not trusted ({fault}); {TRUST_IT}"
+    return f"the certificate of {server} is not trusted ({why}); {TRUST_IT}"
 
 
 def authorities_unread(fault: OSError) -> SetupError:
     """What to say where the authorities that somebody named to trust cannot be read."""
-    return SetupError(f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}")
+    return SetupError(f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}; mend or unset it")

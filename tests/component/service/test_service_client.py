@@ -1,6 +1,7 @@
 """Commands that ask a service, where something else answers."""
 
 import re
+import socket
 import ssl
 import subprocess
 import threading
@@ -12,12 +13,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from headwater.cli.agent_client import agent_here
 from headwater.cli.main import app
-from headwater.errors import HeadwaterError
+from headwater.cli.service_client import service_at
+from headwater.errors import HeadwaterError, UnavailableError
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.note import ED25519, NoteSigner
 from tests.support.service import running
 
+DASHBOARDS = """\
+engine: trino://127.0.0.1:8080
+catalog: lake
+dashboards:
+  - {name: revenue, queries: [{name: all, sql: SELECT * FROM sales.orders}]}
+"""
 LOG = str(NoteSigner.from_seed("log.example.org", bytes(32), ED25519).verifier)
 
 
@@ -90,8 +99,8 @@ def test_what_is_no_lineage_service_is_told_in_a_sentence(
 def test_another_web_server_is_told_as_such(command: tuple[str, ...], status: int, body: bytes) -> None:
     with answering(status, body) as url:
         assert fault(*command, "--url", url) == (
-            f"there is no lineage service at {url}: what is there answered {status}; name the service's own address, "
-            "without a path, like http://127.0.0.1:5000"
+            f"there is no lineage service at {url}: what is there answered {status}; name what stands before /api/v1 "
+            "in the service's addresses, like http://127.0.0.1:5000 or https://example.org/lineage"
         )
 
 
@@ -160,16 +169,26 @@ def test_a_key_is_replaced_only_once_a_lineage_service_took_the_new_one(
     assert load_or_create(tmp_path).key_id == before
 
 
-def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of localhost, signed by itself; its key is beside it."""
+    folder = tmp_path_factory.mktemp("tls")
     made = "openssl req -x509 -newkey rsa:2048 -days 2 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost"
-    command = [*made.split(), "-keyout", str(key), "-out", str(certificate)]
+    command = [*made.split(), "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     subprocess.run(command, check=True, capture_output=True)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate, key)
+    return folder / "cert.pem"
 
+
+@pytest.fixture(scope="module")
+def tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.with_name("key.pem"))
+    return context
+
+
+def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do(
+    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with answering(200, b"<html>", tls=tls) as url:
         before = fault("coverage", "--url", url)
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
@@ -177,3 +196,155 @@ def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do(
 
     assert re.match(f"the certificate of {re.escape(url)} is not trusted .*self-signed.* set SSL_CERT_FILE", before)
     assert "answered with no JSON" in after
+
+
+def test_tls_where_none_is_spoken_and_the_reverse_are_told_as_that(tls: ssl.SSLContext) -> None:
+    with answering(200, b"{}") as plain, answering(200, b"{}", tls=tls) as encrypted:
+        without = fault("coverage", "--url", plain.replace("http:", "https:"))
+        with_tls = fault("coverage", "--url", encrypted.replace("https:", "http:"))
+
+    assert re.match(r"what is at https://localhost:\d+ does not speak TLS .* name it with http://$", without)
+    assert re.match(r"what is at http://localhost:\d+ broke off .* speaks TLS, name it with https://; else", with_tls)
+
+
+def test_a_service_that_takes_too_long_is_told_as_slow() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        service_at(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.1) as client,
+        pytest.raises(UnavailableError, match=r"did not answer in time \(timed out\): it is there, and slow or busy"),
+    ):
+        client.get("/coverage")
+
+
+def test_a_host_that_is_not_known_is_told_as_that() -> None:
+    told = fault("coverage", "--url", "http://no.such.host.invalid:5000")
+
+    assert told.startswith("the host of http://no.such.host.invalid:5000 is not known (")
+    assert "headwater serve" not in told
+
+
+def test_a_host_that_there_cannot_be_is_told_in_a_sentence() -> None:
+    assert fault("coverage", "--url", f"http://{'a' * 70}.example.org").startswith("no service can be asked for")
+
+
+@pytest.mark.parametrize("proxy", ["http://ann:hush@127.0.0.1:9", "http://no.such.host.invalid:9"])
+def test_a_proxy_that_does_not_answer_is_told_as_that(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+
+    told = fault("coverage", "--url", "http://lineage.example.org")
+
+    assert told.startswith("the proxy that HTTP_PROXY names gives no way to http://lineage.example.org (")
+    assert "hush" not in told
+
+
+def test_a_host_without_need_of_a_proxy_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://no.such.host.invalid:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    told = fault("coverage", "--url", "http://127.0.0.1:9")
+
+    assert told.startswith("no lineage service answers at http://127.0.0.1:9 (Connection refused);")
+
+
+ASKING = pytest.mark.parametrize(
+    "command",
+    [
+        ("impact", "orders", "--change", "drop"),
+        ("dashboards", "push", "dashboards.yaml"),
+        ("witness", "http://127.0.0.1:9", "--log-key", LOG, "--once"),
+        ("log", "cosign", "http://127.0.0.1:9"),
+        ("ship", "."),
+    ],
+    ids=" ".join,
+)
+
+
+@ASKING
+@pytest.mark.parametrize("file", ["nowhere.pem", "dashboards.yaml", "."])
+def test_certificates_that_cannot_be_read_are_told_with_what_to_do(
+    command: tuple[str, ...], file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
+    monkeypatch.setenv("HEADWATER_URL", "https://127.0.0.1:9")
+    (tmp_path / "dashboards.yaml").write_text(DASHBOARDS)
+    monkeypatch.chdir(tmp_path)
+
+    told = fault(*command)
+
+    assert told.startswith("SSL_CERT_FILE names no certificates that can be read (")
+    assert told.endswith("); name a file of them, PEM, or unset it")
+
+
+@ASKING
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
+@pytest.mark.parametrize("proxy", ["socks5://ann:hush@127.0.0.1:9", "socks4://127.0.0.1:9", "http://[::1"])
+def test_a_proxy_that_cannot_be_used_is_told_with_what_to_do(
+    command: tuple[str, ...], variable: str, proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, proxy)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    (tmp_path / "dashboards.yaml").write_text(DASHBOARDS)
+    monkeypatch.chdir(tmp_path)
+
+    told = fault(*command)
+
+    assert variable in told
+    assert "names no proxy that can be used; name one like http://proxy.example.org:3128, or unset it" in told
+    assert "hush" not in told
+
+
+def test_commands_that_ask_the_agent_look_at_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
+
+    with agent_here() as client:
+        assert client
+
+
+@pytest.mark.parametrize("token", ["hw_…", "hw_a\nb", "hw a", "hw_\x7f"])
+@pytest.mark.parametrize("command", [("coverage",), ("access", "key", "list"), ("key", "rotate")])
+def test_what_can_be_no_key_is_told_as_that_without_it(
+    command: tuple[str, ...], token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_TOKEN", token)
+
+    told = fault(*command, "--url", "http://127.0.0.1:9")
+
+    assert told.startswith("HEADWATER_TOKEN holds no API key: ")
+    assert "hw" not in told
+
+
+def test_a_name_of_any_length_is_told_in_a_sentence() -> None:
+    with answering(200, b"{}") as url:
+        told = [fault(*command, "a" * 100_000, "--url", url) for command in (("trace",), ("node", "describe"))]
+
+    assert told == [
+        "no service can be asked for what was typed: URL component 'query' too long",
+        "no service can be asked for what was typed: URL too long",
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("node", "describe", ""),
+        ("access", "key", "revoke", ""),
+        ("coverage", "--namespace", ""),
+        ("trace", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_name_is_no_name_of_all(command: tuple[str, ...]) -> None:
+    with answering(200, b"{}") as url:
+        assert fault(*command, "--url", url).startswith("the name is empty")
+
+
+@pytest.mark.parametrize(
+    "command", [("trace", "\udcff"), ("node", "describe", "\udcff"), ("drift", "--from", "\udcff")]
+)
+def test_what_is_no_text_is_told_in_a_sentence(command: tuple[str, ...]) -> None:
+    with answering(200, b"{}") as url:
+        assert fault(*command, "--url", url) == "what was typed is no text in UTF-8 (surrogates not allowed)"
+
+
+def test_an_address_s_password_is_not_shown() -> None:
+    assert "hush" not in fault("coverage", "--url", "http://ann:hush@127.0.0.1:9")

@@ -1,0 +1,86 @@
+"""Ask over HTTP, by the certificates and proxies that the environment names; and why no answer came."""
+
+import os
+import re
+import socket
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from headwater.errors import SetupError
+from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
+
+_PROXIES: Final = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+"""In small letters or in capitals."""
+_OF_A_SYSTEM: Final = re.compile(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$")
+"""What a reason has for who reads the system's sources."""
+_LATE: Final = (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout)
+_ON_THE_WAY: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+
+
+def opened_client(**settings: Any) -> httpx.Client:  # noqa: ANN401  as httpx has them
+    """A client, not yet connected.
+
+    Raises:
+        SetupError: the environment names certificates that cannot be read, or a proxy that cannot be used.
+    """
+    try:
+        return httpx.Client(**settings)
+    except OSError as fault:
+        raise authorities_unread(fault) from None
+    except (ImportError, ValueError, httpx.InvalidURL):  # their words may show a password
+        raise SetupError(
+            f"{' or '.join(_unusable_proxies())} names no proxy that can be used; name one like "
+            "http://proxy.example.org:3128, or unset it"
+        ) from None
+
+
+def reason(fault: httpx.HTTPError) -> str:
+    """Why no answer came, as the system says it; nothing of what was sent."""
+    if isinstance(fault, httpx.LocalProtocolError):  # it quotes a header, as one with a key
+        return type(fault).__name__
+    return _OF_A_SYSTEM.sub("", str(fault)) or type(fault).__name__
+
+
+def no_answer(fault: httpx.HTTPError, url: str, nobody: str) -> str:
+    """What to say where no answer came from a URL: why, and what to do about it.
+
+    `nobody` is to be said where nobody is there; `{url}` and `{why}` stand in it.
+    """
+    why = reason(fault)
+    if isinstance(fault, _LATE):
+        return f"{url} did not answer in time ({why}): it is there, and slow or busy; ask again later"
+    if is_not_trusted(fault):
+        return not_trusted(url, why)
+    if isinstance(fault, _ON_THE_WAY) and (proxy := _proxy_to(url)):
+        return (
+            f"the proxy that {proxy} names gives no way to {url} ({why}); mend or unset that, or name the host in "
+            "NO_PROXY, by which it is asked without"
+        )
+    if "SSL" in why:
+        return f"what is at {url} does not speak TLS as expected ({why}); where it speaks none, name it with http://"
+    if isinstance(fault.__cause__ and fault.__cause__.__context__, socket.gaierror):
+        return f"the host of {url} is not known ({why}); look for a slip in its name, and whether there is a network"
+    if isinstance(fault, _ON_THE_WAY):
+        return nobody.format(url=url, why=why)
+    hint = "where it speaks TLS, name it with https://; else ask" if url.startswith("http:") else "ask"
+    return f"what is at {url} broke off before it answered ({why}); {hint} again later"
+
+
+def _unusable_proxies() -> list[str]:
+    """The variables that name proxies of kinds that cannot be used; where none does, those that name any."""
+    named = {name: value for name, value in os.environ.items() if name.lower() in _PROXIES and value}
+    odd = [name for name, value in named.items() if "://" in value and not value.startswith(("http://", "https://"))]
+    return sorted(odd or named)
+
+
+def _proxy_to(url: str) -> str | None:
+    """The variable that names the proxy by which a URL is asked; None without one."""
+    scheme, host, *_ = urlsplit(url)
+    proxies = getproxies()
+    if not host or proxy_bypass(host):
+        return None
+    by = next((kind for kind in (scheme, "all") if kind in proxies), None)
+    return next((name for name in os.environ if name.lower() == f"{by}_proxy"), None)
