@@ -14,6 +14,7 @@ import typer
 from headwater.cli.http_client import no_answer, opened_client
 from headwater.cli.json_output import tell
 from headwater.cli.printed import say
+from headwater.cli.said import as_long_as_can_be
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
@@ -29,7 +30,10 @@ _MEANING: Final = {
 def cosign(
     witness: Annotated[str, typer.Argument(metavar="WITNESS", help="The witness's URL, before /add-checkpoint.")],
     every: Annotated[
-        float | None, typer.Option(min=1, help="Ask again after so many seconds, for ever; by default once.")
+        float | None,
+        typer.Option(
+            min=1, callback=as_long_as_can_be, help="Ask again after so many seconds, for ever; by default once."
+        ),
     ] = None,
     url: UrlOption = DEFAULT_URL,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object each time.")] = False,

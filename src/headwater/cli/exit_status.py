@@ -9,6 +9,11 @@ IS_BAD: Final = 1
 NOT_DONE: Final = 2
 """It could not be done: the call, its input, or what it needs here is not as it must be. typer has it so, too."""
 
+FAULT: Final = 70
+"""Nobody expected how it ended: a fault of Headwater's own. `sysexits.h` calls it EX_SOFTWARE."""
+CUT: Final = 141
+"""Who read its output stopped, as `head` does: what shells say of a process that SIGPIPE ended."""
+
 
 def status_of(error: HeadwaterError) -> int:
     """The exit status of a command that ends with this error."""

@@ -9,7 +9,7 @@ import typer
 
 from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.printed import say
-from headwater.cli.said import read_with_zone
+from headwater.cli.said import as_long_as_can_be, read_with_zone
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address, service_at
 from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError
@@ -66,7 +66,9 @@ def token(
     node: Annotated[
         str | None, typer.Option(help="The node that it is for; by default any that has no key yet.")
     ] = None,
-    hours: Annotated[float, typer.Option(min=0.01, help="How long it holds.")] = _TOKEN_HOURS,
+    hours: Annotated[
+        float, typer.Option(min=0.01, callback=as_long_as_can_be, help="How long it holds.")
+    ] = _TOKEN_HOURS,
     json_output: JsonOption = False,
 ) -> None:
     """Make a one-time token, on the service's machine, by which a node enrols its key; it is shown this once.

@@ -2,16 +2,18 @@
 
 import errno
 import os
+import re
 import sys
+import traceback
 from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, Final, cast
+from typing import Any, Final, TextIO, cast
 
 import typer
 from typer.core import TyperGroup
 
-from headwater.cli.exit_status import IS_BAD, NOT_DONE, status_of
+from headwater.cli.exit_status import CUT, FAULT, NOT_DONE, status_of
 from headwater.cli.printed import lines_of, say
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION
@@ -50,6 +52,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """What the system says where output cannot be written, as on a disk that is full."""
+
+_NO_TEXT: Final = "surrogates not allowed"
+"""What Python and its libraries say of what is no UTF-8."""
 
 
 class _OnDemand(TyperGroup):
@@ -98,32 +103,78 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error we know ends it with a sentence on standard error and its exit status."""
+    """Run the command line; an error ends it with a sentence on standard error and its exit status."""
     log_to_stderr()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # one letter that the terminal lacks is no reason to stop
+    try:
+        status = _run()
+    except BrokenPipeError:
+        _let_go_of_what_nobody_reads()
+        status = CUT
+    sys.exit(status)
+
+
+def _run() -> int | str | None:
+    """Run the command and tell the error that ended it; gives the exit status.
+
+    Raises:
+        BrokenPipeError: nobody reads what it says any more.
+    """
     try:
         try:
             app()
         finally:
             typer.echo(nl=False)  # nothing more, but all that waits
+    except SystemExit as ended:
+        match ended.__context__:  # typer and Rich say 1 themselves
+            case BrokenPipeError() as cut:
+                raise cut from None
+            case typer.Abort() as end_of_input:
+                return _told_fault(end_of_input)
+        return ended.code
     except HeadwaterError as error:
         say(*lines_of([f"headwater: {error}"]), err=True)
-        sys.exit(status_of(error))
-    except BrokenPipeError:  # who reads has seen enough, as `head` does
-        _let_go_of_output()
-        sys.exit(IS_BAD)
+        return status_of(error)
+    except BrokenPipeError:
+        raise
     except OSError as fault:
         if fault.errno not in _NO_ROOM:
-            raise
-        _let_go_of_output()
+            return _told_fault(fault)
+        _let_go_of(sys.stdout)
         say(f"headwater: the output could not be written: {fault.strerror}", err=True)
-        sys.exit(NOT_DONE)
+        return NOT_DONE
+    except Exception as fault:
+        return _told_fault(fault)
+    return 0
 
 
-def _let_go_of_output() -> None:
+def _told_fault(fault: Exception) -> int:
+    """Tell an error that no command expected."""
+    if _NO_TEXT in str(fault) and any(map(_is_no_text, sys.argv)):
+        say("headwater: an argument is no text in UTF-8", err=True)
+        return NOT_DONE
+    say(*lines_of(["".join(traceback.format_exception(fault)).rstrip()]), err=True)
+    say("headwater: this is a fault of Headwater's own; please report it, with the lines above", err=True)
+    return FAULT
+
+
+def _is_no_text(argument: str) -> bool:
+    """Whether it has bytes that are no UTF-8: Python keeps these as halves of characters."""
+    return re.search("[\ud800-\udfff]", argument) is not None
+
+
+def _let_go_of_what_nobody_reads() -> None:
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
+        try:
+            stream.flush()
+        except OSError:
+            _let_go_of(stream)
+
+
+def _let_go_of(stream: TextIO) -> None:
     """Have what waits to be written go nowhere: Python would try again at its end, and show that it cannot."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

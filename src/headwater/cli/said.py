@@ -1,13 +1,16 @@
 """By what a person said a value: the error that is about it names that."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.times import read_time
 from headwater.signing.note import checked_name
+
+_MOST: Final = 1_000_000_000
+"""Thirty years in seconds."""
 
 
 def said_by(context: typer.Context, parameter: typer.CallbackParam) -> str:
@@ -59,6 +62,17 @@ def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: s
         return None if value is None else checked_name(value)
     except InvalidInputError as fault:
         raise InvalidInputError(f"{said_by(context, parameter)}: {fault}") from None
+
+
+def as_long_as_can_be(context: typer.Context, parameter: typer.CallbackParam, value: float | None) -> float | None:
+    """The same number of hours or seconds, so many as clocks can count.
+
+    Raises:
+        InvalidInputError: they are too many, without end, or no number.
+    """
+    if value is not None and not value <= _MOST:
+        raise InvalidInputError(f"{said_by(context, parameter)}: expected a number up to {_MOST:,}, not {value}")
+    return value
 
 
 def read_with_zone(text: str, by: str) -> datetime:

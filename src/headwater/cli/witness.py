@@ -16,7 +16,7 @@ from headwater.cli.audit_trust import verifier_of
 from headwater.cli.http_client import no_answer, opened_client, reason
 from headwater.cli.json_output import tell
 from headwater.cli.printed import say
-from headwater.cli.said import name_of_key
+from headwater.cli.said import as_long_as_can_be, name_of_key
 from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
@@ -40,7 +40,9 @@ def witness(
             callback=name_of_key, help="The name under which the witness signs, for good; by default this machine's."
         ),
     ] = None,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
+    every: Annotated[
+        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two looks.")
+    ] = 60.0,
     post: Annotated[bool, typer.Option(help="Give the signature to the log's service, which serves it.")] = True,
     once: Annotated[bool, typer.Option("--once", help="Look once, and print the head with both signatures.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object a look.")] = False,
