@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
@@ -13,18 +12,20 @@ from headwater.capture.dashboards.events import events_of
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
-from headwater.cli.events_to import TokenEnvOption
+from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.printed import say
-from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, in_path, service_at
+from headwater.cli.service_client import DEFAULT_URL, TOKEN, ServiceClient, UrlOption, in_path, key_in, service_at
 from headwater.emission import opened_emitter
-from headwater.errors import NotFoundError, UnavailableError
+from headwater.emit.emitter import Emitter
+from headwater.emit.home import headwater_home
+from headwater.errors import HeadwaterError, NotFoundError, UnavailableError
 from headwater.model.names import DatasetId
 
 dashboards = typer.Typer(
     name="dashboards", help="Declare dashboards, their owners and what they rest on.", no_args_is_help=True
 )
-_SETTLE_S = 30.0
+_DRAIN_S = 10.0
 _NOTHING: Final[Mapping[str, object]] = {"reads": (), "columns": (), "gaps": (), "fault": None}
 """What is told of a query, where it is not told otherwise."""
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON array, an object a query.")]
@@ -58,7 +59,7 @@ def lint(file: FileArgument, json_output: _JsonOption = False) -> None:
 def push(
     file: FileArgument,
     url: UrlOption = DEFAULT_URL,
-    token_env: TokenEnvOption = None,
+    token_env: KeyEnvOption = None,
     json_output: _JsonOption = False,
 ) -> None:
     """Tell the service of each dashboard, and of the columns that its queries read, as signed events.
@@ -69,18 +70,35 @@ def push(
     Example: headwater dashboards push dashboards.yaml
     """
     read = read_dashboards(file)
-    with service_at(url) as client:
+    key = key_variable(token_env)
+    with service_at(url, token=key_in(TOKEN) or (key and key_in(key))) as client:
         found = list(asked(read, _columns_at(client)))
-    endpoint = f"{url.rstrip('/')}/api/v1/lineage"
-    with closing(opened_emitter(endpoint, None, token_env)) as emitter:
+    with opened_emitter(lineage_at(url), None, key) as emitter:
         for event in events_of(datetime.now(UTC), read, found):
             emitter.put(event)
-        if not emitter.settle(_SETTLE_S):
-            raise UnavailableError(f"the events wait in the spool, since {endpoint} takes none")
+        _check_arrived(emitter)
     if json_output:
         typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read)]))
         return
     say(*_told(read, found))
+
+
+def _check_arrived(emitter: Emitter) -> None:
+    """Wait until the service has each event.
+
+    Raises:
+        UnavailableError: it does not take them now.
+        HeadwaterError: it will take some never.
+    """
+    has_all = emitter.drain(_DRAIN_S)
+    stats = emitter.stats()
+    if stats.dropped:
+        raise HeadwaterError(f"{sum(stats.dropped.values())} events did not arrive and will not: {stats.last_error}")
+    if not has_all:
+        raise UnavailableError(
+            f"{stats.spooled} events wait in {headwater_home() / 'spool'}, since the service does not take them: "
+            f"{stats.last_error or 'it has not answered yet'}; push again once it does"
+        )
 
 
 def _fault(each: Asked) -> dict[str, object]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
+from headwater.cli.events_to import closing_aloud
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.printed import lines_of, say
 from headwater.cli.progress import shown_progress
@@ -95,12 +96,8 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
         yield "", lambda _: None
         return
     key = load_or_create(home)
-    with Emitter.of_node(emit_config(lineage, home), key) as emitter:
+    with closing_aloud(Emitter.of_node(emit_config(lineage, home), key)) as emitter:
         yield key.node_id, emitter.put
-    stats = emitter.stats()
-    if stats.spooled:
-        waits = f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}"
-        say(f"{waits}; the next run that tells the same target sends them, too", err=True)
 
 
 def overrides(settings: list[str]) -> Mapping[str, str]:

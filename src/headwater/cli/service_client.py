@@ -142,18 +142,24 @@ def in_path(name: str) -> str:
 
 
 def bearer(token: str | None = None) -> dict[str, str]:
-    """The header that says who asks; none without a token.
+    """The header that says who asks; none without a token. Raises as `key_in`."""
+    token = token or key_in(TOKEN)
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def key_in(variable: str) -> str:
+    """The API key or bearer token that an environment variable holds; empty where it holds nothing.
 
     Raises:
-        SetupError: the environment's can be none.
+        SetupError: it can be none.
     """
-    token = token or os.environ.get(TOKEN, "").strip()
-    if not all("!" <= character <= "~" for character in token):
+    key = os.environ.get(variable, "").strip()
+    if not all("!" <= character <= "~" for character in key):
         raise SetupError(
-            f"{TOKEN} holds no API key: a blank, the end of a line, or a letter like … is in it; set it to the key "
+            f"{variable} holds no API key: a blank, the end of a line, or a letter like … is in it; set it to the key "
             "alone, as it was shown"
         )
-    return {"Authorization": f"Bearer {token}"} if token else {}
+    return key
 
 
 def no_service_there(url: str, status: int) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.http_client import opened_client
 from headwater.cli.printed import harmless, say
@@ -37,9 +38,7 @@ def ship(
             metavar="JWKS", help="The trusted keys, as a file or URL; by default this machine's, and keys/*.jwks."
         ),
     ] = None,
-    token_env: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The environment variable with the service's bearer token.")
-    ] = None,
+    token_env: KeyEnvOption = None,
     from_start: Annotated[
         bool, typer.Option("--from-start", help="Send again what was sent; a service stores nothing twice.")
     ] = False,
@@ -55,7 +54,7 @@ def ship(
     trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
     endpoint = _endpoint(address(url, to))
     opened_client(verify=endpoint.startswith("https:")).close()  # the transport opens its own when it is too late
-    transport = HttpTransport(HttpConfig(endpoint=endpoint, timeout_s=_TIMEOUT_S, token_env=token_env))
+    transport = HttpTransport(HttpConfig(endpoint=endpoint, timeout_s=_TIMEOUT_S, token_env=key_variable(token_env)))
     how = Shipping(
         transport=transport,
         verify=lambda event: _as_may_go(event, verified(event, trusted)),
@@ -75,18 +74,18 @@ def ship(
 
 
 def _endpoint(url: str) -> str:
-    """Where to post: the service's own route, unless the URL names one.
+    """Where to post: the route below the service's URL, unless that names it itself.
 
     Raises:
         BadParameter: it is no URL that can be posted to.
     """
     try:
-        scheme, host, path, *_ = urlsplit(url)
+        scheme, host, *_ = urlsplit(url)
     except ValueError:
-        scheme = host = path = ""
+        scheme = host = ""
     if scheme not in ("http", "https") or not host:
         raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--url")
-    return url if path.strip("/") else f"{url.rstrip('/')}/api/v1/lineage"
+    return lineage_at(url)
 
 
 def _as_may_go(event: bytes, found: Verification) -> Verification:
@@ -144,7 +143,7 @@ def _sends_again(shipped: Shipped) -> str:
     keys = "; --from-start sends it once --keys has its key" if is_unknown else ""
     refusals = [one.reason or "" for one in shipped.troubles if one.verdict == "refused"]
     if refusals and all(why.startswith("404") for why in refusals):
-        return f"{keys}; what is there takes no events: name the service's own address, without a path"
+        return f"{keys}; what is there takes no events: name what stands before /api/v1 in the service's addresses"
     is_refused = shipped.refused or shipped.refused_before
     return keys + ("; --from-start sends it once the service would take it" if is_refused else "")
 

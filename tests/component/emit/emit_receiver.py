@@ -28,6 +28,7 @@ class Post(NamedTuple):
     headers: Mapping[str, str]
     at: float
     """Seconds on the monotonic clock."""
+    path: str
 
 
 @dataclass
@@ -102,12 +103,12 @@ def server(port: int, taker: Receiver | Diary) -> Server:
 
         def answer(self, body: bytes) -> Answer:
             if not self.path.endswith("/batch"):
-                return taker.take(Post(body, dict(self.headers), time.monotonic()))
+                return taker.take(Post(body, dict(self.headers), time.monotonic(), self.path))
             if isinstance(taker, Receiver):
                 return Answer(404)
             lines = body.split(b"\n")
             for line in lines:
-                taker.take(Post(line, dict(self.headers), time.monotonic()))
+                taker.take(Post(line, dict(self.headers), time.monotonic(), self.path))
             return Answer(200, body=json.dumps({"summary": {"received": len(lines)}, "failed_events": []}).encode())
 
         def log_message(self, format: str, *args: object) -> None:

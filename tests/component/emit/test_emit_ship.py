@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
+from emit_receiver import Receiver
 
 from headwater.emit.config import EmitConfig, FileConfig
 from headwater.emit.emitter import Emitter
@@ -81,3 +83,40 @@ def test_each_line_of_the_file_transport_is_a_whole_event_for_any_log_shipper(tm
     read = [json.loads(line) for line in lines]
     assert [one["run"]["runId"] for one in read] == [json.loads(event(number))["run"]["runId"] for number in range(50)]
     assert all({"signature", "headwater_chain"} <= one["run"]["facets"].keys() for one in read)
+
+
+@pytest.mark.parametrize("named", ["/lineage", "/lineage/", "/lineage/api/v1/lineage", "", "/api/v1/lineage"])
+def test_a_service_below_a_path_is_shipped_to_there(named: str, tmp_path: Path, receiver: Receiver) -> None:
+    shipped = shipped_to(tmp_path, f"{address_of(receiver)}{named}")
+
+    [post] = receiver.posts
+    assert shipped == (0, 1)
+    assert post.path == f"{named.removesuffix('/').removesuffix('/api/v1/lineage')}/api/v1/lineage"
+
+
+@pytest.mark.parametrize(("option", "key"), [((), "asking"), (("--token-env", "MINE"), "mine")])
+def test_what_is_shipped_goes_by_the_key_that_commands_ask_by(
+    option: tuple[str, ...], key: str, tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_TOKEN", "asking")
+    monkeypatch.setenv("MINE", "mine")
+
+    shipped = shipped_to(tmp_path, address_of(receiver), *option)
+
+    [post] = receiver.posts
+    assert shipped == (0, 1)
+    assert post.headers["Authorization"] == f"Bearer {key}"
+
+
+def address_of(receiver: Receiver) -> str:
+    return receiver.url.removesuffix("/api/v1/lineage")
+
+
+def shipped_to(folder: Path, url: str, *arguments: str) -> tuple[int, int]:
+    """Ship one event; the exit status, and how many arrived."""
+    key = load_or_create(folder / "home")
+    config = EmitConfig(file=FileConfig(path=folder / "events" / "events.jsonl"), spool=folder / "spool")
+    with Emitter.of_node(config, key) as emitter:
+        emitter.put(event(1))
+    status, told = ship(folder / "events", folder / "home", "--url", url, *arguments)
+    return status, told["arrived"]

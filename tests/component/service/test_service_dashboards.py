@@ -2,20 +2,22 @@
 
 import json
 import random
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from headwater.capture.outlet import Outlet
 from headwater.capture.trino import TrinoWatcher
 from headwater.cli.main import app
+from headwater.errors import UnavailableError
 from tests.support.app import dataset, event, facet, get, post, schema
-from tests.support.service import running
+from tests.support.service import Service, running
 
 TRINO = "trino://127.0.0.1:8080"
 LISTENER = "https://github.com/trinodb/trino/plugin/trino-openlineage"
@@ -131,3 +133,64 @@ def test_who_asks_for_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) 
     assert len(query["columns"]) == 2
     assert "revenue:by_supplier.total_price" in asked.stdout
     assert "team:finance" in asked.stdout
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, dict[str, str]]]:
+    """A service that asks who calls, and keys by their roles."""
+    home = tmp_path_factory.mktemp("guarded")
+    with running(home, "--access") as service:
+
+        def key(role: str) -> str:
+            create = ["access", "key", "create", role, "--role", role, "--scope", "*", "--url", service.url]
+            made: str = CliRunner(env={"HEADWATER_HOME": str(home)}).invoke(app, create, catch_exceptions=False).stdout
+            return made.strip()
+
+        yield service, {role: key(role) for role in ("admin", "read", "ingest")}
+
+
+def pushed(folder: Path, service: Service, *arguments: str, **variables: str) -> Result:
+    """Push dashboards in a namespace that is called like the folder."""
+    (file := folder / "dashboards.yaml").write_text(f"namespace: {folder.name}\n{FILE}")
+    environment = {"HEADWATER_HOME": str(folder / "node"), "HEADWATER_URL": service.url, **variables}
+    return CliRunner(env=environment).invoke(app, ["dashboards", "push", str(file), *arguments])
+
+
+def known(folder: Path, service: Service, key: str) -> list[str]:
+    """The dashboards that the service knows of those in the folder."""
+    headers = {"authorization": f"Bearer {key}"}
+    answer = httpx.get(f"{service.url}/api/v1/namespaces/{folder.name}/datasets", headers=headers)
+    return [each["name"] for each in answer.json().get("datasets", ())]
+
+
+def test_a_push_that_the_service_takes_not_is_none(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
+    service, keys = guarded
+
+    told = pushed(tmp_path, service, HEADWATER_TOKEN=keys["read"])
+
+    assert isinstance(told.exception, UnavailableError)
+    waiting = r"\d+ events wait in .*/node/spool, since the service does not take them: .* 403 .* its role is read"
+    assert re.match(waiting, str(told.exception))
+    assert told.stdout == ""
+    assert known(tmp_path, service, keys["admin"]) == []
+
+
+def test_a_push_tells_by_the_key_that_it_asks_by(guarded: tuple[Service, dict[str, str]], tmp_path: Path) -> None:
+    service, keys = guarded
+
+    told = pushed(tmp_path, service, HEADWATER_TOKEN=keys["admin"])
+
+    assert told.exit_code == 0
+    assert known(tmp_path, service, keys["admin"]) == ["revenue"]
+
+
+@pytest.mark.parametrize("asks", ["read", ""])
+def test_a_push_takes_the_key_of_another_variable(
+    guarded: tuple[Service, dict[str, str]], asks: str, tmp_path: Path
+) -> None:
+    service, keys = guarded
+    tells = {"MINE": keys["ingest" if asks else "admin"]}
+
+    told = pushed(tmp_path, service, "--token-env", "MINE", HEADWATER_TOKEN=keys.get(asks, ""), **tells)
+
+    assert told.exit_code == 0, told.exception

@@ -80,8 +80,8 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
         ),
         (
             ["enrol", "--url", "http://127.0.0.1:9"],
-            "no lineage service answers at http://127.0.0.1:9 (Connection refused); start one with `headwater serve`, or "
-            "name another with --url",
+            "no lineage service answers at http://127.0.0.1:9 (Connection refused); start one with `headwater serve`, "
+            "or name another with --url",
         ),
     ],
 )

@@ -45,7 +45,7 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
         (Shipped(refused=2), "2 refused; --from-start sends it once the service would take it"),
         (
             Shipped(refused=1, troubles=[Trouble("events.jsonl", 4, "refused", "404 HTTP 404 Not Found")]),
-            "1 refused; what is there takes no events: name the service's own address, without a path",
+            "1 refused; what is there takes no events: name what stands before /api/v1 in the service's addresses",
         ),
         (
             Shipped(refused_before=2, troubles=[Trouble("events.jsonl", 4, "refused", "422 run", True)]),
