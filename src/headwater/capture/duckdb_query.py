@@ -41,6 +41,15 @@ Raises:
 _DATABASES: Final[Mapping[str, str]] = {"sqlite:///": "jdbc:sqlite:", "postgresql+psycopg2://": "jdbc:postgresql://"}
 """How SQLAlchemy's addresses of a catalog begin, and how Java's do, by which others know it."""
 
+_BEFORE_ANY_ROW: Final = frozenset({"BinderException", "CatalogException", "ParserException", "PermissionException"})
+"""Errors of DuckDB about the query alone, so their messages hold no value of a table."""
+_OF_VALUES: Final[Mapping[str, str]] = {
+    "ConversionException": "a value cannot be converted to the type that the query wants; TRY_CAST makes null of it",
+    "OutOfRangeException": "a number is too large or too small for its type or its function",
+    "InvalidInputException": "a function cannot take a value that it was given",
+    "OutOfMemoryException": "there is not enough memory for it",
+}
+
 
 class Asked(NamedTuple):
     """A query, in the words of `dialect`; `job` is its job unless a comment names a dashboard."""
@@ -99,6 +108,15 @@ def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: Outward) -> An
     figures = _figures(started_at, out.now(), rows_in, len(answer.rows))
     run.tell(RunState.COMPLETE, Content({"headwater_run": figures}, inputs, outputs))
     return answer
+
+
+def why_failed(error: Exception) -> str:
+    """Why a query that was run failed, on one line; none of the values that it read."""
+    kind = type(error).__name__
+    if kind in _BEFORE_ANY_ROW:
+        message, *_ = str(error).partition("\n\nLINE ")
+        return " ".join(message.split())
+    return f"{_OF_VALUES.get(kind, 'it could not be run')} ({kind})"
 
 
 def _prepared(asked: Asked, catalogs: Catalogs) -> _Query:

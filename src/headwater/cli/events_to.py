@@ -49,9 +49,11 @@ def key_variable(token_env: str | None) -> str | None:
 @contextmanager
 def closing_aloud(emitter: "Emitter") -> Iterator["Emitter"]:
     """Close an emitter, and say on standard error what of its events waits."""
-    with emitter:
-        yield emitter
-    stats = emitter.stats()
-    if stats.spooled:
-        waits = f"{stats.spooled} lineage events wait in {headwater_home() / 'spool'}: {stats.last_error}"
-        say(f"{waits}; the next run that tells the same target sends them, too", err=True)
+    try:
+        with emitter:
+            yield emitter
+    finally:
+        stats = emitter.stats()
+        if stats.spooled:
+            waits = f"{stats.spooled} lineage events wait in {headwater_home() / 'spool'}: {stats.last_error}"
+            say(f"{waits}; the next run that tells the same target sends them, too", err=True)

@@ -3,7 +3,6 @@
 import csv
 import sys
 from collections import defaultdict
-from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.capture.unread import why_unread
-from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption
+from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption, closing_aloud
+from headwater.cli.exit_status import IS_BAD
+from headwater.cli.printed import say
 from headwater.emission import new_run_id, opened_emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
@@ -55,21 +56,29 @@ def run(
     Tables are named catalog.schema.table. A catalog is one that --catalog says, or pyiceberg's configuration; `lake` is
     the lake of this machine's pipelines where neither says otherwise.
 
+    Exit status: 0 answered, 1 the query failed, 2 it was not run.
+
     Example: headwater sql run -e "SELECT carrier, count(*) FROM lake.raw.flights GROUP BY carrier"
     """
     if (file is None) == (text is None):
         raise typer.BadParameter("expected a FILE or --execute SQL")
     try:
         # Here, not above: DuckDB and pyiceberg are extras, and --help shall not need them, nor wait a second for them.
-        from headwater.capture.duckdb_query import Asked, run_query
+        import duckdb
+
+        from headwater.capture.duckdb_query import Asked, run_query, why_failed
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[duckdb]'") from missing
     query = text if file is None else _read(file)
     name = job or ("query" if file is None else file.stem)
     asked = Asked(query or "", dialect, JobId(namespace, name))
-    with closing(opened_emitter(endpoint, None, token_env)) as emitter:
+    with closing_aloud(opened_emitter(endpoint, None, token_env)) as emitter:
         outward = Outward(lambda: datetime.now(UTC), emitter.put)
-        answer = run_query(asked, _catalogs(catalog or []), new_run_id(), outward)
+        try:
+            answer = run_query(asked, _catalogs(catalog or []), new_run_id(), outward)
+        except (duckdb.Error, OSError) as fault:
+            say(f"headwater: sql: {why_failed(fault)}", err=True)
+            raise typer.Exit(IS_BAD) from fault
     writer = csv.writer(sys.stdout)
     writer.writerow(answer.columns)
     writer.writerows(answer.rows)

@@ -1,6 +1,7 @@
 """Queries of real Iceberg tables by DuckDB: their answers, their runs, and the graph that Trino's would make, too."""
 
 import json
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -160,3 +161,29 @@ def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
 
     assert done.exit_code == 1
     assert str(done.exception) == "select 1: No such file or directory; a query itself is given with -e"
+
+
+@pytest.mark.usefixtures("lake")
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT nope FROM lake.sales.orders", 'Referenced column "nope" not found in FROM clause!'),
+        ("SELECT no_such(hour) FROM lake.sales.orders", "Function with name no_such does not exist!"),
+        ("SELECT CAST(supplier AS INTEGER) FROM lake.sales.orders", "cannot be converted to the type that the query"),
+        ("SELECT ln(-hour) FROM lake.sales.orders", "too large or too small for its type or its function"),
+        ("SELECT date_parse(supplier, '%Y') FROM lake.sales.orders", "cannot take a value"),
+    ],
+)
+def test_a_query_that_fails_is_told_in_a_sentence_without_values(sql: str, said: str, tmp_path: Path) -> None:
+    environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
+
+    done = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", sql])
+
+    told, waiting, *more = done.stderr.splitlines()
+    assert done.exit_code == 1
+    assert isinstance(done.exception, SystemExit)
+    assert told.startswith("headwater: sql: ")
+    assert said in told
+    assert not re.search(r"'[ab]'|\"[ab]\"", told)
+    assert waiting.startswith(f"2 lineage events wait in {tmp_path}/spool: ")
+    assert more == []
