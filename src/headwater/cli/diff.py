@@ -8,6 +8,7 @@ import typer
 
 from headwater.cli.lineage_walk import find
 from headwater.cli.printed import Line, unbroken_console
+from headwater.cli.said import RUN, bare_run
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
 from headwater.model.names import is_uuid
@@ -49,8 +50,8 @@ def diff(
     if runs and after is None:
         raise typer.BadParameter("two runs are needed to compare", param_hint="TO")
     if not runs and any(map(_is_run, (before, after))):
-        raise typer.BadParameter("two runs are compared with --runs, and their ids alone", param_hint="FROM and TO")
-    asked = {"fromRun" if runs else "from": before, "toRun" if runs else "to": after}
+        raise typer.BadParameter("two runs are compared with --runs", param_hint="FROM and TO")
+    asked = {"fromRun": bare_run(before), "toRun": bare_run(after)} if runs else {"from": before, "to": after}
     with service_at(url, LONG_S, options=_ARGUMENTS) as client:
         asked["namespace"] = known_namespace(client, namespace)
         if dataset is not None:
@@ -66,7 +67,7 @@ def diff(
 
 def _is_run(text: str | None) -> bool:
     """Whether it can only be meant as a run."""
-    return text is not None and (text.startswith("run:") or is_uuid(text))
+    return text is not None and (text.startswith(RUN) or is_uuid(text))
 
 
 def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import typer
 
 from headwater.cli.agent_client import JsonOption, NamespaceOption, agent_here, found_job
 from headwater.cli.printed import lines_of, say
+from headwater.cli.said import bare_run
 
 execution = typer.Typer(name="execution", help="Executions of the agent of this machine.", no_args_is_help=True)
 
@@ -39,7 +40,9 @@ def list_executions(
 
 @execution.command()
 def describe(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="The execution's run id.", show_default=False)],
+    run_id: Annotated[
+        str, typer.Argument(metavar="RUN", callback=bare_run, help="The execution's run id.", show_default=False)
+    ],
     json_output: JsonOption = False,
 ) -> None:
     """Show an execution: its state, its counters, why it ended, and how its lineage fares.

@@ -17,6 +17,7 @@ from headwater.cli.agent_client import (
 from headwater.cli.execution import with_trouble
 from headwater.cli.printed import lines_of, say
 from headwater.cli.run import overrides
+from headwater.cli.said import bare_run
 from headwater.cli.who import who
 from headwater.pipeline.check import read_source
 
@@ -135,7 +136,9 @@ def history(
 def logs(
     name: NameArgument,
     namespace: NamespaceOption = None,
-    run_id: Annotated[str | None, typer.Option("--run", help="Of this execution; by default the newest.")] = None,
+    run_id: Annotated[
+        str | None, typer.Option("--run", callback=bare_run, help="Of this execution; by default the newest.")
+    ] = None,
     lines: Annotated[int, typer.Option(min=1, max=1_000, help="How many of the last lines.")] = 200,
 ) -> None:
     """Print the log of a job's newest execution, or of the one that is named.

@@ -1,7 +1,7 @@
 """`headwater lint`: what a pipeline file would be better without."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import orjson
 import typer
@@ -10,7 +10,14 @@ from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.printed import lines_of, say
 from headwater.errors import InvalidPipelineError
 from headwater.pipeline.lint import Finding, lint_pipeline
-from headwater.pipeline.lint_rules.registry import RULES
+from headwater.pipeline.lint_rules.registry import DOES_NOT_CHECK, RULES
+
+_DOES_NOT_CHECK: Final = """\
+the file does not check
+
+`headwater run` refuses it. Its problems are the findings, and no other rule looks at it; this one cannot be silenced.
+
+Mend what each finding names; docs/pipelines.md has every key."""
 
 
 def lint(
@@ -65,7 +72,10 @@ def _as_json(file: Path, finding: Finding, *, name_file: bool) -> dict[str, obje
 
 
 def _explained(rule_id: str) -> str:
+    if rule_id.upper() == DOES_NOT_CHECK:
+        return f"{DOES_NOT_CHECK}: {_DOES_NOT_CHECK}"
     for rule in RULES:
         if rule.id == rule_id.upper():
             return f"{rule.id}: {rule.title}\n\n{rule.reason}\n\n{rule.mend}"
-    raise typer.BadParameter(f"there is no rule {rule_id}; there are {', '.join(rule.id for rule in RULES)}")
+    ids = [DOES_NOT_CHECK, *(rule.id for rule in RULES)]
+    raise typer.BadParameter(f"there is no rule {rule_id}; there are {', '.join(ids)}")

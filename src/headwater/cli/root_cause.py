@@ -8,9 +8,20 @@ import typer
 from rich.console import Console
 
 from headwater.cli.json_output import AnswerOption
-from headwater.cli.lineage_walk import find, labels_around
+from headwater.cli.lineage_walk import Target, find, labels_around
 from headwater.cli.printed import Line, unbroken_console
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
+from headwater.cli.said import RUN, bare_run
+from headwater.cli.service_client import (
+    DEFAULT_URL,
+    AsOfOption,
+    LogSizeOption,
+    ServiceClient,
+    Then,
+    UrlOption,
+    in_path,
+    service_at,
+)
+from headwater.errors import HeadwaterError, NotFoundError
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/root-cause`, or a part of it."""
@@ -18,13 +29,13 @@ Answer = Mapping[str, Any]
 _DIGEST: Final = 19
 """Letters of an event's digest that people need to tell it from others: `sha256:` and twelve."""
 
-_RUN: Final = "run:"
 _Target = Annotated[
     str,
     typer.Argument(metavar="DATASET[:COLUMN]|run:ID", help="By its name, an alias, or the end of either; or a run."),
 ]
 _RunOption = Annotated[
-    str | None, typer.Option("--run", metavar="ID", help="The run that wrote the bad data; else the last one.")
+    str | None,
+    typer.Option("--run", metavar="ID", callback=bare_run, help="The run that wrote the bad data; else the last one."),
 ]
 _DepthOption = Annotated[int, typer.Option("--depth", min=0, max=100, help="How many datasets to go up at most.")]
 
@@ -43,8 +54,8 @@ def root_cause(
     Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay --log-size 1200
     """
     with service_at(url, then=Then(as_of, log_size)) as client:
-        found = None if target.startswith(_RUN) else find(client, target)
-        node_id = target if found is None else found.node_id
+        found = _dataset(client, target)
+        node_id = f"{RUN}{bare_run(target)}" if found is None else found.node_id
         asked: dict[str, str | int] = {"nodeId": node_id, "depth": depth}
         answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
         labels = {node_id: target} if json_output or found is None else labels_around(client, found)
@@ -52,6 +63,24 @@ def root_cause(
         typer.echo(json.dumps(answer, indent=2))
         return
     _print(unbroken_console(), labels[node_id], answer, labels)
+
+
+def _dataset(client: ServiceClient, target: str) -> Target | None:
+    """The dataset or column that is meant; None where it is a run.
+
+    Raises:
+        NotFoundError: nothing is called so.
+    """
+    if target.startswith(RUN):
+        return None
+    try:
+        return find(client, target)
+    except NotFoundError as fault:
+        try:
+            client.get(f"/jobs/runs/{in_path(target)}")
+        except HeadwaterError:
+            raise fault from None
+        return None
 
 
 def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, str]) -> None:

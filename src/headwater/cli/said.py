@@ -9,6 +9,8 @@ from headwater.errors import InvalidInputError, SetupError
 from headwater.model.times import read_time
 from headwater.signing.note import checked_name
 
+RUN: Final = "run:"
+"""What stands before a run's id in a node's."""
 _MOST: Final = 1_000_000_000
 """Thirty years in seconds."""
 
@@ -73,6 +75,11 @@ def as_long_as_can_be(context: typer.Context, parameter: typer.CallbackParam, va
     if value is not None and not value <= _MOST:
         raise InvalidInputError(f"{said_by(context, parameter)}: expected a number up to {_MOST:,}, not {value}")
     return value
+
+
+def bare_run(value: str | None) -> str | None:
+    """A run's id, which may be said as a node's, too, as answers have it: `run:ID`."""
+    return None if value is None else value.removeprefix(RUN)
 
 
 def read_with_zone(text: str, by: str) -> datetime:

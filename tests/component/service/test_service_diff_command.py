@@ -52,6 +52,25 @@ def test_diff_tells_people_what_came_and_by_which_event(url: str) -> None:
     ]
 
 
+def test_diff_takes_runs_as_answers_name_them(url: str) -> None:
+    named = told("diff", "run:first", "run:second", "--runs", "--url", url)
+
+    assert named == told("diff", "first", "second", "--runs", "--url", url)
+
+
+@pytest.mark.parametrize("arguments", [("run:second",), ("second",), ("orders", "--run", "run:second")])
+def test_root_cause_takes_a_run_in_either_form(url: str, arguments: tuple[str, ...]) -> None:
+    answer = json.loads(told("root-cause", *arguments, "--json", "--url", url))
+
+    assert answer["run"]["id"] == "second"
+
+
+def test_root_cause_of_what_there_is_not_tells_of_datasets(url: str) -> None:
+    done = CliRunner().invoke(app, ["root-cause", "third", "--url", url])
+
+    assert str(done.exception).startswith("no dataset is called 'third'; ")
+
+
 def test_diff_of_two_runs_shows_each_parameter_that_differs(url: str) -> None:
     lines = told("diff", "first", "second", "--runs", "--url", url).splitlines()
 

@@ -144,6 +144,17 @@ def test_the_command_exits_with_2_where_there_is_nothing_to_lint(arguments: list
     assert CliRunner().invoke(APP, arguments).exit_code == 2
 
 
+def test_the_command_explains_what_it_tells_of_a_file_that_does_not_check(tmp_path: Path) -> None:
+    (tmp_path / "orders.yaml").write_text("name: a\n")
+
+    shown = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml")]).stderr.split()
+    result = CliRunner().invoke(APP, shown[3:])
+
+    assert shown[:3] == ["Why:", "headwater", "lint"]
+    assert result.exit_code == 0
+    assert result.stdout.startswith("HW000: the file does not check\n")
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_command_explains_every_rule(rule: Rule) -> None:
     result = CliRunner().invoke(APP, ["--explain", rule.id.lower()])
