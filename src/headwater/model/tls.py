@@ -22,6 +22,5 @@ def not_trusted(server: str, why: object) -> str:
 
 def authorities_unread(fault: OSError) -> SetupError:
     """What to say where the authorities that somebody named to trust cannot be read."""
-    return SetupError(
-        f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}; mend or unset it"
-    )
+    unread = f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}"
+    return SetupError(f"{unread}; name a file of them, PEM, or unset it")
