@@ -156,9 +156,11 @@ def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
         yield from _twice(name, epoch)
         for sequence in sorted(epoch.broken):
             yield Trouble("broken", name, "names another event before it", epoch.seen.last_us, 1, sequence, sequence)
-        yield from _holes(name, epoch, ends.pop(name, ()))
+        named = ends.pop(name, ())
+        yield from _holes(name, epoch, named)
         yield from _told(name, epoch)
-        yield from _silence(name, epoch, now_us)
+        if not named:  # else it has ended, and what is missing of it is a hole
+            yield from _silence(name, epoch, now_us)
     for name, heads in sorted(ends.items()):
         last = max(sequence for sequence, _, _ in heads)
         at_us = min(at_us for _, _, at_us in heads)

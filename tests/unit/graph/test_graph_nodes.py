@@ -115,6 +115,16 @@ def test_who_promised_heartbeats_and_falls_silent_is_missed() -> None:
     assert found([beat, heartbeat(E1, 1, beat.payload_hash, is_last=True)], received_us * 2) == []
 
 
+def test_an_epoch_whose_end_a_later_one_names_is_silent_no_more_and_its_missing_events_are_a_hole() -> None:
+    beat = heartbeat(E1, 0, None)
+    killed, later_us = [beat, heartbeat(E1, 1, beat.payload_hash)], 2_000_000_000_000_000 * 2
+    after = record(E2, 1, follows=(head(E1, killed),))
+
+    assert found(killed, later_us) == [("silence", E1, 0, None, None)]
+    assert found([*killed, *after], later_us) == []
+    assert found([beat, *after], later_us) == [("hole", E1, 1, 1, 1)]
+
+
 def test_what_a_node_dropped_is_told() -> None:
     gap = {
         "events": 3,
