@@ -14,22 +14,27 @@ import java.util.Set;
 public record Answer(int status, byte[] beginning) {
   private static final int MOST_BYTES = 4096;
 
-  /** What people put right is among it: until then nothing may be lost. */
-  private static final Set<Integer> WORTH_A_RETRY = Set.of(401, 407, 408, 425, 429);
+  /** Any other is about who sends, where to or when: until that is put right all waits. */
+  private static final Set<Integer> ABOUT_THE_EVENT = Set.of(400, 413, 422);
 
   private static final int FORBIDDEN = 403;
 
-  /** With a page they are a proxy's word; any other may be about the event, and hold up others. */
-  private static final Set<Integer> NOT_ABOUT_THE_EVENT = Set.of(FORBIDDEN, 404);
-
   private static final String BYTE_ORDER_MARK = "\uFEFF";
 
-  /** Reads no more than the beginning. */
-  public static Answer of(HttpResponse<InputStream> response) {
+  /**
+   * Reads no more than the beginning.
+   *
+   * @throws IOException if it breaks off or is packed, which nobody asked for: whose answer it is,
+   *     and so whether it counts, is not known
+   */
+  public static Answer of(HttpResponse<InputStream> response) throws IOException {
+    String packing = response.headers().firstValue("Content-Encoding").orElse("identity").strip();
     try (InputStream body = response.body()) {
-      return new Answer(response.statusCode(), body.readNBytes(MOST_BYTES));
-    } catch (IOException brokenOff) {
-      return new Answer(response.statusCode(), new byte[0]); // the status counts, and is here
+      byte[] beginning = body.readNBytes(MOST_BYTES);
+      if (beginning.length > 0 && !packing.equalsIgnoreCase("identity")) {
+        throw new IOException("the answer is packed");
+      }
+      return new Answer(response.statusCode(), beginning);
     }
   }
 
@@ -40,10 +45,7 @@ public record Answer(int status, byte[] beginning) {
 
   /** Whether it will never take it; those behind it may be fine. */
   public boolean isRefused() {
-    if (status < 400 || status >= 500 || (NOT_ABOUT_THE_EVENT.contains(status) && isPage())) {
-      return false;
-    }
-    return status == FORBIDDEN ? isForItsOwnSake() : !WORTH_A_RETRY.contains(status);
+    return ABOUT_THE_EVENT.contains(status) || (status == FORBIDDEN && isForItsOwnSake());
   }
 
   /** In a few words, with what to do where people are to do something. */

@@ -1,7 +1,16 @@
 package headwater.signing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,7 +25,8 @@ class AnswerTest {
   @ParameterizedTest
   @CsvSource({
     "200, true, false", "201, true, false", "302, false, false", "400, false, true",
-    "401, false, false", "403, false, false", "404, false, true", "407, false, false",
+    "401, false, false", "403, false, false", "404, false, false", "405, false, false",
+    "407, false, false", "409, false, false", "410, false, false", "415, false, false",
     "413, false, true", "422, false, true", "429, false, false", "503, false, false"
   })
   void aStatusSaysWhetherToTryAgain(int status, boolean isAcknowledged, boolean isRefused) {
@@ -43,6 +53,46 @@ class AnswerTest {
       assertThat(answer(status, page).isRefused()).isFalse();
     }
     assertThat(answer(422, page).isRefused()).isTrue();
+  }
+
+  @Test
+  void anAnswerThatBreaksOffOrIsPackedSaysNothing() throws Exception {
+    assertThat(served(201, null, 0, new byte[0]).isAcknowledged()).isTrue();
+    assertThatThrownBy(() -> served(200, null, 5000, new byte[0])).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> served(200, null, 5000, "<htm".getBytes(StandardCharsets.UTF_8)))
+        .isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> served(200, "br", 3, new byte[] {27, 16, 0}))
+        .isInstanceOf(IOException.class);
+    assertThat(served(201, "br", 0, new byte[0]).isAcknowledged()).isTrue();
+  }
+
+  /** The answer of a real server, which says how long it is and sends what it is given. */
+  private static Answer served(int status, String packing, int length, byte[] body)
+      throws IOException, InterruptedException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
+    server.createContext(
+        "/",
+        exchange -> {
+          if (packing != null) {
+            exchange.getResponseHeaders().set("Content-Encoding", packing);
+          }
+          exchange.sendResponseHeaders(status, length == 0 ? -1 : length);
+          exchange.getResponseBody().write(body);
+          exchange.getResponseBody().flush();
+          exchange.close();
+        });
+    server.start();
+    try {
+      URI address = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+      return Answer.of(
+          HttpClient.newHttpClient()
+              .send(
+                  HttpRequest.newBuilder(address).build(),
+                  HttpResponse.BodyHandlers.ofInputStream()));
+    } finally {
+      server.stop(0);
+    }
   }
 
   private static Answer answer(int status, String body) {
