@@ -25,6 +25,7 @@ from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
 
 _TIMEOUT_S = 30.0
+_WRONG_ADDRESS = "what is there takes no events: name what stands before /api/v1 in the service's addresses"
 
 
 def ship(
@@ -120,8 +121,11 @@ def _trouble(trouble: Trouble) -> dict[str, object]:
 
 
 def _to_go_on(why: str | None) -> str:
-    if (why or "").startswith("401"):
-        return "name the variable with the service's token with --token-env, and run it again to go on"
+    match (why or "")[:3]:
+        case "401":
+            return "name the variable with the service's token with --token-env, and run it again to go on"
+        case "404" | "405":
+            return f"{_WRONG_ADDRESS}, and run it again to go on"
     return "run it again to go on"
 
 
@@ -143,7 +147,7 @@ def _sends_again(shipped: Shipped) -> str:
     keys = "; --from-start sends it once --keys has its key" if is_unknown else ""
     refusals = [one.reason or "" for one in shipped.troubles if one.verdict == "refused"]
     if refusals and all(why.startswith("404") for why in refusals):
-        return f"{keys}; what is there takes no events: name what stands before /api/v1 in the service's addresses"
+        return f"{keys}; {_WRONG_ADDRESS}"
     is_refused = shipped.refused or shipped.refused_before
     return keys + ("; --from-start sends it once the service would take it" if is_refused else "")
 

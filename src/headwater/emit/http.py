@@ -5,15 +5,15 @@ A service that has no such route is noticed by its answer, and has its events on
 """
 
 import codecs
-import contextlib
 import json
 import logging
 import os
 import ssl
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -30,19 +30,22 @@ from headwater.model.tls import TRUST_IT, authorities_unread, is_not_trusted
 log = logging.getLogger(__name__)
 
 _ACKNOWLEDGED: Final = frozenset({200, 201, 202, 204})
-_WORTH_A_RETRY: Final = frozenset({401, 403, 407, 408, 425, 429})
-"""401, 403 and 407 too: what a service or a proxy asks for is put right by people, and until then nothing may be lost.
-But a 403 that says `"retriable": false` is for this event's own sake, which would hold up all others."""
-_NOT_ABOUT_THE_EVENT: Final = frozenset({403, 404})
-"""Where a page comes with it: a proxy's word. Any other 4xx may be about this event, which would hold up all others."""
-_NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
+_ABOUT_THE_EVENT: Final = frozenset({400, 413, 422})
+"""It is none, or too large: it would be so again, and hold up all others. A 403 is for its own sake where it says
+`"retriable": false`. Whatever else a service or a proxy says is of who sends, where to or when: it is put right by
+people or passes, and until then nothing may be lost."""
+_NOT_ABOUT_THE_ROUTE: Final = frozenset({401, 407, 408, 425, 429})
+"""Any other 4xx to many events may mean that they must go one by one."""
 _A_PAGE: Final = "with a page of HTML: no lineage service, but a proxy or the sign-in page of a network"
 _FORBIDDEN: Final = 403
+_TOO_LARGE: Final = 413
 _ELSEWHERE: Final = "sends elsewhere, where no token is carried to: name the address of the service itself"
+_ADDRESS: Final = "an address for events ends in /api/v1/lineage"
 _ADVICE: Final[Mapping[int, str]] = {
     401: "name the environment variable that holds its token: token_env",
     403: "who sends may not: enrol this node's key, or have its API key granted what it takes",
-    404: "an address for events ends in /api/v1/lineage",
+    404: _ADDRESS,
+    405: _ADDRESS,
     407: "the proxy before it asks for a login",
     413: "it takes no event as large as this",
 }
@@ -52,6 +55,10 @@ _ANSWER_MAX_BYTES: Final = 4096
 _MESSAGE_MAX_CHARS: Final = 200
 _MOST_TOGETHER: Final = 1024
 """Nobody asks for more; a service that answers too late is sent fewer."""
+_MOST_TOGETHER_BYTES: Final = 64 << 20
+"""The same; where that was too large less is sent."""
+_MORE_EACH_TIME: Final = 64
+"""After a body was too large the next ones grow by this part of them, until one is again: some 3 % are in vain."""
 
 
 class HttpTransport:
@@ -81,8 +88,11 @@ class HttpTransport:
         self._client: httpx.Client | None = None
         self._takes_many = True
         """Until it is known better."""
+        self._doubt: int | None = None
+        """The status that many events had, if it may mean that there is no route for them."""
         self._is_next_alone = False
         self._most_together = _MOST_TOGETHER
+        self._most_bytes = _MOST_TOGETHER_BYTES
 
     @property
     def target(self) -> str:
@@ -93,15 +103,22 @@ class HttpTransport:
         """Post the events in one body, if the service takes that, else the first.
 
         After no answer within the time it is half as many, and with each answer twice as many again: a service that is
-        slow for many senders would otherwise have the same large body again from each, and never answer in time.
+        slow for many senders would otherwise have the same large body again from each, and never answer in time. What
+        is too large together may be taken in parts.
         """
         lines = [*takewhile(lambda event: b"\n" not in event, events[: self._most_together])]
+        lines = lines[: bisect_right([*accumulate(map(len, lines))], self._most_bytes)]
         is_alone, self._is_next_alone = self._is_next_alone, False
+        self._doubt = None
         if len(lines) > 1 and self._takes_many and not is_alone:
             outcomes = self._sent_together(lines)
             if outcomes:
                 return outcomes
-        return [self.send(events[0])]
+        outcome = self.send(events[0])
+        if self._doubt is not None and not isinstance(outcome, Unavailable):
+            self._takes_many = False
+            log.info("events go one by one", extra={"target": self.target, "status": self._doubt})
+        return [outcome]
 
     def send(self, event: bytes) -> Outcome:
         """Post the event once.
@@ -120,20 +137,24 @@ class HttpTransport:
         """Post the events in one body; gives nothing if they must be sent one by one."""
         url = httpx.URL(self._config.endpoint)
         url = url.copy_with(path=f"{url.path.rstrip('/')}/batch")
-        answer = self._posted(str(url), "application/x-ndjson", b"\n".join(events), len(events))
+        body = b"\n".join(events)
+        answer = self._posted(str(url), "application/x-ndjson", body, len(events))
         if isinstance(answer, Unavailable):
             return [answer]
         if answer.status == 200 and (outcomes := _outcomes(told := _json(answer.body), len(events))):
             if answer.is_receipt_wanted:
                 self._take_receipt(_last_receipt(told))
+            self._most_bytes = min(self._most_bytes + self._most_bytes // _MORE_EACH_TIME, _MOST_TOGETHER_BYTES)
             return outcomes
-        outcome = self._outcome(answer)
-        if isinstance(outcome, Unavailable) and answer.status not in _NOT_ABOUT_THE_EVENT:
-            self._is_next_alone = True  # if it is only this route that fails, the events go on
-            return [outcome]
-        if answer.status not in _NOT_ABOUT_MANY:
-            self._takes_many = False
-            log.info("events go one by one", extra={"target": self.target, "status": answer.status})
+        if answer.status == _TOO_LARGE:
+            self._most_bytes = len(body) // 2
+        elif answer.status != _FORBIDDEN:
+            outcome = self._outcome(answer)
+            is_of_route = 400 <= answer.status < 500 and answer.status not in _NOT_ABOUT_THE_ROUTE
+            if isinstance(outcome, Unavailable) and not is_of_route:
+                self._is_next_alone = True  # if it is only this route that fails, the events go on
+                return [outcome]
+            self._doubt = answer.status
         return []
 
     def _posted(self, url: str, content_type: str, body: bytes, events: int) -> "_Answer | Unavailable":
@@ -146,18 +167,22 @@ class HttpTransport:
             if not _fits_a_header(token):
                 return Unavailable(f"environment variable {self._config.token_env} holds no bearer token")
             headers["Authorization"] = f"Bearer {token}"
+        status = None
         try:
             with self._opened().stream("POST", url, content=body, headers=headers) as response:
+                status = response.status_code
                 retry_after = response.headers.get("Retry-After")
                 body = _beginning(response, _ANSWER_MAX_BYTES * events, time.monotonic() + self._config.timeout_s)
                 self._most_together = min(2 * self._most_together, _MOST_TOGETHER)
-                is_page = body.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"<"
-                return _Answer(response.status_code, body, retry_after, is_receipt_wanted, is_page)
+                return _Answer(status, body, retry_after, is_receipt_wanted, _text(body)[:1] == b"<")
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
                 self._most_together = max(events // 2, 1)
-            advice = TRUST_IT if is_not_trusted(failure) else _WHERE_NOBODY_ANSWERS
-            return Unavailable(f"{type(failure).__name__}: {failure}", advice=advice)
+            why = f"{type(failure).__name__}: {failure}"
+            if status is not None:  # whose answer it is, and so whether it counts, is in what did not come
+                self._is_next_alone = events > 1  # it may be only the answer to many that breaks off
+                return Unavailable(f"{status}, but {why}")
+            return Unavailable(why, advice=TRUST_IT if is_not_trusted(failure) else _WHERE_NOBODY_ANSWERS)
         except SetupError as lack:
             return Unavailable(str(lack))
 
@@ -182,7 +207,7 @@ class HttpTransport:
         return self._client
 
     def _outcome(self, answer: "_Answer") -> Outcome:
-        if answer.is_page and (answer.status < 400 or answer.status in _NOT_ABOUT_THE_EVENT):
+        if answer.is_page and answer.status not in _ABOUT_THE_EVENT:
             return Unavailable(f"{answer.status} {_A_PAGE}")
         if answer.status in _ACKNOWLEDGED:
             return Acknowledged()
@@ -190,7 +215,7 @@ class HttpTransport:
             return Unavailable(f"{answer.status} {_ELSEWHERE}")
         told = _json(answer.body)
         why = f"{answer.status} {_message(answer.body, told)}".rstrip()
-        is_final = 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY
+        is_final = answer.status in _ABOUT_THE_EVENT
         advice = _ADVICE.get(answer.status, "")
         if answer.status == _FORBIDDEN:
             is_final = isinstance(told, dict) and told.get("retriable") is False
@@ -271,14 +296,34 @@ def _beginning(response: httpx.Response, max_bytes: int, until_s: float) -> byte
     """The answer, as far as it is of interest; one that is read whole leaves the connection open for the next event.
 
     One that comes byte by byte is left at a time of the monotonic clock: each byte is in time, and all take hours.
+
+    Raises:
+        HTTPError: it breaks off, cannot be unpacked, or begins with nothing but white space for too long.
     """
     read = b""
-    with contextlib.suppress(httpx.HTTPError):  # the status is what counts, and it is here already
-        for chunk in response.iter_bytes():
-            read += chunk
-            if len(read) > max_bytes or time.monotonic() > until_s:
-                break
+    for chunk in response.iter_bytes():
+        read += chunk
+        if len(read) > max_bytes or time.monotonic() > until_s:
+            if not _text(read):
+                raise httpx.ReadTimeout("nothing is in the answer yet", request=response.request)
+            break
+    if read and (packing := _unknown_packing(response)):
+        raise httpx.DecodingError(f"packed as {packing[:40]}, which nobody asked for", request=response.request)
+    if response.num_bytes_downloaded and not read:
+        raise httpx.DecodingError("packed, and the packing breaks off", request=response.request)
     return read[:max_bytes]
+
+
+def _unknown_packing(response: httpx.Response) -> str | None:
+    """How the answer is packed, if not as was asked for: httpx gives it as it came then."""
+    known = {"identity", *response.request.headers.get("Accept-Encoding", "").replace(" ", "").split(",")}
+    packings = response.headers.get_list("Content-Encoding", split_commas=True)
+    return next((packing for packing in packings if packing.strip().lower() not in known), None)
+
+
+def _text(answer: bytes) -> bytes:
+    """The answer from where it says something."""
+    return answer.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
 def _message(answer: bytes, told: object) -> str:

@@ -113,7 +113,7 @@ def test_a_success_acknowledges(status: int, receiver: Receiver, tmp_path: Path)
     assert emitter.stats().delivered == {"http": 1}
 
 
-@pytest.mark.parametrize("status", [302, 401, 403, 408, 425, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [302, 401, 403, 404, 405, 408, 409, 425, 429, 500, 502, 503, 504])
 def test_what_the_service_may_take_later_is_sent_again_before_the_ones_behind_it(
     status: int, receiver: Receiver, tmp_path: Path
 ) -> None:
@@ -127,9 +127,7 @@ def test_what_the_service_may_take_later_is_sent_again_before_the_ones_behind_it
     assert emitter.stats().dropped == {}
 
 
-@pytest.mark.parametrize(
-    ("status", "more"), [(400, ""), (403, ', "retriable": false'), (404, ""), (409, ""), (413, ""), (422, "")]
-)
+@pytest.mark.parametrize(("status", "more"), [(400, ""), (403, ', "retriable": false'), (413, ""), (422, "")])
 def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
     status: int, more: str, receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

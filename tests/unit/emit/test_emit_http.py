@@ -1,3 +1,4 @@
+import gzip
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -171,13 +172,76 @@ def test_a_failure_of_the_network_is_worth_a_retry(failure: type[httpx.Transport
     assert sent(answer) == Unavailable(f"{failure.__name__}: broken")
 
 
-def test_an_answer_that_breaks_off_counts_by_its_status() -> None:
+@pytest.mark.parametrize("beginning", [b"", b"stor", b"<htm"])
+def test_an_answer_that_breaks_off_says_nothing_whatever_its_status(beginning: bytes) -> None:
     class BreaksOff(httpx.SyncByteStream):
         def __iter__(self):  # noqa: ANN204
-            yield b"stor"
+            yield beginning
             raise httpx.ReadError("reset")
 
-    assert sent(lambda _: httpx.Response(201, stream=BreaksOff())) == Acknowledged()
+    outcome = sent(lambda _: httpx.Response(201, stream=BreaksOff()))
+
+    assert outcome == Unavailable("201, but ReadError: reset")
+
+
+@pytest.mark.parametrize(
+    ("packing", "body"),
+    [
+        *((packing, b"\xff\xff sign in") for packing in ("gzip", "deflate", "br", "gzip, br", "x-unheard-of")),
+        ("gzip", gzip.compress(PAGE.encode())[:10]),
+    ],
+)
+def test_an_answer_that_cannot_be_unpacked_says_nothing(packing: str, body: bytes) -> None:
+    class Page(httpx.SyncByteStream):
+        def __iter__(self):  # noqa: ANN204
+            yield body
+
+    outcome = sent(lambda _: httpx.Response(200, headers={"Content-Encoding": packing}, stream=Page()))
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith("200, but DecodingError: ")
+
+
+def test_where_only_the_answer_to_many_breaks_off_events_go_on_one_by_one() -> None:
+    class BreaksOff(httpx.SyncByteStream):
+        def __iter__(self):  # noqa: ANN204
+            yield b'{"summary":'
+            raise httpx.ReadError("reset")
+
+    service = ManyTaker(httpx.Response(200, stream=BreaksOff()), told(4))
+
+    assert service.sends() == [Unavailable("200, but ReadError: reset")]
+    assert service.sends() == [Acknowledged()]
+    assert service.sends() == [Acknowledged()] * 4
+
+
+def test_an_answer_without_a_body_acknowledges_however_it_would_be_packed() -> None:
+    assert sent(lambda _: httpx.Response(201, headers={"Content-Encoding": "br"})) == Acknowledged()
+
+
+def test_a_page_of_which_only_white_space_comes_in_time_acknowledges_nothing() -> None:
+    class Drips(httpx.SyncByteStream):
+        def __iter__(self):  # noqa: ANN204
+            while True:
+                time.sleep(0.01)
+                yield b"\n"
+
+    transport = HttpTransport(
+        HttpConfig(endpoint=ENDPOINT, timeout_s=0.02),
+        network=httpx.MockTransport(lambda _: httpx.Response(201, stream=Drips())),
+    )
+
+    assert transport.send(EVENT) == Unavailable("201, but ReadTimeout: nothing is in the answer yet")
+    transport.close()
+
+
+@pytest.mark.parametrize("status", [404, 405, 406, 409, 410, 411, 415, 421, 423, 426, 431, 451])
+@pytest.mark.parametrize("body", [b"", b"404 page not found\n", b'{"code": 404, "message": "HTTP 404 Not Found"}'])
+def test_what_is_said_of_the_address_or_the_sender_refuses_no_event(status: int, body: bytes) -> None:
+    outcome = sent(lambda _: httpx.Response(status, content=body))
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith(f"{status}")
 
 
 def test_an_answer_that_comes_byte_by_byte_is_not_waited_for() -> None:
@@ -287,12 +351,60 @@ def test_many_events_that_may_not_come_yet_wait_and_go_together_again_then() -> 
 
 
 def test_a_body_that_is_too_large_is_no_reason_to_go_one_by_one_for_ever() -> None:
-    service = ManyTaker(httpx.Response(413), told(4))
+    service = ManyTaker(httpx.Response(413), told(2))
 
-    assert service.sends(2) == [Acknowledged()] * 4
+    assert service.sends(2) == [Acknowledged()] * 2
     assert [path for path, _ in service.requests] == [
         "/api/v1/lineage/batch", "/api/v1/lineage", "/api/v1/lineage/batch",
     ]  # fmt: skip
+
+
+def test_where_a_body_was_too_large_the_next_ones_are_smaller_and_hardly_one_is_sent_in_vain() -> None:
+    sent_bytes: list[int] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent_bytes.append(len(request.content))
+        if len(request.content) > 100_000:
+            return httpx.Response(413)
+        many = told(request.content.count(b"\n") + 1)
+        return many if request.url.path.endswith("/batch") else httpx.Response(201)
+
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
+    waiting = [b"x" * 5_000] * 1_000
+    while waiting:
+        outcomes = transport.send_some(waiting[:64])
+        assert set(outcomes) == {Acknowledged()}
+        waiting = waiting[len(outcomes) :]
+    transport.close()
+
+    assert sum(sent_bytes) < 1.3 * 5_000_000
+    assert len(sent_bytes) < 100
+
+
+def test_an_event_that_alone_is_too_large_is_refused_and_the_others_go_on() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if len(request.content) > 100:
+            return httpx.Response(413)
+        many = told(request.content.count(b"\n") + 1)
+        return many if request.url.path.endswith("/batch") else httpx.Response(201)
+
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
+    waiting, refused = [b"small", b"x" * 101, *[b"small"] * 20], []
+    while waiting:
+        outcomes = transport.send_some(waiting)
+        refused += [event for event, outcome in zip(waiting, outcomes, strict=False) if isinstance(outcome, Refused)]
+        waiting = waiting[len(outcomes) :]
+    transport.close()
+
+    assert refused == [b"x" * 101]
+
+
+def test_a_route_that_a_proxy_knows_nothing_of_for_a_while_is_asked_again() -> None:
+    service = ManyTaker(httpx.Response(404, text="404 page not found"), told(4))
+    service.alone = httpx.Response(404, text="404 page not found")
+
+    assert service.sends() == [Unavailable("404 404 page not found")]
+    assert service.sends() == [Acknowledged()] * 4
 
 
 def test_a_route_that_fails_does_not_hold_up_events() -> None:
