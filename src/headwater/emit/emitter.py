@@ -6,7 +6,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Self
 
@@ -19,6 +19,7 @@ from headwater.emit.http import HttpTransport
 from headwater.emit.intake import Intake
 from headwater.emit.metrics import EmitMetrics, EmitStats
 from headwater.emit.observed import Observe, Observed
+from headwater.emit.overflow import Batch
 from headwater.emit.places import named, place
 from headwater.emit.pulse import Pulse
 from headwater.emit.receipts import Receipts
@@ -235,28 +236,41 @@ class Emitter:
             now_s = self._clock()
             event = self._pulse.beat(now_s, is_last=self._is_closing)
             if event is not None:
-                self._pass_on([Outgoing(now_s, event)])
+                self._pass_on(Batch([Outgoing(now_s, event)]))
         except Exception as fault:
             self._metrics.failed(f"{type(fault).__name__} in a heartbeat")
             log.exception("fault in a lineage heartbeat")
 
-    def _pass_on(self, batch: Iterable[Outgoing]) -> None:
-        signed = [outgoing for event in batch if (outgoing := self._signed(event)) is not None]
+    def _pass_on(self, batch: Batch) -> None:
+        if batch.is_signed:
+            self._send(batch.events)
+            return
+        signed = [outgoing for event in batch.events if (outgoing := self._signed(event)) is not None]
+        self._keep(batch, signed)
         if not signed:
             return
         lost = self._metrics.lost
         if self._chain is not None:
             self._chain.record()
+        self._send(signed)
+        if self._chain is not None and self._metrics.lost == lost and all(each.is_safe for each in self._couriers):
+            self._chain.settle()
+        if self._pulse is not None:
+            self._pulse.spoke()
+
+    def _keep(self, batch: Batch, signed: Sequence[Outgoing]) -> None:
+        try:
+            batch.keep(signed)
+        except OSError as failure:  # a kill would have them signed again, which is better than lost
+            self._metrics.failed(f"overflow: {failure.strerror}")
+
+    def _send(self, signed: Sequence[Outgoing]) -> None:
         for courier in self._couriers:
             try:
                 courier.accept(signed)
             except Exception:
                 self._metrics.dropped("failed", len(signed))
                 log.exception("fault in a lineage spool")
-        if self._chain is not None and self._metrics.lost == lost and all(each.is_safe for each in self._couriers):
-            self._chain.settle()
-        if self._pulse is not None:
-            self._pulse.spoke()
 
     def _signed(self, event: Outgoing) -> Outgoing | None:
         try:

@@ -3,13 +3,13 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
 
 from headwater.emit.metrics import EmitMetrics
-from headwater.emit.overflow import BATCH, Overflow, left_behind
+from headwater.emit.overflow import BATCH, Batch, Overflow, left_behind
 from headwater.emit.spool import Outgoing
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,9 @@ class Intake:
         self._overflow = self._opened(max_bytes)
         self._marks: list[threading.Event] = []
         self._is_stopped = False
+        self._is_to_end = False
+        self._is_closed = False
+        self._has_left_some = False
 
     def put(self, event: Outgoing) -> None:
         """Queue the event: in memory if there is room and nothing waits in the overflow, else there."""
@@ -70,10 +73,11 @@ class Intake:
         self._queue.put(_LOOK_INTO_OVERFLOW)
 
     def stop(self) -> None:
-        """Have `batches` end once everything put before has been passed on."""
+        """Have `batches` end once everything put before has been passed on, but for what waits in an overflow."""
+        self._is_to_end = True
         self._queue.put(_STOP)
 
-    def batches(self, wait_s: Callable[[], float | None] = lambda: None) -> Iterator[list[Outgoing]]:
+    def batches(self, wait_s: Callable[[], float | None] = lambda: None) -> Iterator[Batch]:
         """Events in the order they were put, what dead processes left in their overflows first; ends after `stop`.
 
         Taking the next batch says that the one before has been passed on. `wait_s` says for how long to wait for the
@@ -81,15 +85,16 @@ class Intake:
         """
         if self._overflow_dir is not None:
             yield from self._readable(left_behind(self._overflow_dir))
-        while not (self._is_stopped and self._queue.empty()):
-            yield self._taken(wait=True, timeout_s=wait_s())
+        while not self._has_left_some and not (self._is_stopped and self._queue.empty()):
+            yield Batch(self._taken(wait=True, timeout_s=wait_s()))
             if self._overflow is not None and self._queue.empty():
                 yield from self._readable(self._overflow.take())
             if self._overflow is None or not self._overflow.is_active:
                 self._reach_marks()
 
     def close(self) -> None:
-        """Leave to the next process what the worker, for being stuck, has not taken."""
+        """Leave to the next process what the worker, for being stuck or out of time, has not taken."""
+        self._is_closed = True
         while not self._queue.empty():
             for event in self._taken(wait=False):
                 if self._overflow is None:
@@ -138,11 +143,22 @@ class Intake:
         for mark in marks:
             mark.set()
 
-    def _readable(self, batches: Iterator[list[Outgoing]]) -> Iterator[list[Outgoing]]:
-        """The batches, up to where the disk fails to give them back."""
-        try:
-            yield from batches
-        except OSError as failure:
-            self._metrics.failed(f"overflow: {failure.strerror}")
-            told = {"why": failure.strerror, "path": str(self._overflow_dir)}
-            log.warning("lineage overflow in %(path)s cannot be read: %(why)s", told, extra=told)
+    def _readable(self, batches: Generator[Batch]) -> Iterator[Batch]:
+        """The batches, up to where the disk fails to give them back, or the time is up.
+
+        What comes after those of an overflow is then left behind them: nothing may overtake them.
+        """
+        with contextlib.closing(batches):
+            try:
+                for batch in batches:
+                    self._has_left_some = self._is_to_end
+                    if self._has_left_some:
+                        return
+                    yield batch
+                    self._has_left_some = self._is_closed  # and who knows whether the couriers still took it
+                    if self._has_left_some:
+                        return
+            except OSError as failure:
+                self._metrics.failed(f"overflow: {failure.strerror}")
+                told = {"why": failure.strerror, "path": str(self._overflow_dir)}
+                log.warning("lineage overflow in %(path)s cannot be read: %(why)s", told, extra=told)

@@ -2,13 +2,18 @@
 
 The caller of `put` pays one `write` into the page cache for an event here; it never waits for the service, nor for the
 worker. While events are in the overflow all later ones go there too, so the order of the puts is kept.
+
+An event is signed once: beside a file stands how far it was signed, and what was signed last, until that has been
+passed on. Whoever goes on after a kill passes on the same bytes, which a service stores once.
 """
 
 import errno
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -20,6 +25,24 @@ BATCH: Final = 256
 """How many events the worker takes at once."""
 
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+def _keep_nothing(_: Sequence[Outgoing]) -> None:
+    """What never was in a file has nothing to be kept beside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Events that the worker takes at once.
+
+    Attributes:
+        is_signed: a process that was killed has signed them, and perhaps passed them on: they go out as they are.
+        keep: takes the events as they were signed, before any of them goes anywhere; raises what the disk refuses.
+    """
+
+    events: Sequence[Outgoing]
+    is_signed: bool = False
+    keep: Callable[[Sequence[Outgoing]], None] = _keep_nothing
 
 
 class Overflow:
@@ -43,6 +66,8 @@ class Overflow:
         self._fd: int | None = None
         self._bytes = 0
         self._files = 0
+        self._is_taken = False
+        """Whether a file that was taken is not worked off, or not to its end."""
 
     @property
     def is_active(self) -> bool:
@@ -63,10 +88,10 @@ class Overflow:
                 finally:
                     self._is_writing = False
 
-    def take(self) -> Iterator[list[Outgoing]]:
-        """The events that wait here, in batches, oldest first.
+    def take(self) -> Generator[Batch]:
+        """The events that wait here, in batches, oldest first; asking for the next says that one has been passed on.
 
-        Their file is deleted once the iterator is exhausted: not before the last batch has been dealt with.
+        Their file is deleted once all have been. What is left of it where nobody asks on is for the next process.
         """
         with self._lock:
             if self._fd is None:
@@ -74,18 +99,20 @@ class Overflow:
             os.close(self._fd)
             path = self._path()
             self._fd, self._bytes, self._files = None, 0, self._files + 1
-        yield from _batches(path)
-        path.unlink()
+            self._is_taken = True
+        yield from _worked_off(path)
+        self._is_taken = False
 
     def close(self) -> None:
         """Delete what is empty; events that nobody took stay for the next process."""
         with self._lock:
             # A worker that was stuck may look in later: by then the number is another file's.
             fd, self._fd = self._fd, None
-            if fd is None:
+            if fd is not None:
+                os.close(fd)
+            if fd is None and not self._is_taken:
                 self._claim.remove()
             else:
-                os.close(fd)
                 self._claim.release()
 
     def _write(self, line: bytes) -> None:
@@ -103,25 +130,75 @@ class Overflow:
         return self._claim.path / f"{self._files:06}.events"
 
 
-def left_behind(directory: Path) -> Iterator[list[Outgoing]]:
-    """The events that dead processes left in their overflows, in batches; each is deleted as in `Overflow.take`."""
+def left_behind(directory: Path) -> Generator[Batch]:
+    """The events that dead processes left in their overflows, in batches, as from `Overflow.take`."""
     for claim in orphans(directory):
-        for path in sorted(claim.path.glob("*.events")):
-            yield from _batches(path)
-        claim.remove()
+        is_worked_off = False
+        try:
+            for path in sorted(claim.path.glob("*.events")):
+                yield from _worked_off(path)
+            is_worked_off = True
+        finally:
+            (claim.remove if is_worked_off else claim.release)()
+
+
+class _Signed:
+    """How far a file was signed, and what was signed last, unless that has been passed on; in a file beside it."""
+
+    def __init__(self, events: Path) -> None:
+        self._path = events.with_suffix(".signed")
+        self._head_bytes = 0
+
+    def read(self) -> tuple[int, list[Outgoing]]:
+        """The offset up to which the file was signed, and the signed events that may not have been passed on."""
+        try:
+            with self._path.open("rb") as lines:
+                offset = int(lines.readline())
+                self._head_bytes = lines.tell()
+                return offset, [_outgoing(line[:-1]) for line in lines if line.endswith(b"\n")]
+        except (FileNotFoundError, ValueError):  # nothing yet, or a power cut took it
+            return 0, []
+
+    def keep(self, offset: int, signed: Sequence[Outgoing]) -> None:
+        """Write down that the file was signed up to there, and what came of its last part."""
+        self._head_bytes = 0
+        head = b"%d\n" % offset
+        unseen = self._path.with_suffix(".new")
+        unseen.write_bytes(head + b"".join(map(_line, signed)))
+        unseen.replace(self._path)
+        self._head_bytes = len(head)
+
+    def pass_on(self) -> None:
+        """Forget what was signed last, unless it could not be kept; that the file was signed up to there stays."""
+        if self._head_bytes:
+            os.truncate(self._path, self._head_bytes)
+
+    def remove(self) -> None:
+        """Forget all, once the file is gone."""
+        self._path.unlink(missing_ok=True)
+
+
+def _worked_off(path: Path) -> Generator[Batch]:
+    """What is in a file from where a killed process got to; the file is deleted once all has been passed on."""
+    beside = _Signed(path)
+    offset, signed = beside.read()
+    if signed:
+        yield Batch(signed, is_signed=True)
+        beside.pass_on()
+    with path.open("rb") as lines:
+        lines.seek(offset)
+        # A line without its end was cut short by a kill: its put never returned.
+        whole = (line[:-1] for line in lines if line.endswith(b"\n"))
+        while batch := [_outgoing(line) for line in islice(whole, BATCH)]:
+            yield Batch(batch, keep=partial(beside.keep, lines.tell()))
+            beside.pass_on()
+    path.unlink()
+    beside.remove()
 
 
 def _line(outgoing: Outgoing) -> bytes:
     # A line break in JSON is white space; the signer writes none.
     return b"%r %b\n" % (outgoing.put_at, outgoing.body.replace(b"\n", b" "))
-
-
-def _batches(path: Path) -> Iterator[list[Outgoing]]:
-    with path.open("rb") as lines:
-        # A line without its end was cut short by a kill: its put never returned.
-        whole = (line[:-1] for line in lines if line.endswith(b"\n"))
-        while batch := [_outgoing(line) for line in islice(whole, BATCH)]:
-            yield batch
 
 
 def _outgoing(line: bytes) -> Outgoing:

@@ -1,7 +1,7 @@
 """A process with an emitter, told what to do on its standard input; it answers each line.
 
     put FIRST LAST   put events with these numbers, both included → "put"
-    run FIRST LAST   put as many events of a run → "run"
+    run FIRST LAST   put events of a run with these numbers → "run"
     settle COUNT     wait until so many are on disk, delivered or dropped → "spooled delivered dropped", three numbers
     drain            wait until all is delivered → "True" or "False"
     limit BYTES      no file of this process may grow beyond → "limited"
@@ -30,8 +30,10 @@ def told(emitter: Emitter, word: str, numbers: list[int]) -> str:
                 emitter.put(b'{"n":%d,"padding":"%b"}' % (n, PADDING.encode()))
             return "put"
         case "run":
-            for _ in range(numbers[0], numbers[1] + 1):
-                emitter.put(b'{"eventType":"RUNNING","producer":"https://example.org/p","run":{"runId":"r"}}')
+            for n in range(numbers[0], numbers[1] + 1):
+                emitter.put(
+                    b'{"eventType":"RUNNING","n":%d,"producer":"https://example.org/p","run":{"runId":"r"}}' % n
+                )
             return "run"
         case "settle":
             while True:

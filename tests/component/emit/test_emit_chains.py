@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import pytest
 from emit_processes import Pipeline, Service
+
+from headwater.emit.overflow import BATCH
 
 Starter = Callable[..., Pipeline]
 
@@ -45,3 +48,24 @@ def test_processes_of_one_node_that_are_killed_at_random_number_no_event_twice(
     assert len(hashes) == 7
     assert len(followed) == 6
     assert all(head["sequence"] >= max(hashes[epoch]) for epoch, head in followed.items())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_burst_that_is_killed_while_it_is_worked_off_has_each_event_in_one_place(
+    service: Service, pipeline: Starter, tmp_path: Path, seed: int
+) -> None:
+    rng = Random(seed)  # noqa: S311 - when to kill, not a secret
+    service.start()
+    for first in (0, 3000):
+        burst = pipeline(tmp_path / "spool", service.url, "chained=1", "queue_size=64")
+        burst.tell("run", first, first + 2999)
+        time.sleep(rng.uniform(0, 0.3))
+        burst.kill()
+    last = pipeline(tmp_path / "spool", service.url, "chained=1")
+    assert last.tell("drain") == "True"
+
+    events = [json.loads(line) for line in set(service.file.read_bytes().splitlines())]
+    assert [n for n, times in Counter(event["n"] for event in events).items() if times > 1] == []
+    assert len(events) > 6000 - 2 * (64 + BATCH)  # what was in memory when it was killed is lost
+    chains = [event["run"]["facets"]["headwater_chain"] for event in events]
+    assert {*Counter((chain["epoch"], chain["sequence"]) for chain in chains).values()} == {1}

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -148,6 +149,30 @@ def test_closing_does_not_wait_for_a_signer_that_hangs_and_leaves_the_events_to_
         assert following.drain(LONG_S)
     assert numbers() == list(range(1, 10))
     is_released.set()
+
+
+def test_closing_leaves_what_it_has_no_time_for_in_the_overflow_to_the_next_in_order(
+    tmp_path: Path, numbers: Callable[[], list[int]]
+) -> None:
+    def sign(unsigned: bytes) -> bytes:
+        time.sleep(0.0005)
+        return unsigned
+
+    config = EmitConfig(
+        file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=0.05, queue_size=4
+    )
+    emitter = Emitter(config, sign)
+    for n in range(3000):
+        emitter.put(event(n))
+
+    emitter.close()
+    before = len(numbers())
+    with Emitter(config, sign=bytes) as following:
+        assert following.drain(LONG_S)
+
+    assert before < 3000
+    assert [*dict.fromkeys(numbers())] == list(range(3000))
+    assert emitter.stats().dropped == {}
 
 
 def test_lineage_that_is_off_costs_no_thread() -> None:

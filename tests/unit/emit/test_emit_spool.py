@@ -182,7 +182,7 @@ def test_the_overflow_gives_back_what_ran_over_and_keeps_no_file(tmp_path: Path)
     for n in range(600):
         caller.overflow.append(outgoing(n))
 
-    taken = [event for batch in caller.overflow.take() for event in batch]
+    taken = [event for batch in caller.overflow.take() for event in batch.events]
 
     assert taken == [outgoing(n) for n in range(600)]
     assert (caller.wakes, caller.losses) == (1, 0)
@@ -196,7 +196,7 @@ def test_the_overflow_keeps_a_batch_on_disk_until_the_next_is_asked_for(tmp_path
     overflow.append(outgoing(0))
 
     batches = overflow.take()
-    assert next(batches) == [outgoing(0)]
+    assert next(batches).events == [outgoing(0)]
     while_dealt_with = list(tmp_path.rglob("*.events"))
     assert next(batches, None) is None
 
@@ -209,7 +209,7 @@ def test_an_event_written_over_several_lines_is_one_line_in_the_overflow(tmp_pat
     overflow = Caller(tmp_path).overflow
     overflow.append(Outgoing(1.5, b'{\n  "n": 1\n}'))
 
-    assert list(overflow.take()) == [[Outgoing(1.5, b'{   "n": 1 }')]]
+    assert [batch.events for batch in overflow.take()] == [[Outgoing(1.5, b'{   "n": 1 }')]]
     overflow.close()
 
 
@@ -220,9 +220,9 @@ def test_the_overflow_is_bounded(tmp_path: Path) -> None:
     caller.overflow.append(outgoing(2, size=60))
 
     assert caller.losses == 1
-    assert list(caller.overflow.take()) == [[outgoing(1, size=60)]]
+    assert [batch.events for batch in caller.overflow.take()] == [[outgoing(1, size=60)]]
     caller.overflow.append(outgoing(3, size=60))
-    assert list(caller.overflow.take()) == [[outgoing(3, size=60)]]
+    assert [batch.events for batch in caller.overflow.take()] == [[outgoing(3, size=60)]]
     assert (caller.wakes, caller.losses) == (2, 1)
     caller.overflow.close()
 
@@ -233,7 +233,7 @@ def test_what_nobody_took_from_an_overflow_is_left_to_the_next_process(tmp_path:
         overflow.append(outgoing(n))
         overflow.close()
 
-    assert list(left_behind(tmp_path)) == [[outgoing(0)], [outgoing(1)]]
+    assert [batch.events for batch in left_behind(tmp_path)] == [[outgoing(0)], [outgoing(1)]]
     assert list(left_behind(tmp_path)) == []
 
 
