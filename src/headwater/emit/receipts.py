@@ -7,7 +7,7 @@ The log's key is not known here, so the head's signature is left to an auditor; 
 
 import json
 import logging
-import os
+import secrets
 import time
 from base64 import b64decode
 from collections.abc import Callable
@@ -44,6 +44,8 @@ class Receipts:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
+        self._unfinished = secrets.token_hex(8)
+        """Nobody else's: the emitters of one process may keep the receipts of one service."""
         self._note = note
         self._tell_failed = failed
         self._tell_mended = mended
@@ -106,7 +108,7 @@ class Receipts:
     def _keep(self, receipt: object) -> None:
         if self._path is None:
             return
-        unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        unfinished = self._path.with_name(f"{self._path.name}.{self._unfinished}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             unfinished.write_text(json.dumps(receipt))

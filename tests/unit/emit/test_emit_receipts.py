@@ -1,5 +1,6 @@
 """Receipts: only what proves itself is kept, and the head that it leads to is named."""
 
+import threading
 from base64 import b64encode
 from pathlib import Path
 
@@ -94,6 +95,24 @@ def test_a_later_failure_of_another_kind_outlives_a_mended_receipt() -> None:
     receipts.take(receipt(3))
 
     assert metrics.stats().last_error == "503 away"
+
+
+def test_two_emitters_of_one_process_keep_receipts_in_one_file_and_neither_fails(tmp_path: Path) -> None:
+    failures: list[str] = []
+
+    def take_many() -> None:
+        receipts = Receipts(tmp_path / "receipt.json", lambda _: None, failures.append)
+        for _ in range(100):
+            receipts.take(receipt(3))
+
+    threads = [threading.Thread(target=take_many) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
+    assert [path.name for path in tmp_path.iterdir()] == ["receipt.json"]
 
 
 def test_what_was_kept_and_is_damaged_is_told_and_passed_over(tmp_path: Path) -> None:
