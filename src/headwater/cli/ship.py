@@ -25,6 +25,7 @@ from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
 
 _TIMEOUT_S = 30.0
+_UNFINISHED = "cut off, or still being written; it is sent once its end is there"
 _WRONG_ADDRESS = "what is there takes no events: name what stands before /api/v1 in the service's addresses"
 
 
@@ -105,7 +106,7 @@ def _as_json(shipped: Shipped) -> dict[str, object]:
         "refusedBefore": shipped.refused_before,
         "left": shipped.left,
         "why": shipped.why,
-        "unfinishedLines": shipped.torn,
+        "unfinishedLines": shipped.unfinished,
         "troubles": [_trouble(trouble) for trouble in shipped.troubles],
     }
 
@@ -131,6 +132,8 @@ def _to_go_on(why: str | None) -> str:
 
 def _in_words(shipped: Shipped) -> str:
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
+    if shipped.unfinished:
+        counts += f", {shipped.unfinished:,} unfinished: {_UNFINISHED}"
     left = f", {shipped.left:,} left: {shipped.why}; {_to_go_on(shipped.why)}" if shipped.left else ""
     lines = [*map(_line, shipped.troubles), f"{counts}{left}{_sends_again(shipped)}", *_from_before(shipped)]
     return "\n".join(map(harmless, lines))

@@ -6,6 +6,7 @@ not arrive stays in its file, and each later shipment tells of it again until it
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,9 @@ from headwater.signing.verify import Verification
 _PATTERN: Final = "*.jsonl"
 _MOST_TOGETHER: Final = 64
 _MOST_TOLD: Final = 1_000
+_UNFINISHED: Final = "unfinished"
+_TO_FINISH_S: Final = 0.2
+"""How long a line is waited for whose end is missing: who writes it needs no longer."""
 
 
 class Line(NamedTuple):
@@ -32,7 +36,7 @@ class Line(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """An event that did not arrive: held back for its `verdict`, or `refused` by the service."""
+    """An event that did not arrive: held back for its `verdict`, `refused` by the service, or `unfinished`."""
 
     file: str
     line: int
@@ -54,7 +58,7 @@ class Shipped:
         refused_before: the same of what was refused.
         troubles: the first of all these, those from before among them.
         left: still to be sent: the service did not take them, for the reason `why`.
-        torn: files whose last line is not whole yet.
+        unfinished: last lines whose end is missing, since they were cut off or are being written.
     """
 
     arrived: int = 0
@@ -65,12 +69,13 @@ class Shipped:
     troubles: list[Trouble] = field(default_factory=list)
     left: int = 0
     why: str | None = None
-    torn: int = 0
+    unfinished: int = 0
 
     @property
     def is_whole(self) -> bool:
         """Whether every event that was there has arrived."""
-        return not (self.held_back or self.refused or self.held_back_before or self.refused_before or self.left)
+        before = self.held_back_before or self.refused_before
+        return not (self.held_back or self.refused or before or self.left or self.unfinished)
 
     def tell(self, file: str, behind: Behind, *, is_from_before: bool = False) -> None:
         """Keep a trouble, unless there are very many already."""
@@ -98,7 +103,8 @@ class Shipping:
 def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
     """Send what is in the folder's `*.jsonl` files and was not sent to this target yet.
 
-    A line without its end is left for the next shipment: it is being written.
+    A line without its end is waited for a moment, for it may be being written; then it is told, and left for the next
+    shipment.
 
     Raises:
         SetupError: the folder cannot be read, what was sent cannot be noted in it, or another shipment is under way.
@@ -122,10 +128,15 @@ def _ship_files(folder: Path, how: Shipping, marks: Marks, shipped: Shipped) -> 
             if not any(mark is other for other in told):  # a copy has the same
                 _tell_of_before(file, mark, shipped)
             told.append(mark)
-            if shipped.why is None:
+            _ship_file(file, mark, how, marks, shipped)
+            if shipped.why is None and _unfinished_line(file) is not None:
+                how.wait(_TO_FINISH_S)
                 _ship_file(file, mark, how, marks, shipped)
-            else:
-                shipped.left += sum(1 for _ in _lines(file, mark.end))
+            _tell_of_unfinished(file, shipped)
+    for name in _names(folder):
+        with suppress(FileNotFoundError), (folder / name).open("rb") as file:  # it may be rotated away meanwhile
+            if _inode(file) not in done:  # none of its lines is whole
+                _tell_of_unfinished(file, shipped)
 
 
 def _tell_of_before(file: IO[bytes], mark: Mark, shipped: Shipped) -> None:
@@ -133,6 +144,23 @@ def _tell_of_before(file: IO[bytes], mark: Mark, shipped: Shipped) -> None:
     shipped.refused_before += mark.refused
     for behind in mark.behind:
         shipped.tell(Path(file.name).name, behind, is_from_before=True)
+
+
+def _tell_of_unfinished(file: IO[bytes], shipped: Shipped) -> None:
+    number = _unfinished_line(file)
+    if number is not None:
+        shipped.unfinished += 1
+        shipped.tell(Path(file.name).name, Behind(number, _UNFINISHED, "its end is missing"))
+
+
+def _unfinished_line(file: IO[bytes]) -> int | None:
+    """The number of the last line, if its end is missing and it is not blank."""
+    size = os.fstat(file.fileno()).st_size
+    if size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n":
+        return None
+    file.seek(0)
+    number, line = max(enumerate(file, 1), default=(0, b""))
+    return number if line.strip() and not line.endswith(b"\n") else None
 
 
 def _next_file(folder: Path, done: set[tuple[int, int]]) -> IO[bytes] | None:
@@ -200,6 +228,9 @@ class _Course:
 
 
 def _ship_file(file: IO[bytes], mark: Mark, how: Shipping, marks: Marks, shipped: Shipped) -> None:
+    if shipped.why is not None:
+        shipped.left += sum(1 for _ in _lines(file, mark.end))
+        return
     course = _Course(file, mark, marks, shipped)
     lines = _lines(file, mark.end)
     while chunk := list(islice(lines, _MOST_TOGETHER)):
@@ -215,8 +246,6 @@ def _ship_file(file: IO[bytes], mark: Mark, how: Shipping, marks: Marks, shipped
             shipped.left += sum(1 for _ in lines)
             return
         course.reach(chunk[-1].end)
-    file.seek(0, os.SEEK_END)
-    shipped.torn += file.tell() > mark.end
 
 
 def _send(lines: Sequence[Line], course: _Course, how: Shipping) -> bool:

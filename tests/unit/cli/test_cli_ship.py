@@ -47,6 +47,12 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
             "path, and run it again to go on",
         ),
         (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
+        (
+            Shipped(arrived=4, unfinished=1, troubles=[Trouble("events.jsonl", 5, "unfinished", "its end is missing")]),
+            "events.jsonl:5  unfinished  its end is missing\n"
+            "4 arrived, 0 held back, 0 refused, 1 unfinished: cut off, or still being written; it is sent once its end "
+            "is there",
+        ),
         (Shipped(refused=2), "2 refused; --from-start sends it once the service would take it"),
         (
             Shipped(refused=1, troubles=[Trouble("events.jsonl", 4, "refused", "404 HTTP 404 Not Found")]),
@@ -83,6 +89,22 @@ def test_what_did_not_arrive_is_no_success_the_next_time_either(
             "reason": "run.facets.signature: missing",
             "isFromBefore": True,
         }
+    ]
+
+
+def test_a_line_that_was_cut_off_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+    (tmp_path / "events.jsonl").write_text(json.dumps(event()))
+    command = ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"]
+
+    words, wire = CliRunner().invoke(app, command), CliRunner().invoke(app, [*command, "--json"])
+
+    assert (words.exit_code, wire.exit_code) == (1, 1)
+    assert "0 arrived, 0 held back, 0 refused, 1 unfinished: cut off, or still being written" in words.stdout
+    told = json.loads(wire.stdout)
+    assert told["unfinishedLines"] == 1
+    assert [(each["file"], each["line"], each["verdict"]) for each in told["troubles"]] == [
+        ("events.jsonl", 1, "unfinished")
     ]
 
 

@@ -116,10 +116,60 @@ def test_a_line_that_is_still_being_written_waits_for_its_end(tmp_path: Path) ->
     (tmp_path / "events.jsonl").write_bytes(b"a\nbc\n")
     target = Target()
 
-    shipped(tmp_path, target)
+    second = shipped(tmp_path, target)
 
-    assert (first.arrived, first.torn, first.is_whole) == (1, 1, True)
+    assert (first.arrived, first.unfinished, first.is_whole) == (1, 1, False)
+    assert first.troubles == [Trouble("events.jsonl", 2, "unfinished", "its end is missing")]
     assert target.got == [b"bc"]
+    assert (second.unfinished, second.is_whole) == (0, True)
+
+
+def test_a_line_that_is_finished_in_a_moment_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(b"a\nb")
+    target, waits = Target(), list[float]()
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        file.write_bytes(b"a\nbc\nd\n")
+
+    how = Shipping(transport=target, verify=verify, wait=wait, rng=Random(0))  # noqa: S311
+    report = ship(tmp_path, how)
+
+    assert target.got == [b"a", b"bc", b"d"]
+    assert (report.unfinished, report.is_whole, len(waits)) == (0, True, 1)
+    assert waits[0] <= 1
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "events-20260522T100000Z-0001.jsonl"])
+def test_a_file_of_which_no_line_is_whole_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b'{"cut off')
+
+    report = shipped(tmp_path, Target())
+
+    assert (report.arrived, report.unfinished, report.is_whole) == (0, 1, False)
+    assert report.troubles == [Trouble(name, 1, "unfinished", "its end is missing")]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"a\n\n", b"a\n  ", b"\n\n  \n"])
+def test_blank_lines_are_no_unfinished_events(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "events.jsonl").write_bytes(content)
+
+    assert shipped(tmp_path, Target()).is_whole
+
+
+def test_a_line_that_was_cut_off_is_told_each_time_and_of_each_file(tmp_path: Path) -> None:
+    (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\ncut")
+    (tmp_path / "events.jsonl").write_bytes(b"d\nbad\ncut")
+    away: list[Outcome] = [Unavailable("no route")]
+
+    reports = [shipped(tmp_path, Target()), shipped(tmp_path, Target(away, away, away)), shipped(tmp_path, Target())]
+
+    assert [(report.unfinished, report.is_whole) for report in reports] == [(2, False)] * 3
+    assert [(trouble.file, trouble.line) for trouble in reports[0].troubles if trouble.verdict == "unfinished"] == [
+        ("events-20260522T100000Z-0001.jsonl", 3),
+        ("events.jsonl", 3),
+    ]
 
 
 def test_what_no_trusted_key_signed_is_held_back_and_what_is_refused_is_told(tmp_path: Path) -> None:
