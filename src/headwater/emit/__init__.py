@@ -16,7 +16,8 @@
     observed.py   a transport that somebody looks at
     transport.py  what a transport promises, and the three ways a delivery ends
     http.py       POST to a service                file.py      append to a JSONL file, rotated by size
-    shipment.py   what the file transport wrote, sent later and from elsewhere; shipment_marks.py: how far that is
+    shipment.py   what the file transport wrote, sent later and from elsewhere
+    shipment_marks.py   how far that is            shipment_order.py   in which order it was written
     receipts.py   Receipts: the newest proof that a service has our events, and the head it leads to
     retry.py      how long to wait before the next try
     metrics.py    what is counted, for Prometheus and for `Emitter.stats`

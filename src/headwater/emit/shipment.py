@@ -15,6 +15,7 @@ from typing import IO, Final, NamedTuple
 
 from headwater.emit.retry import backoff_s
 from headwater.emit.shipment_marks import REFUSED, Behind, Mark, Marks, first_line, marks_of
+from headwater.emit.shipment_order import FileOrder
 from headwater.emit.transport import Outcome, Refused, Transport, Unavailable
 from headwater.errors import SetupError
 from headwater.signing.verify import Verification
@@ -121,7 +122,8 @@ def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
 def _ship_files(folder: Path, how: Shipping, marks: Marks, shipped: Shipped) -> None:
     done: set[tuple[int, int]] = set()
     told: list[Mark] = []
-    while (file := _next_file(folder, done)) is not None:
+    order = FileOrder()
+    while (file := _next_file(folder, order, done)) is not None:
         with file:
             done.add(_inode(file))
             mark = marks.of(file)
@@ -133,8 +135,8 @@ def _ship_files(folder: Path, how: Shipping, marks: Marks, shipped: Shipped) -> 
                 how.wait(_TO_FINISH_S)
                 _ship_file(file, mark, how, marks, shipped)
             _tell_of_unfinished(file, shipped)
-    for name in _names(folder):
-        with suppress(FileNotFoundError), (folder / name).open("rb") as file:  # it may be rotated away meanwhile
+    for path in _files(folder, order):
+        with suppress(FileNotFoundError), path.open("rb") as file:  # it may be rotated away meanwhile
             if _inode(file) not in done:  # none of its lines is whole
                 _tell_of_unfinished(file, shipped)
 
@@ -163,18 +165,18 @@ def _unfinished_line(file: IO[bytes]) -> int | None:
     return number if line.strip() and not line.endswith(b"\n") else None
 
 
-def _next_file(folder: Path, done: set[tuple[int, int]]) -> IO[bytes] | None:
+def _next_file(folder: Path, order: FileOrder, done: set[tuple[int, int]]) -> IO[bytes] | None:
     """The first file in order that is not done, open, if it has a whole line.
 
     The names are listed again for each, and once more when it is open: a file that was rotated away in between has
     another name now, and one that took its name comes after it.
     """
     while True:
-        names = _names(folder)
-        for name in names:
-            file = (folder / name).open("rb")
+        paths = _files(folder, order)
+        for path in paths:
+            file = path.open("rb")
             if _inode(file) not in done and first_line(file) is not None:
-                if _names(folder) == names:
+                if _files(folder, order) == paths:
                     return file
                 file.close()
                 break
@@ -189,9 +191,9 @@ def _inode(file: IO[bytes]) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _names(folder: Path) -> list[str]:
-    """In the order in which they were written: a rotated `events-….jsonl` stands before `events.jsonl`."""
-    return sorted(path.name for path in folder.glob(_PATTERN))
+def _files(folder: Path, order: FileOrder) -> list[Path]:
+    """In the order in which they were written."""
+    return order.of(folder.glob(_PATTERN))
 
 
 def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:

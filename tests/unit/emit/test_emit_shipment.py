@@ -1,5 +1,6 @@
 """Shipping files of events: order, going on where it stopped, and what is held back."""
 
+import json
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,6 +58,51 @@ def test_rotated_files_go_first_and_in_their_order(tmp_path: Path) -> None:
 
     assert b"".join(target.got) == b"abcdef"
     assert (report.arrived, report.is_whole) == (6, True)
+
+
+def in_place(epoch: str, sequence: int, *follows: str) -> bytes:
+    """An event as far as it says where it stands."""
+    told = {"epoch": epoch, "sequence": sequence, "follows": [{"epoch": each} for each in follows]}
+    return json.dumps({"run": {"facets": {"headwater_chain": told}}}).encode()
+
+
+JOB = b'{"job":{"name":"load"}}'
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        # One process, and the clock was set back between.
+        {
+            "events-20260522T100000Z-0001.jsonl": [JOB, in_place("e", 0), in_place("e", 1)],
+            "events-20260521T100000Z-0001.jsonl": [in_place("e", 2), in_place("e", 3), JOB],
+            "events-20260521T110000Z-0001.jsonl": [in_place("e", 4)],
+            "events.jsonl": [in_place("e", 5)],
+        },
+        # An epoch that began in the file before, and one that follows the last of the file before.
+        {
+            "events-20260522T100000Z-0001.jsonl": [in_place("a", 0), in_place("b", 0, "a"), in_place("b", 1)],
+            "events-20260521T100000Z-0001.jsonl": [in_place("b", 2), in_place("c", 0, "b"), in_place("c", 1)],
+            "events-20260520T100000Z-0001.jsonl": [JOB, in_place("d", 0, "c"), in_place("d", 1)],
+            "events.jsonl": [in_place("d", 2)],
+        },
+        # What contradicts itself goes last, by name.
+        {
+            "events-4.jsonl": [in_place("e", 0)],
+            "events-3.jsonl": [in_place("e", 1)],
+            "events-1.jsonl": [in_place("a", 0, "b"), in_place("a", 1)],
+            "events-2.jsonl": [in_place("b", 0, "a"), in_place("b", 1)],
+        },
+        {"events-1.jsonl": [JOB], "events-2.jsonl": [b"[]"], "events.jsonl": [b'{"run":{"facets":null}}']},
+    ],
+)
+def test_what_files_hold_says_in_which_order_they_were_written(tmp_path: Path, files: dict[str, list[bytes]]) -> None:
+    for name, events in files.items():
+        (tmp_path / name).write_bytes(b"".join(event + b"\n" for event in events))
+    target = Target(at_once=10)
+
+    assert shipped(tmp_path, target).is_whole
+    assert target.got == [event for events in files.values() for event in events]
 
 
 def test_a_second_shipment_sends_only_what_came_since_also_where_the_file_was_rotated(tmp_path: Path) -> None:
