@@ -43,8 +43,8 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
         ),
         (
             Shipped(left=3, why="404 HTTP 404 Not Found"),
-            "3 left: 404 HTTP 404 Not Found; what is there takes no events: name the service's own address, without a "
-            "path, and run it again to go on",
+            "3 left: 404 HTTP 404 Not Found; what is there takes no events: name what stands before /api/v1 in the "
+            "service's addresses, and run it again to go on",
         ),
         (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
         (
