@@ -126,7 +126,7 @@ def _statement(event: RunEvent, sql: str) -> "Statement | None":
     from headwater.sql.reading import AT_INTAKE, UnreadableSqlError
 
     try:
-        return statement(sql, "trino", _Tables(event).columns, AT_INTAKE)
+        return statement(sql, "trino", _Tables(event).columns, AT_INTAKE, is_in_order=False)
     except UnreadableSqlError:
         return None
 
@@ -150,7 +150,7 @@ class _Tables:
         return found[0] if len(found) == 1 else None
 
     def columns(self, table: "Parts") -> tuple[str, ...]:
-        """Its columns that the statement reads or assigns, which are those that it can name."""
+        """Its columns that the statement reads or assigns, which are those that it can name, in no order."""
         name = self.named(table)
         return () if name is None else tuple(self._columns[name])
 

@@ -2,7 +2,9 @@
 
 reading      text → one parsed statement, within bounds that hold for any text
 rewriting    UPDATE, MERGE, INSERT, CREATE … AS, DELETE → the queries that say the same of columns
+names        what a name without a table's may mean, by dialect
 flow         a query → what each of its columns is made from
+made         what an answer's columns are made from, and what UNION and its like make of several answers
 ways         an expression → its columns, and how each takes part
 columns      all of it: a statement's tables and columns
 label        the dashboard that a comment names

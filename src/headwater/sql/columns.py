@@ -1,7 +1,7 @@
 """A statement's tables and columns, by its text and the columns of the tables that are known."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -9,13 +9,15 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 
-from headwater.sql.flow import Flow, Inputs, flow_of, merged
+from headwater.sql.flow import Setting, TableColumns, flow_of
+from headwater.sql.made import NOTHING, Flow, Inputs, Place, merged
+from headwater.sql.names import mark, rules_of
 from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, width_of_stars
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
 from headwater.sql.ways import How
 
 Known = Callable[[Parts], Sequence[str]]
-"""Gives the columns of a table, in order, by what the statement calls it; none where they are not known."""
+"""Gives the columns of a table by what the statement calls it; none where they are not known."""
 
 
 class Source(NamedTuple):
@@ -55,8 +57,11 @@ def tables_of(text: str, dialect: str) -> tuple[Parts, ...]:
     return tuple(parsed(text, dialect).tables.values())
 
 
-def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN) -> Statement:
+def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN, *, is_in_order: bool = True) -> Statement:
     """What the text says of tables and columns.
+
+    `is_in_order`: whether `known` gives all columns of a table in its order; where it does not, what a statement names
+    by its place is a gap.
 
     Raises:
         UnreadableSqlError: it cannot be read as one statement that moves columns.
@@ -66,7 +71,7 @@ def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN) ->
     if width_of_stars(read.tree, widest) > bounds.width:
         raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
     try:
-        return _Reader(read, known, dialect).statement()
+        return _Reader(read, known, dialect, is_in_order).statement()
     except (SqlglotError, RecursionError) as fault:
         raise UnreadableSqlError(f"its columns cannot be told ({type(fault).__name__})") from None
 
@@ -76,6 +81,7 @@ class _Reader:
     read: Parsed
     known: Known
     dialect: str
+    is_in_order: bool
 
     def statement(self) -> Statement:
         as_queries = rewritten(self.read.tree, self._columns_of)
@@ -93,16 +99,17 @@ class _Reader:
         )
 
     def _columns_of(self, table: str) -> Sequence[str]:
-        return self.known(self.read.tables[table])
+        """All of them, in order; none where that is not known."""
+        return self.known(self.read.tables[table]) if self.is_in_order else ()
 
     def _flow(self, query: exp.Query) -> Flow:
-        schema: dict[str, object] = {
-            name: dict.fromkeys(columns, "UNKNOWN")
-            for name, parts in self.read.tables.items()
-            if (columns := self.known(parts))
-        }
+        known = {name: columns for name, parts in self.read.tables.items() if (columns := self.known(parts))}
+        schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in known.items()}
+        tables = {name: TableColumns(columns) for name, columns in known.items()}
+        marked = query.copy()
+        mark(marked)
         qualified = qualify(
-            query.copy(),
+            marked,
             dialect=self.dialect,
             schema=schema,
             validate_qualify_columns=False,
@@ -113,23 +120,23 @@ class _Reader:
         scope = build_scope(qualified)
         if scope is None:
             raise UnreadableSqlError("it has no columns")
-        return flow_of(scope)
+        return flow_of(scope, Setting(tables, self.is_in_order, rules_of(self.dialect)))
 
     def _written(self, flow: Flow, as_queries: Rewritten) -> Flow:
         """The columns by the names that the target has for them; a DELETE writes none."""
         if as_queries.kind in ("delete", "merge"):
-            kept = {} if as_queries.kind == "delete" else flow.columns
-            return flow._replace(columns={name: made for name, made in kept.items() if name != NO_COLUMN})
+            kept = () if as_queries.kind == "delete" else flow.places
+            return replace(flow, places=tuple(place for place in kept if place.name != NO_COLUMN))
         names: Sequence[str] = as_queries.names
         if not names and as_queries.is_by_position and as_queries.target is not None:
-            names = self.known(self.read.tables[as_queries.target])
-        if "*" in flow.gaps or not (names or as_queries.is_by_position):
+            names = self._columns_of(as_queries.target)
+        if not (names or as_queries.is_by_position):
             return flow
-        if len(names) != len(flow.columns):
-            return flow if not names else flow._replace(gaps=flow.gaps | {"*"})
-        renamed = dict(zip(flow.columns, names, strict=True))
-        columns = {renamed[name]: inputs for name, inputs in flow.columns.items()}
-        return Flow(columns, flow.rows, frozenset(renamed.get(name, name) for name in flow.gaps))
+        if not flow.is_in_order or len(names) != len(flow.places):
+            places = [Place(name, NOTHING, is_open=True) for name in as_queries.names or ("*",)]
+        else:
+            places = [place._replace(name=name) for name, place in zip(names, flow.places, strict=True)]
+        return replace(flow, places=tuple(places))
 
     def _reads(self, as_queries: Rewritten) -> list[str]:
         """The statement names its target once to write it; to read it, it must name it again."""

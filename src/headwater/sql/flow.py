@@ -4,60 +4,76 @@ A column's own inputs are those its value is made from, and those that only deci
 window's partition and order. What decides which rows there are (filters, joins, groups) is told once for the query.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from headwater.sql.ways import How, Subtype, conditions, parts
+from headwater.sql.made import NOTHING, SAME, Flow, Input, Inputs, Place, by_name, by_place, sorted_by, taken_as
+from headwater.sql.names import Rules, clause_of, has_places, is_renamed, stars_of
+from headwater.sql.ways import How, conditions, parts
 
-_RISING: Final[tuple[Subtype, ...]] = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
-"""The direct subtypes; of two on one way the stronger holds."""
 _ROUNDS: Final = 4
 """How often a common table that reads itself is gone through: a column moves on by one place a round."""
 
 
-class Input(NamedTuple):
-    """A column of a table, by the table's flat name, and how it takes part."""
+class TableColumns:
+    """The columns of a table; `own_name` says what it calls one whose name a dialect may have folded."""
 
-    table: str
-    column: str
-    how: How
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names: Final = names
+        self._own = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
 
-
-Inputs = frozenset[Input]
-NOTHING: Final[Inputs] = frozenset()
-_SAME: Final = How("DIRECT", "IDENTITY")
-
-
-class Flow(NamedTuple):
-    """What a query's columns are made from, and what decides its rows; of `gaps` that is not all known."""
-
-    columns: Mapping[str, Inputs]
-    rows: Inputs
-    gaps: frozenset[str]
+    def own_name(self, name: str) -> str | None:
+        """None where the table has no column of that name."""
+        return self._own.get(name) or self._own.get(name.lower())
 
 
-def flow_of(scope: Scope) -> Flow:
-    """The flow of a query, by the scope that sqlglot built of it once its columns were qualified."""
-    return _Walk().of(scope)
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a query is read with.
+
+    Attributes:
+        columns: of the tables that are known, by flat names.
+        is_in_order: whether these are all columns of the tables, in the tables' order.
+        rules: where the dialect lets a name of the answer stand.
+    """
+
+    columns: Mapping[str, TableColumns]
+    is_in_order: bool
+    rules: Rules
+
+
+def flow_of(scope: Scope, setting: Setting) -> Flow:
+    """The flow of a query, by the scope that sqlglot built of it once it was marked and its columns were qualified."""
+    return _Walk(setting).of(scope)
+
+
+class _Answer(NamedTuple):
+    """A column of the answer, for the clauses that name it; `names`: the names that stand alone in it."""
+
+    made: Inputs
+    is_open: bool
+    names: frozenset[str]
 
 
 @dataclass
 class _Walk:
-    known: dict[int, Flow] = field(default_factory=dict)
-    """By scope."""
+    setting: Setting
     earlier: Mapping[int, Flow] = field(default_factory=dict)
     """What the rounds before made of common tables that read themselves, by the part that they begin with."""
+    known: dict[int, Flow] = field(default_factory=dict)
+    """By scope."""
+    answers: dict[int, dict[str, _Answer]] = field(default_factory=dict)
+    """By scope, as far as its items have been gone through."""
 
     def of(self, scope: Scope) -> Flow:
         if scope.is_cte and id(scope.expression) in self.earlier:
             return self.earlier[id(scope.expression)]
         if id(scope) not in self.known:
-            self.known[id(scope)] = Flow({}, NOTHING, frozenset())
+            self.known[id(scope)] = Flow((), NOTHING)
             self.known[id(scope)] = self._in_rounds(scope) if scope.set_operation_scopes else self._of_select(scope)
         return self.known[id(scope)]
 
@@ -68,57 +84,91 @@ class _Walk:
         begin, found = scope.set_operation_scopes[0], self.of(scope.set_operation_scopes[0])
         for _ in range(_ROUNDS):
             before = found
-            found = _Walk(earlier={id(begin.expression): before})._of_set_operation(scope)
+            found = _Walk(self.setting, {id(begin.expression): before})._of_set_operation(scope)
             if found == before:
                 break
         return found
 
     def _of_set_operation(self, scope: Scope) -> Flow:
-        """By position: the columns are called as in the first part, and of INTERSECT and EXCEPT they are its own."""
         parts = [self.of(part) for part in scope.set_operation_scopes]
         values = parts if isinstance(scope.expression, exp.Union) else parts[:1]
-        first = parts[0]
-        columns = {
-            name: frozenset().union(*(list(part.columns.values())[at] for part in values if at < len(part.columns)))
-            for at, name in enumerate(first.columns)
-        }
-        places = {at for part in parts for at, name in enumerate(part.columns) if name in part.gaps}
-        gaps = frozenset(name for at, name in enumerate(first.columns) if at in places)
-        rows = frozenset().union(*(part.rows for part in parts))
+        if scope.expression.args.get("by_name"):
+            places, is_in_order = by_name(parts, values, scope.expression), all(part.is_in_order for part in parts)
+        else:
+            places, is_in_order = by_place(values), parts[0].is_in_order
+        everything = frozenset[Input]().union(*(part.made for part in parts))
+        rows = frozenset[Input]().union(*(part.rows for part in parts))
         if values is not parts:
-            compared = frozenset().union(*(made for part in parts for made in part.columns.values()))
-            rows |= _as(compared, How("INDIRECT", "JOIN"))
+            rows |= taken_as(everything, How("INDIRECT", "JOIN"))
         if scope.expression.args.get("distinct"):
-            rows |= _each_once(columns)
-        return Flow(columns, rows, gaps)
+            rows |= taken_as(everything if values is parts else parts[0].made, How("INDIRECT", "GROUP_BY"))
+        answer = Flow(places, rows, is_in_order)
+        return replace(answer, rows=rows | sorted_by(answer, scope.expression.args.get("order")))
 
     def _of_select(self, scope: Scope) -> Flow:
-        if not isinstance(scope.expression, exp.Select):
-            return Flow({}, NOTHING, frozenset({"*"}))
-        columns: dict[str, Inputs] = {}
-        gaps: set[str] = set()
-        for at, item in enumerate(scope.expression.selects):
+        select = scope.expression
+        if not isinstance(select, exp.Select):
+            return Flow((Place("*", NOTHING, is_open=True),), NOTHING, is_in_order=False)
+        is_in_order = self._is_in_order(scope, select)
+        has_other_names = is_renamed(select) and not is_in_order
+        places = []
+        answers = self.answers[id(scope)] = {}
+        for at, item in enumerate(select.selects):
             name = item.alias_or_name or f"_col{at}"
             made = _Made(self, scope)
-            columns[name] = columns.get(name, NOTHING) | made.by(item.unalias())
-            if made.is_open or item.is_star:
-                gaps.add(name)
-        distinct = scope.expression.args.get("distinct")
-        once = _each_once(columns) if distinct is not None and not distinct.args.get("on") else NOTHING
-        return Flow(columns, self._rows(scope) | once, frozenset(gaps))
+            inputs = made.by(item.unalias())
+            is_open = made.is_open or item.is_star
+            answers.setdefault(name, _Answer(inputs, is_open, _names_alone(item)))
+            places.append(Place(name, NOTHING, is_open=True) if has_other_names else Place(name, inputs, is_open))
+        answer = Flow(tuple(places), NOTHING, is_in_order)
+        distinct = select.args.get("distinct")
+        once = distinct is not None and not distinct.args.get("on")
+        rows = taken_as(answer.made, How("INDIRECT", "GROUP_BY")) if once else NOTHING
+        return replace(answer, rows=self._rows(scope, is_in_order) | rows)
 
-    def _rows(self, scope: Scope) -> Inputs:
+    def _is_in_order(self, scope: Scope, select: exp.Select) -> bool:
+        """Not where a star stands for columns whose order is not known, or for columns that nobody knows."""
+        if any(item.is_star for item in select.selects):
+            return False
+        sources = {name: source for name, (_, source) in scope.selected_sources.items()}
+        starred = {name for star in stars_of(select) for name in ([star] if star else sources)}
+        return all(name in sources and self._source_order(sources[name]) for name in starred)
+
+    def _source_order(self, source: exp.Table | Scope) -> bool:
+        if isinstance(source, exp.Table):
+            return self.setting.is_in_order
+        inner = _query_in(source)
+        return True if isinstance(inner.expression, exp.UDTF) else self.of(inner).is_in_order
+
+    def _rows(self, scope: Scope, is_in_order: bool) -> Inputs:
         found: set[Input] = set()
         for subtype, found_there in conditions(scope.expression):
             for condition in found_there:
-                made = _Made(self, scope, _answered(scope) if subtype == "SORT" else {})
-                found |= _as(made.by(condition), How("INDIRECT", subtype))
+                if has_places(condition) and not is_in_order:
+                    continue
+                made = _Made(self, scope, is_of_answer=subtype == "SORT" or isinstance(condition, exp.Distinct))
+                found |= taken_as(made.by(condition), How("INDIRECT", subtype))
                 found |= made.rows
-        for source in scope.sources.values():
-            if isinstance(source, Scope) and source in (*scope.derived_table_scopes, *scope.cte_scopes, source):
-                rows = self.of(_query_in(source)).rows
-                found |= rows if _query_in(source) is source else _as(rows, How("INDIRECT", "JOIN"))
+        for _, source in scope.selected_sources.values():
+            if isinstance(source, Scope):
+                inner = _query_in(source)
+                rows = self.of(inner).rows
+                found |= rows if inner is source else taken_as(rows, How("INDIRECT", "JOIN"))
         return frozenset(found)
+
+    def has(self, source: exp.Table | Scope, name: str) -> bool | None:
+        """Whether a source has a column of that name; None where that is not known."""
+        if isinstance(source, exp.Table):
+            columns = self.setting.columns.get(source.name)
+            is_plain = not source.alias_column_names and not source.args.get("pivots")
+            return None if columns is None or not is_plain else columns.own_name(name) is not None
+        inner = _query_in(source)
+        if isinstance(inner.expression, exp.UDTF):
+            return name in inner.expression.alias_column_names or None
+        flow = self.of(inner)
+        if _inner_name(inner, flow, name) in flow.columns:
+            return True
+        return None if "*" in flow.columns else False
 
 
 @dataclass
@@ -127,8 +177,8 @@ class _Made:
 
     walk: _Walk
     scope: Scope
-    answered: Mapping[str, exp.Expr] = field(default_factory=dict)
-    """Columns of the answer that may be meant where a name stands without a table's."""
+    is_of_answer: bool = False
+    """Whether a name without a table's means the answer's column first, as in ORDER BY."""
     is_open: bool = False
     """Whether something of it is not known."""
     rows: set[Input] = field(default_factory=set)
@@ -136,35 +186,96 @@ class _Made:
 
     def by(self, expression: exp.Expr) -> Inputs:
         found: set[Input] = set()
-        whole = _SAME if isinstance(expression, exp.Column) else How("DIRECT", "TRANSFORMATION")
+        whole = SAME if isinstance(expression, exp.Column) else How("DIRECT", "TRANSFORMATION")
         for part, how in parts(expression, whole, _named_windows(self.scope)):
             if isinstance(part, exp.Column):
-                found |= _as(self._of_column(part), how)
+                found |= taken_as(self._of_column(part), how)
             else:
                 found |= self._of_subquery(part, how)
         return frozenset(found)
 
     def _of_column(self, column: exp.Column) -> Inputs:
-        if not column.table and column.name in self.answered:
-            return _Made(self.walk, self.scope).by(self.answered[column.name])
-        source = _source(self.scope, column.table) if column.table else _only_source(self.scope)
+        if (answer := self._answer(column)) is not None:
+            self.is_open |= answer.is_open
+            return answer.made
+        source = _source(self.scope, column.table) if column.table else self._only_source(column.name)
         if isinstance(source, Scope):
             source = _query_in(source)
         match source:
             case exp.Table(this=exp.Identifier()):
-                return frozenset({Input(source.name, column.name, _SAME)})
+                return self._of_table(source, column.name)
             case Scope(expression=exp.UDTF() as rows):
                 return self.by(rows) if (made := _element(rows, column.name)) is None else self._transformed(made)
             case Scope():
                 flow = self.walk.of(source)
                 name = _inner_name(source, flow, column.name)
-                self.is_open |= name in flow.gaps or name not in flow.columns
-                return flow.columns.get(name, NOTHING)
+                columns = flow.columns
+                self.is_open |= name in flow.gaps or name not in columns
+                return columns.get(name, NOTHING)
         self.is_open = True
         return NOTHING
 
+    def _answer(self, column: exp.Column) -> _Answer | None:
+        """The column of the answer that a name means; None where it means one of what is read."""
+        answer = self.walk.answers.get(id(self.scope), {}).get(column.name)
+        clause = clause_of(column)
+        if answer is None or (self.is_of_answer and not column.table):
+            return answer
+        rules = self.walk.setting.rules
+        if clause is None or clause not in rules.allowed or clause in rules.first:
+            return answer if clause in rules.first else None
+        is_there = self._is_read(column.name)
+        # Of a table that nobody knows: the column is there if the answer's own is made from it.
+        return None if is_there or (is_there is None and column.name in answer.names) else answer
+
+    def _is_read(self, name: str) -> bool | None:
+        found = [self.walk.has(source, name) for _, source in self.scope.selected_sources.values()]
+        return True if True in found else None if None in found else False
+
+    def _only_source(self, name: str) -> exp.Table | Scope | None:
+        """What a column without a qualifier is of, where there is no choice: sqlglot leaves some so."""
+        sources = [(source, self.walk.has(source, name)) for _, source in self.scope.selected_sources.values()]
+        found = [source for source, has in sources if has] or [source for source, has in sources if has is None]
+        return found[0] if len(found) == 1 else None
+
+    def _of_table(self, table: exp.Table, name: str) -> Inputs:
+        if pivots := table.args.get("pivots"):
+            return self._of_pivoted(table, pivots, name)
+        own = self._renamed(table, name) if name in table.alias_column_names else self._own_name(table, name)
+        self.is_open |= own is None
+        return NOTHING if own is None else frozenset({Input(table.name, own, SAME)})
+
+    def _own_name(self, table: exp.Table, name: str) -> str | None:
+        columns = self.walk.setting.columns.get(table.name)
+        return name if columns is None else columns.own_name(name)
+
+    def _renamed(self, table: exp.Table, name: str) -> str | None:
+        """What a table itself calls a column that `FROM t AS u (a, b)` calls otherwise."""
+        columns = self.walk.setting.columns.get(table.name)
+        at = table.alias_column_names.index(name)
+        is_placed = self.walk.setting.is_in_order and columns is not None and at < len(columns.names)
+        return columns.names[at] if columns is not None and is_placed else None
+
+    def _of_pivoted(self, table: exp.Table, pivots: Sequence[exp.Pivot], name: str) -> Inputs:
+        """What UNPIVOT makes comes from all columns that it names; what PIVOT makes is not followed."""
+        pivot, new = pivots[0], pivots[0].output_columns(())
+        own = self._own_name(table, name)
+        if len(pivots) == 1 and name not in new and name in pivot.output_columns((name,)) and own is not None:
+            return frozenset({Input(table.name, own, SAME)})
+        if len(pivots) > 1 or not pivot.unpivot or name not in new:
+            self.is_open = True
+            return NOTHING
+        if any(turned.this.name == name for turned in pivot.fields):
+            return NOTHING
+        named = (each.name for turned in pivot.fields for of in turned.expressions for each in of.find_all(exp.Column))
+        inputs = {self._own_name(table, each) for each in named}
+        self.is_open |= None in inputs
+        return frozenset(
+            Input(table.name, each, How("DIRECT", "TRANSFORMATION")) for each in inputs if each is not None
+        )
+
     def _transformed(self, expressions: Iterable[exp.Expr]) -> Inputs:
-        return _as(frozenset().union(*map(self.by, expressions)), How("DIRECT", "TRANSFORMATION"))
+        return taken_as(frozenset().union(*map(self.by, expressions)), How("DIRECT", "TRANSFORMATION"))
 
     def _of_subquery(self, query: exp.Expr, how: How) -> Inputs:
         """A subquery that stands for a value: its value's inputs, and, as conditions, what decides its rows."""
@@ -176,25 +287,18 @@ class _Made:
         flow = self.walk.of(scope)
         self.is_open |= bool(flow.gaps)
         self.rows |= flow.rows
-        value = NOTHING if isinstance(query.parent, exp.Exists) else frozenset().union(*flow.columns.values())
-        return _as(value, how) | _as(flow.rows, How("INDIRECT", "CONDITIONAL"))
-
-
-def _answered(scope: Scope) -> dict[str, exp.Expr]:
-    """What ORDER BY sorts by where it names a column of the answer, which hides a table's column of that name."""
-    selects = scope.expression.selects if isinstance(scope.expression, exp.Select) else []
-    return {item.alias: item.unalias() for item in selects if item.alias}
-
-
-def _each_once(columns: Mapping[str, Inputs]) -> Inputs:
-    """One row of equals: all columns decide."""
-    return _as(frozenset().union(*columns.values()), How("INDIRECT", "GROUP_BY"))
+        value = NOTHING if isinstance(query.parent, exp.Exists) else flow.made
+        return taken_as(value, how) | taken_as(flow.rows, How("INDIRECT", "CONDITIONAL"))
 
 
 def _reads_itself(scope: Scope) -> bool:
     common = scope.expression.find_ancestor(exp.CTE)
     clause = None if common is None or common.this is not scope.expression else common.parent
     return clause is not None and bool(clause.args.get("recursive"))
+
+
+def _names_alone(item: exp.Expr) -> frozenset[str]:
+    return frozenset(column.name for column in item.find_all(exp.Column) if clause_of(column) is not None)
 
 
 def _query_in(source: Scope) -> Scope:
@@ -209,7 +313,7 @@ def _inner_name(source: Scope, flow: Flow, name: str) -> str:
     if name in flow.columns or common is None or name not in common.alias_column_names:
         return name
     at = common.alias_column_names.index(name)
-    return list(flow.columns)[at] if at < len(flow.columns) else name
+    return flow.places[at].name if at < len(flow.places) else name
 
 
 def _element(rows: exp.Expr, name: str) -> list[exp.Expr] | None:
@@ -227,41 +331,13 @@ def _named_windows(scope: Scope) -> dict[str, exp.Expr]:
     return {window.name: window for window in scope.expression.args.get("windows") or ()}
 
 
-def _as(inputs: Iterable[Input], outer: How) -> Inputs:
-    return frozenset(Input(each.table, each.column, _through(each.how, outer)) for each in inputs)
-
-
-def _through(inner: How, outer: How) -> How:
-    """How an input takes part in what is made from what it took part in."""
-    if outer.kind == "INDIRECT":
-        return outer
-    if inner.kind == "INDIRECT":
-        return inner
-    stronger = max(inner.subtype, outer.subtype, key=_RISING.index)
-    return How("DIRECT", stronger, inner.masking or outer.masking)
-
-
 def _source(scope: Scope | None, name: str) -> exp.Table | Scope | None:
     """What a qualifier stands for: of this query, or of one around it."""
     while scope is not None:
         if name in scope.sources:
             return scope.sources[name]
+        for source in scope.sources.values():
+            if isinstance(source, exp.Table) and name in (pivot.alias for pivot in source.args.get("pivots") or ()):
+                return source
         scope = scope.parent
     return None
-
-
-def _only_source(scope: Scope) -> exp.Table | Scope | None:
-    """What a column without a qualifier is of, where there is no choice: sqlglot leaves it so for an unknown table."""
-    sources = [source for _, source in scope.selected_sources.values()]
-    return sources[0] if len(sources) == 1 else None
-
-
-def merged(flows: Iterable[Flow]) -> Flow:
-    """The flow of several queries into the same columns."""
-    return reduce(_both, flows, Flow({}, NOTHING, frozenset()))
-
-
-def _both(one: Flow, other: Flow) -> Flow:
-    names = dict.fromkeys((*one.columns, *other.columns))
-    columns = {name: one.columns.get(name, NOTHING) | other.columns.get(name, NOTHING) for name in names}
-    return Flow(columns, one.rows | other.rows, one.gaps | other.gaps)

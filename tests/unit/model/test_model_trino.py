@@ -89,6 +89,28 @@ def test_names_that_leave_out_the_sessions_catalog_are_the_events_tables() -> No
     assert direct(mended.outputs[0].facets["columnLineage"]) == {"tot": ["lake.sales.o2.s"]}
 
 
+def test_the_order_in_which_trino_lists_columns_is_not_the_tables() -> None:
+    target = table(
+        "lake.sales.stats",
+        "tot",
+        "n",
+        "v",
+        lineage={"fields": {"tot": {"inputFields": []}}, "dataset": [field("lake.sales.stats", "v")]},
+    )
+    merge = (
+        "MERGE INTO lake.sales.stats t USING lake.sales.o2 s ON t.v = s.v"
+        " WHEN NOT MATCHED THEN INSERT VALUES (s.v, s.s, 0)"
+    )
+    union = "/* dashboard: d */ SELECT * FROM lake.sales.o UNION ALL SELECT * FROM lake.sales.o2"
+    read = [table("lake.sales.o", "v", "id"), table("lake.sales.o2", "s", "v")]
+
+    merged = as_meant(event(merge, inputs=read, outputs=[target]))
+    asked = as_meant(event(union, inputs=read))
+
+    assert direct(merged.outputs[0].facets["columnLineage"]) == {"tot": []}
+    assert direct(asked.outputs[0].facets["columnLineage"]) == {"v": ["lake.sales.o.v"], "id": ["lake.sales.o.id"]}
+
+
 def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> None:
     updated = as_meant(event("UPDATE lake.sales.stats SET n = 1", outputs=[UPDATED]))
     created = as_meant(

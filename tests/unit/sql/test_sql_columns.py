@@ -263,6 +263,214 @@ def test_a_target_is_no_table_that_is_read_unless_it_is_named_again() -> None:
     assert doubled.reads == (("lake", "sales", "stats"),)
 
 
+MERGED_BY_PLACE = (
+    "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
+    " WHEN NOT MATCHED THEN INSERT VALUES (o.supplier, o.price, 1)"
+)
+BY_PLACE = {
+    "WITH x (a, b) AS (SELECT * FROM lake.sales.suppliers) SELECT a, b FROM x": {"a": [], "b": [], "*": []},
+    "SELECT a, b FROM (SELECT * FROM lake.sales.suppliers) AS x (a, b)": {"a": [], "b": [], "*": []},
+    "SELECT a, b FROM lake.sales.suppliers AS x (a, b)": {"a": [], "b": [], "*": []},
+    "SELECT * FROM lake.sales.suppliers UNION ALL SELECT hour, price FROM lake.sales.orders": {
+        "supplier": ["suppliers.supplier IDENTITY"],
+        "country": ["suppliers.country IDENTITY"],
+        "*": [],
+    },
+    "SELECT hour AS supplier, price AS country FROM lake.sales.orders UNION ALL SELECT * FROM lake.sales.suppliers": {
+        "supplier": ["orders.hour IDENTITY"],
+        "country": ["orders.price IDENTITY"],
+        "*": [],
+    },
+}
+
+
+@pytest.mark.parametrize("sql", BY_PLACE)
+def test_what_goes_by_place_is_a_gap_where_the_order_of_a_tables_columns_is_not_known(sql: str) -> None:
+    said = statement(sql, "trino", known, AT_INTAKE, is_in_order=False)
+
+    assert columns(said) == BY_PLACE[sql]
+    assert set(said.gaps) == set(said.columns)
+    assert told(sql).gaps == ()
+
+
+def test_a_merge_that_names_no_columns_cannot_be_read_where_their_order_is_not_known() -> None:
+    with pytest.raises(UnreadableSqlError, match="which columns it inserts"):
+        statement(MERGED_BY_PLACE, "trino", known, AT_INTAKE, is_in_order=False)
+
+
+def test_an_insert_by_place_is_a_gap_where_the_order_of_the_tables_columns_is_not_known() -> None:
+    sql = "INSERT INTO lake.sales.suppliers SELECT supplier AS country, hour AS supplier FROM lake.sales.orders"
+
+    said = statement(sql, "trino", known, AT_INTAKE, is_in_order=False)
+
+    assert columns(said) == {"*": []}
+    assert said.gaps == ("*",)
+
+
+def test_stars_go_by_name_where_the_order_of_a_tables_columns_is_not_known() -> None:
+    sql = (
+        "WITH s AS (SELECT supplier AS a, country AS b FROM lake.sales.suppliers),"
+        " o AS (SELECT * FROM lake.sales.orders) SELECT price, hour FROM o UNION ALL SELECT * FROM s ORDER BY 2"
+    )
+
+    said = statement(sql, "trino", known, AT_INTAKE, is_in_order=False)
+
+    assert columns(said) == {
+        "price": ["orders.price IDENTITY", "suppliers.supplier IDENTITY"],
+        "hour": ["orders.hour IDENTITY", "suppliers.country IDENTITY"],
+        "*": ["orders.hour SORT", "suppliers.country SORT"],
+    }
+    assert said.gaps == ()
+
+
+def test_a_place_in_order_by_says_nothing_where_the_order_of_columns_is_not_known() -> None:
+    sql = "SELECT * FROM lake.sales.suppliers ORDER BY 1"
+
+    assert columns(statement(sql, "trino", known, AT_INTAKE, is_in_order=False))["*"] == []
+    assert columns(told(sql))["*"] == ["suppliers.supplier SORT"]
+
+
+PLACES = {
+    "SELECT supplier AS a, price AS b, hour AS c FROM lake.sales.orders"
+    " UNION ALL SELECT supplier, supplier, total_price FROM lake.sales.stats": {
+        "a": ["orders.supplier IDENTITY", "stats.supplier IDENTITY"],
+        "b": ["orders.price IDENTITY", "stats.supplier IDENTITY"],
+        "c": ["orders.hour IDENTITY", "stats.total_price IDENTITY"],
+        "*": [],
+    },
+    "WITH x AS (SELECT supplier AS a, price AS b, hour AS c FROM lake.sales.orders"
+    " UNION ALL SELECT supplier, supplier, total_price FROM lake.sales.stats) SELECT c FROM x": {
+        "c": ["orders.hour IDENTITY", "stats.total_price IDENTITY"],
+        "*": [],
+    },
+    "INSERT INTO lake.sales.stats SELECT supplier, supplier, hour FROM lake.sales.orders": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "total_price": ["orders.supplier IDENTITY"],
+        "orders": ["orders.hour IDENTITY"],
+        "*": [],
+    },
+    "WITH a AS (SELECT price FROM lake.sales.orders WHERE hour > 1),"
+    " b AS (SELECT country FROM lake.sales.suppliers) SELECT country FROM b": {
+        "country": ["suppliers.country IDENTITY"],
+        "*": [],
+    },
+    "SELECT supplier AS a FROM lake.sales.orders UNION ALL SELECT country FROM lake.sales.suppliers ORDER BY 1": {
+        "a": ["orders.supplier IDENTITY", "suppliers.country IDENTITY"],
+        "*": ["orders.supplier SORT", "suppliers.country SORT"],
+    },
+    "SELECT supplier AS a FROM lake.sales.orders UNION ALL SELECT country FROM lake.sales.suppliers ORDER BY a": {
+        "a": ["orders.supplier IDENTITY", "suppliers.country IDENTITY"],
+        "*": ["orders.supplier SORT", "suppliers.country SORT"],
+    },
+    "SELECT supplier, country FROM lake.sales.suppliers"
+    " UNION ALL CORRESPONDING SELECT price, supplier FROM lake.sales.orders": {
+        "supplier": ["orders.supplier IDENTITY", "suppliers.supplier IDENTITY"],
+        "*": [],
+    },
+}
+
+
+@pytest.mark.parametrize("sql", PLACES)
+def test_columns_that_are_put_together_go_by_place_or_by_name_as_the_statement_says(sql: str) -> None:
+    assert columns(told(sql)) == PLACES[sql]
+
+
+def test_a_union_by_name_has_the_columns_of_both() -> None:
+    sql = (
+        "SELECT supplier, country FROM lake.sales.suppliers UNION BY NAME SELECT price, supplier FROM lake.sales.orders"
+    )
+
+    said = columns(told(sql, "duckdb"))
+
+    assert {name: said[name] for name in ("supplier", "country", "price")} == {
+        "supplier": ["orders.supplier IDENTITY", "suppliers.supplier IDENTITY"],
+        "country": ["suppliers.country IDENTITY"],
+        "price": ["orders.price IDENTITY"],
+    }
+
+
+ORDERS = "FROM lake.sales.orders"
+ANSWERS = [  # dialects, what is asked, which column is looked at, what it is made from
+    ("duckdb spark postgres bigquery mysql", f"abs(hour) AS m {ORDERS} GROUP BY m", "*", "hour GROUP_BY"),
+    ("trino", f"abs(hour) AS m {ORDERS} GROUP BY m", "*", ""),
+    ("duckdb postgres mysql", f"hour AS price {ORDERS} GROUP BY price", "*", "price GROUP_BY"),
+    ("trino tsql", f"hour AS price {ORDERS} GROUP BY price", "*", "price GROUP_BY"),
+    ("bigquery clickhouse", f"hour AS price {ORDERS} GROUP BY price", "*", "hour GROUP_BY"),
+    ("bigquery", f"abs(hour) AS price {ORDERS} GROUP BY abs(price)", "*", "price GROUP_BY"),
+    ("duckdb spark mysql bigquery", f"sum(price) AS s {ORDERS} HAVING s > 1", "*", "price FILTER"),
+    ("mysql", f"supplier, sum(price) AS hour {ORDERS} GROUP BY supplier HAVING hour > 1", "*",
+     "price FILTER, supplier GROUP_BY"),
+    ("mysql duckdb", f"sum(price) AS hour {ORDERS} GROUP BY hour HAVING hour > 1", "*", "hour FILTER, hour GROUP_BY"),
+    ("duckdb mysql", f"sum(price) AS hour {ORDERS} HAVING max(hour) > 1", "*", "hour FILTER"),
+    ("bigquery duckdb databricks", f"row_number() OVER (PARTITION BY supplier) AS rn {ORDERS} QUALIFY rn = 1", "*",
+     "supplier FILTER"),
+    ("duckdb sqlite", f"price * 2 AS p2 {ORDERS} WHERE p2 > 10", "*", "price FILTER"),
+    ("duckdb spark redshift databricks", f"price * 2 AS p2, p2 + 1 AS p3 {ORDERS}", "p3", "price TRANSFORMATION"),
+    ("duckdb spark redshift", f"price AS hour, hour AS h {ORDERS}", "h", "hour IDENTITY"),
+    ("clickhouse", f"price AS hour, hour AS h {ORDERS}", "h", "price IDENTITY"),
+    ("trino postgres", f"price * 2 AS p2, p2 + 1 AS p3 {ORDERS}", "p3", ""),
+    ("duckdb", "price AS p, p + 1 AS q FROM lake.sales.unknown", "q", "price TRANSFORMATION"),
+    ("duckdb", "lower(name || nick) AS name, name || 'x' AS n FROM lake.sales.unknown", "n", "name TRANSFORMATION"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dialect", "asked", "column", "made"),
+    [(dialect, *rest) for dialects, *rest in ANSWERS for dialect in dialects.split()],
+)
+def test_a_name_is_the_answers_or_a_tables_as_the_dialect_has_it(
+    dialect: str, asked: str, column: str, made: str
+) -> None:
+    said = columns(told(f"SELECT {asked}", dialect))
+
+    assert ", ".join(each.split(".")[1] for each in said[column]) == made
+
+
+def test_a_chain_of_names_of_the_answer_is_gone_through_once_each() -> None:
+    chain = ", ".join(f"{a} + {a} AS {b}" for a, b in pairwise(["price", *(f"p{at}" for at in range(60))]))
+
+    assert columns(told(f"SELECT {chain} {ORDERS}", "duckdb"))["p59"] == ["orders.price TRANSFORMATION"]
+
+
+def test_a_name_that_is_no_column_of_a_table_that_is_known_is_a_gap() -> None:
+    said = told(f"SELECT nothing, price {ORDERS} WHERE hour = other")
+
+    assert columns(said) == {"nothing": [], "price": ["orders.price IDENTITY"], "*": ["orders.hour FILTER"]}
+    assert said.gaps == ("nothing",)
+
+
+def test_a_column_has_the_name_that_its_table_has_for_it() -> None:
+    said = statement("SELECT unitprice AS p, ITEM FROM a.b.c", "trino", lambda _: ("Item", "unitPrice"), AT_INTAKE)
+
+    assert columns(said) == {"p": ["c.unitPrice IDENTITY"], "item": ["c.Item IDENTITY"], "*": []}
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "spark", "bigquery"])
+def test_unpivot_makes_a_column_of_several_and_invents_none(dialect: str) -> None:
+    said = told("SELECT supplier, k, v FROM lake.sales.stats UNPIVOT (v FOR k IN (total_price, orders)) AS u", dialect)
+
+    assert columns(said) == {
+        "supplier": ["stats.supplier IDENTITY"],
+        "k": [],
+        "v": ["stats.orders TRANSFORMATION", "stats.total_price TRANSFORMATION"],
+        "*": [],
+    }
+    assert said.gaps == ()
+
+
+def test_what_pivot_makes_is_a_gap_and_what_it_leaves_is_not() -> None:
+    said = told(f"SELECT * {ORDERS} PIVOT (sum(price) FOR hour IN (1 AS h1, 2 AS h2))", "duckdb")
+
+    assert said.gaps == ("h1", "h2")
+    assert columns(said) == {
+        "order_id": ["orders.order_id IDENTITY"],
+        "supplier": ["orders.supplier IDENTITY"],
+        "h1": [],
+        "h2": [],
+        "*": [],
+    }
+
+
 def test_a_star_over_a_table_that_nobody_knows_is_a_gap() -> None:
     assert told("SELECT * FROM lake.sales.unknown").gaps == ("*",)
 

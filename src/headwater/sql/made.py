@@ -1,0 +1,146 @@
+"""What columns of answers are made from, and what comes of them where answers are put together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Final, NamedTuple
+
+from sqlglot import exp
+
+from headwater.sql.names import has_places
+from headwater.sql.ways import How, Subtype
+
+_RISING: Final[tuple[Subtype, ...]] = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
+"""The direct subtypes; of two on one way the stronger holds."""
+
+
+class Input(NamedTuple):
+    """A column of a table, by the table's flat name, and how it takes part."""
+
+    table: str
+    column: str
+    how: How
+
+
+Inputs = frozenset[Input]
+NOTHING: Final[Inputs] = frozenset()
+SAME: Final = How("DIRECT", "IDENTITY")
+
+
+class Place(NamedTuple):
+    """A column of a query's answer, where it stands."""
+
+    name: str
+    made: Inputs
+    is_open: bool = False
+    """Whether something of it is not known; of `*` not even which columns they are."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What a query's columns are made from, and what decides its rows.
+
+    Attributes:
+        places: the columns, in order unless `is_in_order` is False; several may have one name.
+    """
+
+    places: tuple[Place, ...]
+    rows: Inputs
+    is_in_order: bool = True
+
+    @cached_property
+    def columns(self) -> dict[str, Inputs]:
+        """By name."""
+        found: dict[str, Inputs] = {}
+        for place in self.places:
+            found[place.name] = found.get(place.name, NOTHING) | place.made
+        return found
+
+    @cached_property
+    def gaps(self) -> frozenset[str]:
+        """The columns of which not all is known."""
+        return frozenset(place.name for place in self.places if place.is_open)
+
+    @cached_property
+    def made(self) -> Inputs:
+        """What all columns together are made from."""
+        return frozenset[Input]().union(*(place.made for place in self.places))
+
+
+def merged(flows: Iterable[Flow]) -> Flow:
+    """The flow of several queries into the same columns, by their names."""
+    return reduce(_both, flows, Flow((), NOTHING))
+
+
+def _both(one: Flow, other: Flow) -> Flow:
+    if not one.places and not one.rows:
+        return other
+    names = dict.fromkeys((*one.columns, *other.columns))
+    gaps = one.gaps | other.gaps
+    places = [
+        Place(name, one.columns.get(name, NOTHING) | other.columns.get(name, NOTHING), name in gaps) for name in names
+    ]
+    return Flow(tuple(places), one.rows | other.rows, one.is_in_order and other.is_in_order)
+
+
+def taken_as(inputs: Iterable[Input], outer: How) -> Inputs:
+    """The inputs of what itself takes part so in something."""
+    return frozenset(Input(each.table, each.column, _through(each.how, outer)) for each in inputs)
+
+
+def _through(inner: How, outer: How) -> How:
+    """How an input takes part in what is made from what it took part in."""
+    if outer.kind == "INDIRECT":
+        return outer
+    if inner.kind == "INDIRECT":
+        return inner
+    stronger = max(inner.subtype, outer.subtype, key=_RISING.index)
+    return How("DIRECT", stronger, inner.masking or outer.masking)
+
+
+def by_place(values: Sequence[Flow]) -> tuple[Place, ...]:
+    """The columns, called as in the first part; what stands at which place of the others may not be known."""
+    first, others = values[0], values[1:]
+    is_even = all(len(part.places) == len(first.places) for part in others)
+    if others and not (is_even and all(part.is_in_order for part in values)):
+        return tuple(place._replace(is_open=True) for place in first.places)
+    return tuple(
+        Place(
+            place.name,
+            place.made.union(*(part.places[at].made for part in others)),
+            place.is_open or any(part.places[at].is_open for part in others),
+        )
+        for at, place in enumerate(first.places)
+    )
+
+
+def by_name(parts: Sequence[Flow], values: Sequence[Flow], operation: exp.Expr) -> tuple[Place, ...]:
+    """The columns that all parts have, or some, as the operation says."""
+    listed = [column.name for column in operation.args.get("on") or ()]
+    side, kind = operation.args.get("side"), operation.args.get("kind")
+    sought = parts[:1] if side == "LEFT" else parts
+    names = dict.fromkeys(listed or (place.name for part in sought for place in part.places))
+    if kind == "INNER" and not listed:
+        names = {name: None for name in names if all(name in part.columns for part in parts)}
+    has_star = any("*" in part.columns for part in parts)
+    return tuple(
+        Place(
+            name,
+            frozenset[Input]().union(*(part.columns.get(name, NOTHING) for part in values)),
+            has_star or any(name in part.gaps for part in values),
+        )
+        for name in (*names, *(("*",) if has_star and "*" not in names else ()))
+    )
+
+
+def sorted_by(answer: Flow, order: exp.Expr | None) -> Inputs:
+    """What a set operation is sorted by: columns of its answer."""
+    found: set[Input] = set()
+    if order is None or (has_places(order) and not answer.is_in_order):
+        return NOTHING
+    for item in order.expressions:
+        if isinstance(place := item.this, exp.Literal) and place.is_int and 0 < int(place.name) <= len(answer.places):
+            found |= answer.places[int(place.name) - 1].made
+        for column in item.find_all(exp.Column):
+            found |= answer.columns.get(column.name, NOTHING)
+    return taken_as(found, How("INDIRECT", "SORT"))

@@ -1,0 +1,132 @@
+"""What a name without a table's may mean: a column of what is read, or one of the answer, which clauses may name too.
+
+Once sqlglot has qualified a query, it can no longer be seen which names stood alone, where a star stood, and what was
+named by its place. So `mark` notes it before, in the tree itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import walk_in_scope
+
+Clause = Literal["item", "where", "group", "having", "qualify"]
+"""Where a name stands; ORDER BY and DISTINCT ON are none of them: all dialects know names of the answer there."""
+
+_CLAUSE: Final = "headwater_clause"
+_STARS: Final = "headwater_stars"
+_RENAMED: Final = "headwater_renamed"
+_PLACES: Final = "headwater_places"
+_GROUPINGS: Final = (exp.Group, exp.Tuple, exp.Paren, exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+class Rules(NamedTuple):
+    """Where a dialect lets a name of the answer stand; `first`: where it hides a column of that name."""
+
+    allowed: frozenset[Clause]
+    first: frozenset[Clause] = frozenset()
+
+
+_NOWHERE: Final = Rules(frozenset())
+_ANYWHERE: Final = frozenset[Clause](["item", "where", "group", "having", "qualify"])
+_GROUPED: Final = frozenset[Clause](["group", "having", "qualify"])
+_MYSQL: Final = Rules(frozenset(["group", "having"]), frozenset(["having"]))
+_RULES: Final = {
+    "bigquery": Rules(_GROUPED, _GROUPED),
+    "clickhouse": Rules(_ANYWHERE, _ANYWHERE),
+    "databricks": Rules(_GROUPED | {"item"}),
+    "doris": _MYSQL,
+    "duckdb": Rules(_ANYWHERE),
+    "mysql": _MYSQL,
+    "postgres": Rules(frozenset(["group"])),
+    "redshift": Rules(_GROUPED | {"item"}),
+    "singlestore": _MYSQL,
+    "snowflake": Rules(_ANYWHERE),
+    "spark": Rules(_GROUPED | {"item"}),
+    "spark2": Rules(frozenset(["group", "having"])),
+    "sqlite": Rules(frozenset(["where", "group", "having"])),
+    "starrocks": _MYSQL,
+    "teradata": Rules(_ANYWHERE),
+}
+"""Of the others, such as Trino, none. In MySQL's HAVING a column that is grouped by comes before the answer's.
+
+Sources: PostgreSQL, `SELECT`, "GROUP BY Clause"; MySQL, "SELECT Statement"; Snowflake, "GROUP BY", usage notes;
+Redshift, "SELECT list"; BigQuery and ClickHouse, sqlglot's `Dialect.FORCE_EARLY_ALIAS_REF_EXPANSION`; Spark,
+SPARK-27561 and SPARK-31519; DuckDB 1.x as it answers.
+"""
+
+
+def rules_of(dialect: str) -> Rules:
+    """What holds in a dialect, by sqlglot's name for it."""
+    return _RULES.get(dialect.lower(), _NOWHERE)
+
+
+def mark(query: exp.Expr) -> None:
+    """Note in the tree what qualifying it hides."""
+    for select in query.find_all(exp.Select):
+        if stars := [item.text("table") for item in select.expressions if item.is_star]:
+            select.meta[_STARS] = stars
+        for clause, column in _alone(select):
+            column.meta[_CLAUSE] = clause
+    for by in query.find_all(exp.Group, exp.Order):
+        items = (item.this if isinstance(item, exp.Ordered) else item for item in by.expressions)
+        if any(isinstance(item, exp.Literal) for item in items):
+            by.meta[_PLACES] = True
+    for named in query.find_all(exp.CTE, exp.Subquery):
+        if named.alias_column_names:
+            for select in _arms(named.this):
+                select.meta[_RENAMED] = True
+
+
+def clause_of(column: exp.Column) -> Clause | None:
+    """The clause that a name stands in alone; None for any other."""
+    clause: Clause | None = column.meta_get(_CLAUSE)
+    return clause
+
+
+def stars_of(select: exp.Expr) -> Sequence[str]:
+    """What the stars of a query stood behind; `` for one that stood alone."""
+    stars: Sequence[str] = select.meta_get(_STARS) or ()
+    return stars
+
+
+def is_renamed(select: exp.Expr) -> bool:
+    """Whether its columns got other names, by their place: `WITH t (a, b) AS …`."""
+    return bool(select.meta_get(_RENAMED))
+
+
+def has_places(clause: exp.Expr) -> bool:
+    """Whether something in a GROUP BY or ORDER BY was named by its place."""
+    return bool(clause.meta_get(_PLACES))
+
+
+def _alone(select: exp.Select) -> Iterator[tuple[Clause, exp.Column]]:
+    """GROUP BY means the answer's only where the name is all; what HAVING aggregates is there before the answer is."""
+    for item in select.expressions:
+        yield from (("item", column) for column in _columns(item))
+    for clause in ("where", "qualify"):
+        yield from ((clause, column) for column in _columns(select.args.get(clause)))
+    grouped = [each for each in _columns(select.args.get("group")) if isinstance(each.parent, _GROUPINGS)]
+    yield from (("group", column) for column in grouped)
+    names = {column.name for column in grouped}
+    for column in _columns(select.args.get("having")):
+        if not isinstance(column.find_ancestor(exp.AggFunc, exp.Having), exp.AggFunc):
+            yield "group" if column.name in names else "having", column
+
+
+def _columns(tree: exp.Expr | None) -> Iterator[exp.Column]:
+    for node in () if tree is None else walk_in_scope(tree):
+        if isinstance(node, exp.Column) and not node.table and not node.is_star:
+            yield node
+
+
+def _arms(query: exp.Expr) -> Iterator[exp.Select]:
+    waiting = [query]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, exp.Subquery):
+            waiting.append(at.this)
+        elif isinstance(at, exp.SetOperation):
+            waiting.extend((at.this, at.expression))
+        elif isinstance(at, exp.Select):
+            yield at
