@@ -1,4 +1,4 @@
-"""Names of tables as Spark's SQL takes them, and Iceberg's own view of a table."""
+"""Names of tables and columns as Spark's SQL takes them, and Iceberg's own view of a table."""
 
 from typing import Any, Final
 
@@ -12,7 +12,12 @@ _ABSENT: Final = ("NoSuchTableException", "NoSuchNamespaceException")
 
 def quoted(table: str) -> str:
     """Each part of the name in backticks: `lake.raw.flights` may hold a word that SQL reserves."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in table.split("."))
+    return ".".join(map(quoted_column, table.split(".")))
+
+
+def quoted_column(name: str) -> str:
+    """A column's name in backticks, a dot in it being part of the name: `a.b` is otherwise field `b` of `a`."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def iceberg_table(spark: SparkSession, table: str) -> Any:  # noqa: ANN401  (a Java object)

@@ -164,6 +164,24 @@ def test_signed_records_are_verified_from_what_was_written_and_a_changed_one_is_
     assert {one["field"] for one in signature} >= {"order_id", "supplier", "price", "day"}
 
 
+def test_a_dot_in_a_columns_name_is_part_of_the_name(bench: Bench) -> None:
+    steps = """- mapping: {columns: {a.b: order_id, c.d: price, "e`f": supplier}}
+            - dedupe: {keys: ["e`f"], order_by: [c.d]}
+            - dedupe: {keys: [a.b], order_by: [a.b]}
+            - signature: {}"""
+
+    ran = bench.run(f"""
+        input: $ORDERS
+        pipeline:
+          processors:
+            {steps}
+        output: {{iceberg: {{table: lake.a.dotted, mode: merge, 'on': [a.b]}}}}
+    """)
+
+    assert ran.result.error is None
+    assert [row[:3] for row in bench.rows("lake.a.dotted")] == [(4, None, "brix"), (5, 1.0, "acme")]
+
+
 def judged(file: Path, keys: Path, column: str) -> list[Judged]:
     """What `headwater verify --records` makes of the file."""
     return [*judged_lines([file], judge_of_records(column, read_keys(str(keys))), lambda _: None)]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from headwater.errors import IncompatibleSchemaError, InvalidInputError
 from headwater.pipeline.kafka.registry import Version
+from headwater.pipeline.tables import quoted_column
 
 _TYPES: Final = {"string": "STRING", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 _ANYTHING: Final = "STRING"
@@ -32,7 +33,7 @@ def columns_of(versions: Sequence[Version]) -> str:
                     f" TYPE_MISMATCH at /properties/{name} ({known} is now {kind})"
                 )
             found[name] = (kind, version)
-    return ", ".join(f"{_quoted(name)} {kind}" for name, (kind, _) in found.items())
+    return ", ".join(f"{quoted_column(name)} {kind}" for name, (kind, _) in found.items())
 
 
 def _columns(version: Version) -> Mapping[str, str]:
@@ -54,7 +55,7 @@ def _type(schema: Any) -> str:  # noqa: ANN401  (JSON)
     named = [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind != "null"]
     match named:
         case ["object"] if schema.get("properties"):
-            fields = (f"{_quoted(name)}: {_type(field)}" for name, field in schema["properties"].items())
+            fields = (f"{quoted_column(name)}: {_type(field)}" for name, field in schema["properties"].items())
             return f"STRUCT<{', '.join(fields)}>"
         case ["array"]:
             return f"ARRAY<{_type(schema.get('items'))}>"
@@ -62,7 +63,3 @@ def _type(schema: Any) -> str:  # noqa: ANN401  (JSON)
             return _TYPES.get(kind, _ANYTHING)
         case _:
             return _ANYTHING
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

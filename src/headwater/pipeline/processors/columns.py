@@ -1,9 +1,10 @@
 """`mapping`: columns by expression."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headwater.pipeline.spec import MappingProcessor
+from headwater.pipeline.tables import quoted_column
 
 
 def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
@@ -15,12 +16,8 @@ def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
     by_lower = {name.lower(): column for name, column in made.items()}
     dropped = {name.lower() for name in does.drop}
     kept = [
-        by_lower.pop(name.lower(), _column(name))
+        by_lower.pop(name.lower(), F.col(quoted_column(name)))
         for name in frame.columns
         if name.lower() not in dropped or name.lower() in by_lower
     ]
     return frame.select(*kept, *by_lower.values())
-
-
-def _column(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")

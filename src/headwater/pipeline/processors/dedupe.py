@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from headwater.pipeline.spec import DedupeProcessor, Watermark
+from headwater.pipeline.tables import quoted_column
 
 _RANK = "__headwater_rank"
 
@@ -16,10 +17,10 @@ def deduplicated(frame: DataFrame, does: DedupeProcessor) -> DataFrame:
         return frame.dropDuplicates(list(does.keys))
     # `last` is the exact reverse of `first`, nulls included.
     order = [
-        F.col(column).asc_nulls_first() if does.keep == "first" else F.col(column).desc_nulls_last()
-        for column in does.order_by
+        column.asc_nulls_first() if does.keep == "first" else column.desc_nulls_last()
+        for column in map(F.col, map(quoted_column, does.order_by))
     ]
-    rank = F.row_number().over(Window.partitionBy(*does.keys).orderBy(*order))
+    rank = F.row_number().over(Window.partitionBy(*map(quoted_column, does.keys)).orderBy(*order))
     return frame.withColumn(_RANK, rank).filter(F.col(_RANK) == 1).drop(_RANK)
 
 

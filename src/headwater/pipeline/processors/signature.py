@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headwater.pipeline.spec import SignatureProcessor
+from headwater.pipeline.tables import quoted_column
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.keys import NodeKey
 from headwater.signing.records import BODY, sign_record
@@ -28,8 +29,8 @@ def record_signed(frame: DataFrame, does: SignatureProcessor, home: Path) -> Dat
     columns = others if does.target == "body" else [does.metadata_key]
     folder = str(home)
     sign = F.udf(lambda record: tuple(sign_record(record.encode(), signed, _key(folder))), _TYPE)
-    record = F.to_json(F.struct(*(F.col(f"`{column.replace('`', '``')}`") for column in columns)))
-    return frame.select(*others).withColumn(does.column, sign(record))
+    record = F.to_json(F.struct(*map(quoted_column, columns)))
+    return frame.select(*map(quoted_column, others)).withColumn(does.column, sign(record))
 
 
 @cache

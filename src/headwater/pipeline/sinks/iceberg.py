@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headwater.pipeline.spec import IcebergOutput
-from headwater.pipeline.tables import quoted
+from headwater.pipeline.tables import quoted, quoted_column
 
 _INCOMING = "__headwater_incoming"
 
@@ -63,6 +63,6 @@ def _merge(frame: DataFrame, writes: IcebergOutput) -> None:
     ("No plan for TableReference").
     """
     table = quoted(writes.table)
-    keys = " AND ".join(f"{table}.{quoted(key)} <=> {_INCOMING}.{quoted(key)}" for key in writes.on)
+    keys = " AND ".join(f"{table}.{quoted_column(key)} <=> {_INCOMING}.{quoted_column(key)}" for key in writes.on)
     merging = frame.alias(_INCOMING).mergeInto(table, F.expr(keys))
     merging.whenMatched().updateAll().whenNotMatched().insertAll().merge()

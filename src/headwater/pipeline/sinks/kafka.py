@@ -13,6 +13,7 @@ from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.connection import spark_options
 from headwater.pipeline.kafka.registry import Registry
 from headwater.pipeline.spec import KafkaOutput
+from headwater.pipeline.tables import quoted_column
 
 _HEADERS: Final = "array<struct<key:string,value:binary>>"
 
@@ -50,22 +51,22 @@ def topic_records(frame: DataFrame, writes: KafkaOutput) -> DataFrame:
         raise InvalidPipelineError(f"kafka: expected column {', '.join(missing)}; there are {', '.join(frame.columns)}")
     columns = [_value(frame, writes).alias("value")]
     if writes.key is not None:
-        key = F.col(writes.key)
+        key = F.col(quoted_column(writes.key))
         columns.append(
             (key if frame.schema[writes.key].dataType.typeName() == "binary" else key.cast("string")).alias("key")
         )
     if writes.headers is not None:
-        columns.append(F.col(writes.headers).cast(_HEADERS).alias("headers"))
+        columns.append(F.col(quoted_column(writes.headers)).cast(_HEADERS).alias("headers"))
     return frame.select(*columns)
 
 
 def _value(frame: DataFrame, writes: KafkaOutput) -> Column:
     if writes.format == "raw":
         return F.col("value")
-    payload = F.struct(*payload_columns(frame, writes))
+    payload = F.struct(*map(quoted_column, payload_columns(frame, writes)))
     if writes.format == "json":
         return F.to_json(payload, {"ignoreNullFields": "false"})
-    schema = _avro_schema(frame.select(*payload_columns(frame, writes)), writes.topic)
+    schema = _avro_schema(frame.select(*map(quoted_column, payload_columns(frame, writes))), writes.topic)
     schema_id = _registered(writes, schema)
     header = b"\x00" + schema_id.to_bytes(4, "big")
     return F.concat(F.lit(header), to_avro(payload, schema))
