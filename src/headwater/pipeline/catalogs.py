@@ -33,11 +33,10 @@ Source: https://iceberg.apache.org/docs/latest/jdbc/
 """
 
 # Two pipelines may commit at once: SQLite then waits for the other writer instead of failing; WAL lets readers go on.
-_SQLITE_OPTIONS: Final = {
-    "jdbc.busy_timeout": "30000",
-    "jdbc.journal_mode": "WAL",
-    "jdbc.schema-version": "V1",
-}
+_SQLITE_OPTIONS: Final = {"jdbc.busy_timeout": "30000", "jdbc.journal_mode": "WAL"}
+
+_JDBC_OPTIONS: Final = {"jdbc.schema-version": "V1"}
+"""Spark asks a catalog for views too, which V0, Iceberg's default for new databases, refuses."""
 
 
 def embedded(home: Path) -> CatalogSpec:
@@ -68,7 +67,8 @@ def spark_conf(name: str, catalog: CatalogSpec) -> dict[str, str]:
     """
     given = {"type": catalog.type, "uri": catalog.uri, "warehouse": catalog.warehouse}
     secret = {option: _from_environment(name, option, variable) for option, variable in catalog.options_env.items()}
-    properties = {**{key: value for key, value in given.items() if value}, **catalog.options, **secret}
+    usual = _JDBC_OPTIONS if catalog.type == "jdbc" else {}
+    properties = {**{key: value for key, value in given.items() if value}, **usual, **catalog.options, **secret}
     prefix = f"spark.sql.catalog.{name}"
     return {
         prefix: "org.apache.iceberg.spark.SparkCatalog",

@@ -122,6 +122,17 @@ def test_merge_from_one_table_into_another_works(bench: Bench) -> None:
     assert ran.counters() == (3, 3)
 
 
+def test_a_declared_jdbc_catalog_works_as_the_docs_describe_it(bench: Bench) -> None:
+    ran = bench.run("""
+        catalogs: {shop: {type: jdbc, uri: "jdbc:sqlite:$HERE/shop.db", warehouse: shop}}
+        input: {generate: {rows: 2}}
+        output: {iceberg: shop.a.ids}
+    """)
+
+    assert ran.result.error is None
+    assert ran.counters() == (2, 2)
+
+
 def test_a_table_that_may_not_be_made_must_be_there(bench: Bench) -> None:
     ran = bench.run("input: $ORDERS\noutput: {iceberg: {table: lake.a.absent, create: false}}")
 

@@ -77,6 +77,16 @@ def test_a_home_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         prepare_lake(tmp_path)
 
 
+def test_a_jdbc_catalog_keeps_views_too_unless_it_says_otherwise() -> None:
+    said = CatalogSpec(type="jdbc", uri="jdbc:x:y", options={"jdbc.schema-version": "V0"})
+    silent = CatalogSpec(type="jdbc", uri="jdbc:x:y")
+
+    versions = [spark_conf("c", one).get("spark.sql.catalog.c.jdbc.schema-version") for one in (said, silent)]
+
+    assert versions == ["V0", "V1"]
+    assert not any("schema-version" in key for key in spark_conf("c", CatalogSpec(type="rest", uri="https://x.y")))
+
+
 def test_a_catalogs_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = CatalogSpec(type="rest", uri="https://catalog.example", options_env={"credential": "CATALOG_CREDENTIAL"})
     monkeypatch.delenv("CATALOG_CREDENTIAL", raising=False)
