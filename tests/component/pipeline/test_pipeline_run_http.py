@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -23,6 +24,7 @@ class Shop:
 
     url: str = ""
     failures: list[int] = field(default_factory=list)
+    body: bytes | None = None
     asked: list[str] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
@@ -34,6 +36,8 @@ class Shop:
             return self.failures.pop(0), {}
         if handler.command == "POST":
             return 201, {}
+        if self.body is not None:
+            return 200, self.body
         query = parse_qs(urlsplit(handler.path).query)
         at = 2 * (int(query["page"][0]) - 1)
         return 200, {"data": ORDERS[at : at + 2]}
@@ -58,7 +62,7 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
 
         def _reply(self) -> None:
             status, told = shop.answer(self)
-            body = json.dumps(told).encode()
+            body = told if isinstance(told, bytes) else json.dumps(told).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -108,6 +112,21 @@ def test_records_go_from_one_api_to_another_page_by_page_and_are_told_as_dataset
     assert next((one["name"], one["field"]) for one in columns["order_id"]["inputFields"]) == ("/orders", "id")
     assert posted["outputFacets"]["outputStatistics"]["rowCount"] == 4
     assert not list((bench.home / "fetched").glob("*")), "what was fetched is still there"
+
+
+def test_numbers_of_any_size_are_read_as_they_were_sent(bench: Bench, shop: Shop) -> None:
+    whole, part = 123456789012345678901234567890, "0.1234567890123456789012"
+    shop.body = f'{{"data": {{"rows": [\n  {{"id": {whole},\r\n   "part": {part}, "said": "a\\nb"}}]}}}}'.encode()
+
+    ran = bench.run(f"""
+        input:
+          http: {{url: "{shop.url}/n", records: data.rows, {AUTH},
+                  schema: "id DECIMAL(38,0), part DECIMAL(38,22), said STRING"}}
+        output: {{iceberg: lake.a.numbers}}
+    """)
+
+    assert ran.result.error is None
+    assert bench.rows("lake.a.numbers") == [(Decimal(whole), Decimal(part), "a\nb")]
 
 
 def test_a_call_that_fails_for_now_is_made_again_with_the_same_key(bench: Bench, shop: Shop) -> None:

@@ -6,7 +6,6 @@ their columns like any file's. Spark must run on this machine.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import orjson
@@ -14,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import InvalidInputError
 from headwater.pipeline.http.call import Caller, caller_of, shown
-from headwater.pipeline.http.paging import Page, first_page, next_page, records_of
+from headwater.pipeline.http.paging import Page, as_sent, first_page, next_page, records_of
 from headwater.pipeline.spec import HttpInput
 
 
@@ -29,22 +28,21 @@ def read_http(spark: SparkSession, reads: HttpInput, folder: Path) -> DataFrame:
     folder.mkdir(parents=True, exist_ok=True)
     with caller_of(reads) as caller:
         for number, records in enumerate(_pages(caller, reads), 1):
-            lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
-            (folder / f"page-{number:06}.json").write_bytes(lines)
+            (folder / f"page-{number:06}.json").write_bytes(b"".join(b"%b\n" % record for record in records))
     reader = spark.read if reads.schema is None else spark.read.schema(reads.schema)
     return reader.json(str(folder))
 
 
-def _pages(caller: Caller, reads: HttpInput) -> Iterator[list[dict[str, Any]]]:
+def _pages(caller: Caller, reads: HttpInput) -> Iterator[list[bytes]]:
     page: Page | None = first_page(reads.url, reads.params, reads.paging)
     for _ in range(reads.most_pages):
         if page is None:
             return
         answer = caller.get(page.url, page.params)
         body = _json(answer)
-        records = records_of(body, reads.records)
-        yield records
-        page = next_page(page, reads.paging, len(records), body, answer.links.get("next", {}).get("url"))
+        found = len(records_of(body, reads.records))
+        yield as_sent(answer.content, reads.records)
+        page = next_page(page, reads.paging, found, body, answer.links.get("next", {}).get("url"))
     if page is not None:
         raise InvalidInputError(f"most_pages: {shown(reads.url)} has more than {reads.most_pages} pages")
 
