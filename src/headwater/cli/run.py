@@ -148,12 +148,16 @@ def _in_words(spec: PipelineSpec, result: "RunResult") -> str:
     match result.state:
         case "COMPLETE":
             counted = result.counters
-            moved = f", {counted.records_in} rows in, {counted.records_out} rows out" if counted else ""
+            moved = f", {_rows(counted.records_in)} in, {_rows(counted.records_out)} out" if counted else ""
             return f"{spec.name}: complete{moved} (run {result.run_id})"
         case "FAIL":
             return f"{spec.name}: failed: {result.error} (run {result.run_id})"
         case "ABORT":
             return f"{spec.name}: stopped by {result.stop_reason} (run {result.run_id})"
+
+
+def _rows(count: int | None) -> str:
+    return "unknown rows" if count is None else f"{count} rows"
 
 
 def _exit_status(result: "RunResult") -> int:

@@ -161,6 +161,29 @@ def test_databases_several_targets_and_rows_of_an_rdd(program: Program) -> None:
     assert [one["errorMessage"] for one in through.facet("extractionError")["errors"]] == [
         "an RDD's rows come from elsewhere"
     ]
+    assert "columnLineage" not in through.last["outputs"][0]["facets"]
+
+
+def test_columns_of_which_nothing_is_known_are_not_told_as_made_from_nothing(program: Program) -> None:
+    spark, database = program.spark, f"{program.folder}/shop.db"
+    with sqlite3.connect(database) as made:
+        made.execute("CREATE TABLE suppliers (name TEXT)")
+    orders = spark.table("lake.sales.orders")
+    orders.mapInPandas(lambda batches: batches, orders.schema).writeTo("lake.sales.mapped").create()
+    computed = spark.read.format("jdbc").option("url", f"jdbc:sqlite:{database}")
+    computed.option("query", "SELECT upper(name) AS name FROM suppliers").load().writeTo("lake.sales.computed").create()
+
+    told = program.ended()
+
+    for table, read, gap in (
+        ("mapped", "sales/orders", "MapInPandas"),
+        ("computed", "suppliers", "LogicalRelation"),
+    ):
+        ran = told[f"shop.lake.sales.{table}"]
+        assert [one["name"].endswith(read) for one in ran.last["inputs"]] == [True]
+        assert "columnLineage" not in ran.last["outputs"][0]["facets"]
+        errors = ran.facet("extractionError")["errors"]
+        assert [one["errorMessage"] for one in errors] == [f"column lineage ends at {gap}"]
 
 
 def test_a_command_whose_result_is_shown_is_one_run(program: Program) -> None:

@@ -81,6 +81,134 @@ def test_columns_are_traced_through_the_query(bench: Bench) -> None:
     assert rows_decided_by == {("day", "FILTER"), ("supplier", "GROUP_BY")}
 
 
+FUNCTIONS = """
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    def in_batches(df):
+        return df.mapInPandas(lambda batches: batches, df.schema)
+
+    def by_group(df):
+        return df.groupBy("supplier").applyInPandas(lambda group: group, df.schema)
+
+    def through_rdd(df):
+        return df.rdd.map(lambda row: (row[1],)).toDF("supplier STRING")
+
+    def in_memory(df):
+        return df.sparkSession.createDataFrame([("acme",), ("brix",)], "supplier STRING")
+
+    def from_pandas(df):
+        return df.sparkSession.createDataFrame(pd.DataFrame({"supplier": ["acme", "brix"]}))
+
+    def from_arrow(df):
+        return df.sparkSession.createDataFrame(pa.table({"supplier": ["acme", "brix"]}))
+
+    def read_here(df, path):
+        return df.sparkSession.read.option("header", "true").csv(path)
+
+    def partly(df):
+        noted = df.mapInPandas(lambda batches: batches, df.schema).select("order_id", F.col("supplier").alias("noted"))
+        return df.join(noted, "order_id").select("order_id", "noted", F.lit("x").alias("always"))
+"""
+
+
+def gaps_of(ran: Ran) -> list[str]:
+    return [error["errorMessage"] for error in ran.last["run"]["facets"]["extractionError"]["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("function", "ends_at", "moved"),
+    [
+        ("in_batches", "MapInPandas", (5, 5)),
+        ("by_group", "FlatMapGroupsInPandas", (5, 5)),
+        ("through_rdd", "LogicalRDD", (None, 5)),
+        ("in_memory", "LogicalRDD", (None, 2)),
+        ("from_pandas", "LogicalRDD", (None, 2)),
+        ("from_arrow", "LocalRelation", (None, 2)),
+    ],
+)
+def test_columns_of_which_nothing_is_known_are_not_told_as_made_from_nothing(
+    bench: Bench, function: str, ends_at: str, moved: tuple[int | None, int]
+) -> None:
+    bench.write("functions.py", FUNCTIONS)
+
+    ran = bench.run(f"""
+        input: $ORDERS
+        pipeline: {{processors: [python: "functions:{function}"]}}
+        output: {{iceberg: lake.a.made}}
+    """)
+
+    assert ran.result.state == "COMPLETE"
+    assert "columnLineage" not in ran.output("/made")["facets"]
+    assert [one["name"] for one in ran.last["inputs"]] == [str(bench.folder / "orders.csv")]
+    assert gaps_of(ran) == [f"column lineage ends at {ends_at}"]
+    assert ran.counters() == moved
+
+
+def test_columns_that_are_known_stand_beside_a_gap_and_a_literal_is_made_from_nothing(bench: Bench) -> None:
+    bench.write("functions.py", FUNCTIONS)
+
+    ran = bench.run("""
+        input: $ORDERS
+        pipeline: {processors: [python: "functions:partly"]}
+        output: {iceberg: lake.a.made}
+    """)
+
+    fields = ran.output("/made")["facets"]["columnLineage"]["fields"]
+    assert {name: [one["field"] for one in told["inputFields"]] for name, told in fields.items()} == {
+        "order_id": ["order_id"],
+        "always": [],
+    }
+    assert gaps_of(ran) == ["column lineage ends at MapInPandas"]
+
+
+def test_a_dataset_that_only_a_gap_leads_to_is_not_denied_by_the_columns_of_others(bench: Bench) -> None:
+    bench.write("suppliers.csv", "name\nacme\nbrix\n")
+    bench.write("functions.py", FUNCTIONS)
+
+    ran = bench.run("""
+        inputs:
+          orders: $ORDERS
+          suppliers: {file: {paths: [suppliers.csv], format: csv, options: {header: true}}}
+        pipeline:
+          processors:
+            - {name: noted, from: suppliers, python: "functions:in_batches"}
+            - sql: SELECT order_id, name FROM orders JOIN noted ON supplier = upper(name)
+        output: {iceberg: lake.a.made}
+    """)
+
+    assert "columnLineage" not in ran.output("/made")["facets"]
+    assert {Path(one["name"]).name for one in ran.last["inputs"]} == {"orders.csv", "suppliers.csv"}
+
+
+def test_what_a_database_computes_and_what_a_function_reads_by_itself_is_not_known(bench: Bench) -> None:
+    bench.write("functions.py", FUNCTIONS)
+    bench.write("others.csv", "order_id\n7\n")
+    bench.run('input: $ORDERS\noutput: {sql: {url: "jdbc:sqlite:$HERE/shop.db", table: orders}}')
+
+    computed = bench.run("""
+        input: {sql: {url: "jdbc:sqlite:$HERE/shop.db", query: "SELECT upper(supplier) AS s FROM orders"}}
+        output: {iceberg: lake.a.computed}
+    """)
+    read = bench.run("""
+        input: $ORDERS
+        pipeline: {processors: [python: {function: "functions:read_here", options: {path: $HERE/others.csv}}]}
+        output: {iceberg: lake.a.read}
+    """)
+
+    for ran in (computed, read):
+        assert "columnLineage" not in ran.last["outputs"][0]["facets"]
+        assert gaps_of(ran) == ["column lineage ends at LogicalRelation"]
+
+
+def test_made_up_rows_are_made_from_nothing(bench: Bench) -> None:
+    ran = bench.run("input: {generate: {rows: 3}}\noutput: {iceberg: lake.a.made}")
+
+    assert ran.output("/made")["facets"]["columnLineage"]["fields"] == {"id": {"inputFields": []}}
+    assert "extractionError" not in ran.last["run"]["facets"]
+
+
 def test_the_job_tells_its_owners_words_and_queries(bench: Bench) -> None:
     facets = bench.run(TOTALS).last["job"]["facets"]
 

@@ -158,7 +158,8 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | N
         guard.attempt("relation", partial(action.read.take, relation, session), None)
     action.gaps += [f"{kind} names no dataset" for kind in action.read.unknown]
     if behind is None and action.writes:
-        action.gaps += guard.attempt("rows", partial(rows_unseen, query_of(analysed)), [])
+        action.read.unseen = guard.attempt("rows", partial(rows_unseen, query_of(analysed)), frozenset())
+        action.gaps += ["an RDD's rows come from elsewhere"] * len(action.read.unseen)
     if action.kind == "DeleteFromTable":  # its target is the only relation that it has
         action.read = Read()
     for write in action.writes:

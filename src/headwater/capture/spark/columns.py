@@ -10,7 +10,7 @@ from headwater.graph.sparkplan.plan import parse_plan
 from headwater.graph.sparkplan.splice import with_query
 from headwater.model.names import DatasetId
 from headwater.observe.described import Described
-from headwater.observe.spark.columns import Facet, facet_of
+from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words
 from headwater.observe.spark.jvm import Java
 
 
@@ -27,15 +27,18 @@ def add_columns(dataset: Described, plan: Java, read: Read, behind: Behind | Non
     """Give an output its columns' lineage; returns the operators that it could not be seen through."""
     text = plan.toJSON()
     facet, gaps = columns_of(text if behind is None else with_query(text, behind.query, behind.output), read, behind)
-    dataset.facets["columnLineage"] = facet
+    if facet is not None:
+        dataset.facets["columnLineage"] = facet
     return gaps
 
 
-def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> tuple[Facet, list[str]]:
-    """The facet of a plan's outputs, and its gaps."""
+def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> tuple[Facet | None, list[str]]:
+    """The facet of a plan's outputs, where enough of them is known, and its gaps."""
 
     def dataset_of(leaf: Leaf) -> DatasetId | None:
         return read.dataset_of(leaf) or (None if behind is None else behind.read.dataset_of(leaf))
 
-    found = column_lineage(parse_plan(text), dataset_of)
-    return facet_of(found), [f"column lineage ends at {gap.kind}" for gap in found.gaps]
+    reads = [read] if behind is None else [read, behind.read]
+    found = column_lineage(parse_plan(text), dataset_of, lambda leaf: any(one.hides(leaf) for one in reads))
+    gaps = gaps_in_words(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # of an RDD's rows `Read` tells
+    return facet_of(found, lambda leaf: [name for one in reads for name in one.behind(leaf)]), gaps

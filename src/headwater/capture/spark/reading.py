@@ -40,12 +40,14 @@ class Read:
         rewritten: by the source, tables that a row-level command reads only to write them again.
         source_by_key: the source of a relation, by the expression id of its first column.
         unknown: relations whose datasets cannot be told.
+        unseen: by the expression id of its first column, rows of an RDD which itself reads something.
     """
 
     datasets: dict[str, list[Described]] = field(default_factory=dict)
     rewritten: dict[str, Described] = field(default_factory=dict)
     source_by_key: dict[int, str] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
+    unseen: frozenset[int] = frozenset()
 
     def take(self, relation: Relation, session: Java) -> None:
         """Add a relation; one that reads no dataset, such as made-up rows, only by its key."""
@@ -56,7 +58,7 @@ class Read:
         if relation.source in self.datasets or relation.source.startswith("range:"):
             return
         found = described(relation, session)
-        if not found and not relation.source.startswith("stream:rate"):
+        if not found and not _is_made_up(relation.source):
             self.unknown.append(relation.leaf.productPrefix())
         self.datasets[relation.source] = found
         if len(found) == 1:
@@ -79,6 +81,17 @@ class Read:
             return self.rewritten[source].id
         found = self.datasets.get(source, []) if source is not None and not _computes(source) else []
         return found[0].id if len(found) == 1 else None
+
+    def hides(self, leaf: Leaf) -> bool:
+        """Whether a leaf reads something while its columns are those of no one dataset."""
+        source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
+        if source is None:
+            return leaf.key in self.unseen
+        return not _is_made_up(source) and self.dataset_of(leaf) is None
+
+    def behind(self, leaf: Leaf) -> list[DatasetId]:
+        """The datasets that a leaf may stand for, but for one that is only written again."""
+        return [one.id for one in self.datasets.get(self.source_by_key.get(leaf.key or 0, ""), [])]
 
     def distinct(self) -> list[Described]:
         """Every dataset once."""
@@ -106,10 +119,11 @@ def described(relation: Relation, session: Java) -> list[Described]:
             return []
 
 
-def rows_unseen(plan: Java) -> list[str]:
-    """The relations of a plan that are rows of an RDD which itself reads something: no plan shows what."""
+def rows_unseen(plan: Java) -> frozenset[int]:
+    """The relations of a plan, by their key, that are rows of an RDD which itself reads: no plan shows what."""
     rows = (leaf for leaf in items(plan.collectLeaves()) if leaf.productPrefix() == "LogicalRDD")
-    return ["an RDD's rows come from elsewhere" for leaf in rows if _READING_RDD.search(leaf.rdd().toDebugString())]
+    reading = (leaf.output().head() for leaf in rows if _READING_RDD.search(leaf.rdd().toDebugString()))
+    return frozenset(column.exprId().id() for column in reading)
 
 
 def v2_table(table: Java, session: Java) -> Described | None:
@@ -173,6 +187,10 @@ def option(options: Java, key: str) -> str | None:
 
 def _is_rewritten(leaf: Java) -> bool:
     return bool(leaf.table().getClass().getSimpleName() == "RowLevelOperationTable")
+
+
+def _is_made_up(source: str) -> bool:
+    return source.startswith(("range:", "stream:rate"))
 
 
 def _computes(source: str) -> bool:

@@ -1,6 +1,6 @@
 """Column lineage of a whole plan."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
@@ -16,10 +16,11 @@ from headwater.graph.sparkplan.transformation import ColumnInput, D
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An operator, or a reference, that no rule covers: what comes out of it is only known by table.
+    """An operator, or a reference, that no rule covers, or a leaf that hides its columns: only tables are known.
 
     `kind` is Spark's class. `columns` are the outputs whose inputs pass through it and are therefore incomplete;
-    `decides_rows` says the same of the dataset-wide inputs. `leaves` are the relations under it.
+    `decides_rows` says the same of the dataset-wide inputs. `leaves` are the relations under it, or the
+    leaf itself.
     """
 
     kind: str
@@ -45,17 +46,23 @@ class PlanLineage(Generic[D]):
     gaps: tuple[Gap, ...]
 
 
-def column_lineage(plan: Plan, dataset_of: Callable[[Leaf], D | None]) -> PlanLineage[D]:
+def _shows_all(_: Leaf) -> bool:
+    return False
+
+
+def column_lineage(
+    plan: Plan, dataset_of: Callable[[Leaf], D | None], hides: Callable[[Leaf], bool] = _shows_all
+) -> PlanLineage[D]:
     """Trace every output column of a plan to the columns of its leaves.
 
     `dataset_of` is called once a leaf and returns what the leaf is a part of, or None where that is no dataset (a
-    `Range`, a `LocalRelation`): then its columns count as literals. An operator that no rule covers gives a `Gap`,
-    never an error.
+    `Range`, a `LocalRelation`): then its columns count as literals, unless the leaf `hides` what they are made from. An
+    operator that no rule covers gives a `Gap`, never an error, and so does such a leaf.
     """
     leaf_of = leaf_by_node(plan)
     ledger = Ledger({node: leaf.index for node, leaf in leaf_of.items()})
     scope = scope_of_plan(plan.root, ledger)
-    return _Result(tuple(leaf_of.values()), scope, ledger, dataset_of).lineage()
+    return _Result(tuple(leaf_of.values()), scope, ledger, dataset_of, hides).lineage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,7 @@ class _Result(Generic[D]):
     scope: Scope
     ledger: Ledger
     dataset_of: Callable[[Leaf], D | None]
+    hides: Callable[[Leaf], bool]
 
     def lineage(self) -> PlanLineage[D]:
         datasets = {index: self.dataset_of(self.leaves[index]) for index in sorted(self.scope.leaves)}
@@ -76,7 +84,7 @@ class _Result(Generic[D]):
             },
             dataset=named(self.scope.rows, datasets),
             inputs=tuple(self.leaves[index] for index, dataset in datasets.items() if dataset is not None),
-            gaps=tuple(self._gaps(columns)),
+            gaps=tuple(self._gaps(columns, [self.leaves[index] for index, known in datasets.items() if known is None])),
         )
 
     def _columns(self) -> dict[str, Inputs]:
@@ -91,13 +99,15 @@ class _Result(Generic[D]):
         dataset = None if self.scope.target is None else datasets.get(self.scope.target)
         return frozenset() if dataset is None else frozenset({ColumnInput(dataset, column, IDENTITY)})
 
-    def _gaps(self, columns: Mapping[str, Inputs]) -> Iterator[Gap]:
+    def _gaps(self, columns: Mapping[str, Inputs], unnamed: Iterable[Leaf]) -> Iterator[Gap]:
         """The gaps that the result depends on; what a query drops again leaves none."""
-        if not self.ledger.gaps:
+        hidden = {leaf.index: (leaf.kind, frozenset({leaf.index})) for leaf in unnamed if self.hides(leaf)}
+        possible = {**self.ledger.gaps, **hidden}
+        if not possible:
             return
         origins = {name: set(inputs.origins()) for name, inputs in columns.items()}
         deciding = set(self.scope.rows.origins())
-        for origin, (kind, leaves) in self.ledger.gaps.items():
+        for origin, (kind, leaves) in possible.items():
             through = frozenset(name for name, found in origins.items() if origin in found)
             if through or origin in deciding:
                 yield Gap(kind, through, origin in deciding, tuple(self.leaves[index] for index in sorted(leaves)))

@@ -1,23 +1,34 @@
 """Column lineage of an output's frame as the dataset facet `columnLineage`."""
 
-import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from openlineage.client.facet_v2 import column_lineage_dataset
 
-from headwater.graph.sparkplan.lineage import PlanLineage
+from headwater.graph.sparkplan.leaves import Leaf
+from headwater.graph.sparkplan.lineage import Gap, PlanLineage
 from headwater.graph.sparkplan.transformation import ColumnInput
 from headwater.model.names import ColumnId, DatasetId
-
-log = logging.getLogger(__name__)
 
 Facet = column_lineage_dataset.ColumnLineageDatasetFacet
 
 
-def facet_of(lineage: PlanLineage[DatasetId]) -> Facet:
-    """The facet: direct and conditional inputs by column, what decides the rows under `dataset`."""
-    return column_facet(lineage.columns, lineage.dataset)
+def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collection[DatasetId]]) -> Facet | None:
+    """The facet: direct and conditional inputs by column, what decides the rows under `dataset`.
+
+    A column is left out of which nothing is known, since one without inputs is made from nothing, as literals are. None
+    where no column is left, or where a gap hides a dataset that the facet does not name: who has no facet to go by
+    takes the output to be made from all that was read.
+
+    Args:
+        lineage: of a plan.
+        behind: the datasets that a leaf may stand for.
+    """
+    unknown = {name for gap in lineage.gaps for name in gap.columns if not lineage.columns[name]}
+    known = {name: inputs for name, inputs in lineage.columns.items() if name not in unknown}
+    named = {one.dataset for inputs in (*known.values(), lineage.dataset) for one in inputs}
+    hidden = {dataset for gap in lineage.gaps for leaf in gap.leaves for dataset in behind(leaf)}
+    return column_facet(known, lineage.dataset) if (known or not unknown) and hidden <= named else None
 
 
 def column_facet(
@@ -32,11 +43,9 @@ def column_facet(
     )
 
 
-def log_gaps(lineage: PlanLineage[DatasetId]) -> int:
-    """Log every operator that column lineage did not see through; returns how many there were."""
-    for gap in lineage.gaps:
-        log.warning("column lineage has a gap", extra={"operator": gap.kind, "columns": len(gap.columns)})
-    return len(lineage.gaps)
+def gaps_in_words(gaps: Iterable[Gap]) -> list[str]:
+    """What column lineage did not see through, each kind once."""
+    return list(dict.fromkeys(f"column lineage ends at {gap.kind}" for gap in gaps))
 
 
 def _input_fields(inputs: Iterable[ColumnInput[DatasetId]]) -> list[column_lineage_dataset.InputField]:

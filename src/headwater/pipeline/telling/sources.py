@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from openlineage.client.facet_v2 import schema_dataset
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +18,7 @@ from headwater.observe.described import Described
 from headwater.observe.guard import Guard
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.jvm import Java, java_class
-from headwater.observe.spark.relations import Relation, relations
+from headwater.observe.spark.relations import Relation, items, relations
 from headwater.observe.spark.schema import schema_facet
 from headwater.pipeline.catalogs import catalogs_of
 from headwater.pipeline.kafka.topics import Topic
@@ -40,6 +41,7 @@ from headwater.pipeline.spec import (
     SqlOutput,
     StdoutOutput,
 )
+from headwater.pipeline.tables import quoted_column
 from headwater.pipeline.telling.datasets import (
     api,
     database_tables,
@@ -49,6 +51,9 @@ from headwater.pipeline.telling.datasets import (
 )
 from headwater.pipeline.telling.tables import described_table
 from headwater.pipeline.telling.topics import SOURCE, fields_of, learn_topic, topic_dataset
+
+_CONSTANT: Final = frozenset({"LocalRelation", "Range"})
+"""Relations whose rows a query has in itself."""
 
 
 @dataclass(slots=True)
@@ -60,6 +65,7 @@ class Datasets:
         outputs: by the output's path in the pipeline file; standard output is no dataset.
         by_source: the datasets that a relation's source (see `relations`) stands for.
         opaque: sources whose columns are not those of their datasets.
+        made_up: sources that read nothing from outside.
         topics: what is known of the topics of each Kafka input.
     """
 
@@ -71,10 +77,13 @@ class Datasets:
     outputs: dict[str, Described] = field(default_factory=dict)
     by_source: dict[str, list[Described]] = field(default_factory=dict)
     opaque: set[str] = field(default_factory=set)
+    made_up: set[str] = field(default_factory=set)
     topics: dict[str, tuple[Topic, ...]] = field(default_factory=dict)
     _source_by_key: dict[int, str] = field(default_factory=dict)
     _by_input: dict[str, list[Described]] = field(default_factory=dict)
     _new_tables: set[str] = field(default_factory=set)
+    _of_functions: set[int] = field(default_factory=set)
+    """Rows that functions of the user's made in memory, by the key of their relation."""
 
     def describe(self, session: SparkSession | None) -> None:
         """Name all that the pipeline file declares; no data is read, and tables need a session to ask."""
@@ -121,9 +130,15 @@ class Datasets:
             self._source_by_key[relation.key] = relation.source
             self.by_source.setdefault(relation.source, described)
             reads = self.spec.inputs[name].reads
+            if isinstance(reads, GenerateInput):
+                self.made_up.add(relation.source)
             if isinstance(reads, SqlInput) and not has_columns_of_its_table(reads):
                 self.opaque.add(relation.source)
             self._learn(described, relation, frame.schema)
+
+    def learn_function(self, given: DataFrame, gave: DataFrame) -> None:
+        """Learn which rows a function of the user's put together itself, of those that it was given or of others."""
+        self._of_functions |= _in_memory(gave) - _in_memory(given)
 
     def learn_relations(self, session: SparkSession, analysed: Java, plan: Plan) -> None:
         """Learn the sources of a frame's relations; tables that SQL names by itself become inputs.
@@ -149,12 +164,32 @@ class Datasets:
         datasets = self.by_source.get(source, []) if source is not None and source not in self.opaque else []
         return datasets[0].id if len(datasets) == 1 else None
 
+    def hides(self, leaf: Leaf) -> bool:
+        """Whether a leaf reads something, or may do, while its columns are those of no one dataset."""
+        if self.dataset_of(leaf) is not None or leaf.key is None:
+            return False
+        source = self._source_by_key.get(leaf.key)
+        if source is not None:
+            return source not in self.made_up and not source.startswith("range:")
+        return self.is_of_function(leaf) or leaf.kind not in _CONSTANT
+
+    def behind(self, leaf: Leaf) -> list[DatasetId]:
+        """The datasets that a leaf may stand for."""
+        if self.is_of_function(leaf):
+            return list(self.inputs)
+        source = leaf.source if _is_topics(leaf) else self._source_by_key.get(leaf.key or 0)
+        return [described.id for described in self.by_source.get(source or "", [])]
+
+    def is_of_function(self, leaf: Leaf) -> bool:
+        """Whether a function of the user's made the rows, from what it read apart from the plan or from nothing."""
+        return leaf.kind == "LogicalRDD" or leaf.key in self._of_functions
+
     def learn_output(self, path: str, frame: DataFrame) -> None:
         """Learn an output's columns; a table that is there already keeps those of its own."""
         described = self.outputs.get(path)
         writes = next(one.writes for one in self.spec.all_outputs if one.place.path == path)
         if isinstance(writes, KafkaOutput):
-            frame = frame.select(*payload_columns(frame, writes))
+            frame = frame.select(*map(quoted_column, payload_columns(frame, writes)))
         if described is not None and not (isinstance(writes, KafkaOutput) and writes.format == "raw"):
             described.facets.setdefault("schema", schema_facet(frame.schema))
 
@@ -225,6 +260,12 @@ class Datasets:
     def _described_table(self, session: SparkSession | None, table: str) -> Described | None:
         catalog = catalogs_of(self.spec, self.home).get(table.partition(".")[0])
         return None if session is None else described_table(session, table, catalog)
+
+
+def _in_memory(frame: DataFrame) -> set[int]:
+    leaves_of_plan = items(frame._jdf.queryExecution().analyzed().collectLeaves())
+    local = (leaf.output() for leaf in leaves_of_plan if leaf.productPrefix() == "LocalRelation")
+    return {columns.head().exprId().id() for columns in local if not columns.isEmpty()}
 
 
 def _is_topics(leaf: Leaf) -> bool:

@@ -9,6 +9,7 @@ from openlineage.client.event_v2 import Run, RunState
 from openlineage.client.facet_v2 import RunFacet
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.graph.sparkplan.leaves import leaves
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from headwater.model.build import run_event
@@ -18,14 +19,14 @@ from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.observe.guard import Guard
 from headwater.observe.lifecycle import Lifecycle
-from headwater.observe.run_facets import HeadwaterStreamFacet, counters_facet, failure_facet
-from headwater.observe.spark.columns import Facet, facet_of, log_gaps
+from headwater.observe.run_facets import HeadwaterStreamFacet, counters_facet, failure_facet, gaps_facet
+from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.kafka.topics import Topic
-from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
+from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec, PythonProcessor
 from headwater.pipeline.stop import Why
 from headwater.pipeline.telling.accounts import Accounts
 from headwater.pipeline.telling.job import job_of, pipeline_facets
@@ -54,6 +55,8 @@ class Teller:
         self._session: SparkSession | None = None
         self._accounts: Accounts | None = None
         self._columns_of: dict[str, Facet | None] = {}
+        self._gaps: list[str] = []
+        self._rows_were_hidden = False
         self._engine: dict[str, RunFacet] = {}
 
     def begin(self, session: SparkSession | None) -> None:
@@ -80,6 +83,11 @@ class Teller:
         self._guard.attempt("topics", lambda: self._datasets.learn_topics(topics), None)
         for name, frame in inputs.items():
             self._guard.attempt("input frame", partial(self._datasets.read_through, name, frame), None)
+        for step in self._spec.processors:
+            if isinstance(step.does, PythonProcessor) and step.source is not None:
+                learn = partial(self._datasets.learn_function, frames[step.source], frames[step.frame])
+                self._guard.attempt("function", learn, None)
+        self._gaps.clear()
         facets = {source: self._columns(frames[source]) for source in {one.source for one in self._spec.outputs}}
         for output in self._spec.all_outputs:
             columns = facets.get(output.source)
@@ -133,17 +141,21 @@ class Teller:
         return counters
 
     def _columns(self, frame: DataFrame) -> Facet | None:
-        def lineage() -> Facet | None:
-            if self._session is None:
-                return None
-            analysed = frame._jdf.queryExecution().analyzed()
-            plan = parse_plan(cut_at_payloads(analysed.toJSON()) if self._datasets.topics else analysed.toJSON())
-            self._datasets.learn_relations(self._session, analysed, plan)
-            found = column_lineage(plan, self._datasets.dataset_of)
-            self._guard.failures += log_gaps(found)
-            return facet_of(spread(found, self._datasets.members))
+        nothing: tuple[Facet | None, list[str]] = (None, ["columns are not known"])
+        facet, gaps = self._guard.attempt("column lineage", partial(self._learn_columns, frame), nothing)
+        self._gaps += [gap for gap in gaps if gap not in self._gaps]
+        return facet
 
-        return self._guard.attempt("column lineage", lineage, None)
+    def _learn_columns(self, frame: DataFrame) -> tuple[Facet | None, list[str]]:
+        """The facet of a frame's columns, where enough of them is known, and its gaps."""
+        if self._session is None:
+            return None, []
+        analysed, datasets = frame._jdf.queryExecution().analyzed(), self._datasets
+        plan = parse_plan(cut_at_payloads(analysed.toJSON()) if datasets.topics else analysed.toJSON())
+        datasets.learn_relations(self._session, analysed, plan)
+        found = column_lineage(plan, datasets.dataset_of, datasets.hides)
+        self._rows_were_hidden |= any(map(datasets.is_of_function, leaves(plan)))
+        return facet_of(spread(found, datasets.members), datasets.behind), gaps_in_words(found.gaps)
 
     def _learn_output(self, output: Output, frames: Mapping[str, DataFrame], columns: Facet | None) -> None:
         self._columns_of[output.place.path] = columns
@@ -193,6 +205,8 @@ class Teller:
         else:
             sources = self._datasets.by_source
             read, written = self._guard.attempt("counters", lambda: accounts.totals(sources), nothing)
+            if self._rows_were_hidden and not read.rows:
+                read = Moved()  # nobody counts what a function of the user's reads
             error_count += self._guard.attempt("counters", accounts.dead_letters, 0)
         return Counters(
             records_in=read.rows,
@@ -207,7 +221,7 @@ class Teller:
         )
 
     def _progress_facets(self, counters: Counters) -> dict[str, RunFacet]:
-        facets: dict[str, RunFacet] = {"headwater_run": counters_facet(counters)}
+        facets: dict[str, RunFacet] = {"headwater_run": counters_facet(counters), **gaps_facet(self._gaps)}
         sources = [] if self._accounts is None else self._accounts.stream_sources()
         if sources:
             facets["headwater_stream"] = HeadwaterStreamFacet(sources=sources)
