@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from openlineage.client.facet_v2 import column_lineage_dataset
+from openlineage.client.facet_v2 import column_lineage_dataset, schema_dataset
 
 from headwater.graph.sparkplan.leaves import Leaf
 from headwater.graph.sparkplan.lineage import Gap, PlanLineage
@@ -43,6 +43,29 @@ def column_facet(
     )
 
 
+def named_as(facet: Facet, schema: object) -> Facet:
+    """The facet with its columns as the dataset's own schema facet writes them: Spark takes any case for the same."""
+    fields = (schema.fields or []) if isinstance(schema, schema_dataset.SchemaDatasetFacet) else []
+    own = {field.name.lower(): field.name for field in fields}
+    exact = {field.name for field in fields}
+    named = {name if name in exact else own.get(name.lower(), name): made for name, made in facet.fields.items()}
+    return Facet(fields=named, dataset=facet.dataset)
+
+
+def united(facets: Iterable[Facet]) -> Facet:
+    """What all these facets of one dataset tell together."""
+    fields: defaultdict[str, list[column_lineage_dataset.InputField]] = defaultdict(list)
+    dataset: list[column_lineage_dataset.InputField] = []
+    for facet in facets:
+        dataset += facet.dataset or []
+        for name, made in facet.fields.items():
+            fields[name] += made.inputFields
+    return Facet(
+        fields={name: column_lineage_dataset.Fields(inputFields=_one_each(made)) for name, made in fields.items()},
+        dataset=_one_each(dataset),
+    )
+
+
 def gaps_in_words(gaps: Iterable[Gap]) -> list[str]:
     """What column lineage did not see through, each kind once."""
     return list(dict.fromkeys(f"column lineage ends at {gap.kind}" for gap in gaps))
@@ -54,6 +77,20 @@ def _input_fields(inputs: Iterable[ColumnInput[DatasetId]]) -> list[column_linea
     for one in inputs:
         how = one.transformation
         ways[ColumnId(one.dataset, one.column)].add((how.type, str(how.subtype), how.masking))
+    return _told(ways)
+
+
+def _one_each(inputs: Iterable[column_lineage_dataset.InputField]) -> list[column_lineage_dataset.InputField]:
+    """The same of inputs that may stand there several times."""
+    ways: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
+    for one in inputs:
+        for how in one.transformations or []:
+            column = ColumnId(DatasetId(one.namespace, one.name), one.field)
+            ways[column].add((how.type, str(how.subtype), bool(how.masking)))
+    return _told(ways)
+
+
+def _told(ways: Mapping[ColumnId, set[tuple[str, str, bool]]]) -> list[column_lineage_dataset.InputField]:
     return [
         column_lineage_dataset.InputField(
             namespace=column.dataset.namespace,

@@ -6,6 +6,7 @@
     job          facets of the job and the run
     datasets     names and facets of inputs and outputs, from the pipeline file; `sources` has all of a run
     tables       the same for Iceberg tables, from their catalog
+    twice        a dataset that several outputs write
     snapshots    versions of Iceberg tables that the run made
     accounts     all figures of a run
     streams      progress of streaming queries

@@ -51,6 +51,7 @@ from headwater.pipeline.telling.datasets import (
 )
 from headwater.pipeline.telling.tables import described_table
 from headwater.pipeline.telling.topics import SOURCE, fields_of, learn_topic, topic_dataset
+from headwater.pipeline.telling.twice import as_one
 
 _CONSTANT: Final = frozenset({"LocalRelation", "Range"})
 """Relations whose rows a query has in itself."""
@@ -207,8 +208,11 @@ class Datasets:
         return fresh
 
     def distinct_outputs(self) -> list[Described]:
-        """The outputs, a dataset that is written twice once, with what is known of it last."""
-        return list({described.id: described for described in self.outputs.values()}.values())
+        """The outputs, a dataset that is written twice once."""
+        writes: dict[DatasetId, list[Described]] = {}
+        for described in self.outputs.values():
+            writes.setdefault(described.id, []).append(described)
+        return [as_one(each) for each in writes.values()]
 
     def _learn(self, described: list[Described], relation: Relation, schema: StructType | None) -> None:
         if len(described) != 1:

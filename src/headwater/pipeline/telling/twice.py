@@ -1,0 +1,55 @@
+"""A dataset that several outputs of a run write, as the one output that it is."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import attrs
+from openlineage.client.facet_v2 import output_statistics_output_dataset, schema_dataset
+
+from headwater.observe.described import Described
+from headwater.observe.spark.columns import Facet, united
+from headwater.observe.spark.executions import Moved
+from headwater.observe.spark.tally import sum_of, written_facet
+
+T = TypeVar("T")
+
+_Statistics = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet
+_Schema = schema_dataset.SchemaDatasetFacet
+
+
+def as_one(writes: Sequence[Described]) -> Described:
+    """The dataset with what all writes put into it, rows and columns, and else what is known of it last.
+
+    Where one of them does not tell its columns, none are: what others tell would deny what that one is made from.
+    """
+    if len(writes) == 1:
+        return writes[0]
+    last = writes[-1]
+    facets = {key: facet for write in writes for key, facet in write.facets.items()}
+    columns = _each(Facet, [write.facets.get("columnLineage") for write in writes])
+    if len(columns) == len(writes):
+        facets["columnLineage"] = united(columns)
+    else:
+        facets.pop("columnLineage", None)
+    if schemas := _each(_Schema, [write.facets.get("schema") for write in writes]):
+        facets["schema"] = _all_fields(schemas)
+    statistics = _each(_Statistics, [write.written.get("outputStatistics") for write in writes])
+    told = sum_of(Moved(one.rowCount, one.size, one.fileCount) for one in statistics)
+    return Described(
+        last.id,
+        facets,
+        last.read,
+        {**last.written, **({"outputStatistics": written_facet(told)} if statistics else {})},
+    )
+
+
+def _each(kind: type[T], facets: Sequence[object]) -> list[T]:
+    return [facet for facet in facets if isinstance(facet, kind)]
+
+
+def _all_fields(schemas: Sequence[_Schema]) -> _Schema:
+    """The fields of all, each as it was told last, in the order in which they came."""
+    fields = {field.name: field for schema in schemas for field in schema.fields or []}
+    return _Schema(
+        fields=[attrs.evolve(field, ordinal_position=place) for place, field in enumerate(fields.values(), start=1)]
+    )
