@@ -183,6 +183,46 @@ def test_several_outputs_see_the_very_same_rows_and_the_input_counts_once(bench:
     assert [statistics(one)["rowCount"] for one in ran.last["outputs"]] == [5, 5]
 
 
+def test_a_dataset_that_two_outputs_write_is_one_with_the_rows_and_columns_of_both(bench: Bench) -> None:
+    bench.write("late.csv", "order_id,note\n7,late\n")
+
+    ran = bench.run("""
+        inputs:
+          orders: $ORDERS
+          late: {file: {paths: [late.csv], format: csv, options: {header: true}}}
+        outputs:
+          - {from: orders, file: {path: out, format: json, mode: append}}
+          - {from: late, file: {path: out, format: json, mode: append}}
+    """)
+
+    (output,) = ran.last["outputs"]
+    assert output["outputFacets"]["outputStatistics"]["rowCount"] == 6
+    names = ["order_id", "supplier", "price", "day", "note"]
+    assert [field["name"] for field in output["facets"]["schema"]["fields"]] == names
+    fields = output["facets"]["columnLineage"]["fields"]
+    assert list(fields) == names
+    read = {Path(one["name"]).name for one in fields["order_id"]["inputFields"]}
+    assert read == {"orders.csv", "late.csv"}
+
+
+def test_columns_are_told_as_the_table_writes_them_in_whatever_case_the_pipeline_does(bench: Bench) -> None:
+    bench.run("""
+        input: $ORDERS
+        pipeline: {processors: [mapping: {columns: {order_id: order_id, Price: price}}]}
+        output: {iceberg: lake.a.cased}
+    """)
+
+    steps = "pipeline: {processors: [mapping: {columns: {ORDER_ID: order_id, PRICE: price + 1}}]}"
+    told = [
+        bench.run(f"input: $ORDERS\n{steps}\noutput: {{iceberg: {{table: lake.a.cased, {mode}}}}}")
+        for mode in ("mode: overwrite", "mode: merge, 'on': [Order_Id]")
+    ]
+
+    for ran in told:
+        assert ran.result.error is None
+        assert list(ran.output("/cased")["facets"]["columnLineage"]["fields"]) == ["order_id", "Price"]
+
+
 def test_each_output_takes_the_frame_it_names(bench: Bench) -> None:
     ran = bench.run("""
         inputs: {orders: $ORDERS, ids: {generate: {rows: 2}}}

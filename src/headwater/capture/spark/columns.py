@@ -10,7 +10,7 @@ from headwater.graph.sparkplan.plan import parse_plan
 from headwater.graph.sparkplan.splice import with_query
 from headwater.model.names import DatasetId
 from headwater.observe.described import Described
-from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words
+from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words, named_as
 from headwater.observe.spark.jvm import Java
 
 
@@ -28,7 +28,7 @@ def add_columns(dataset: Described, plan: Java, read: Read, behind: Behind | Non
     text = plan.toJSON()
     facet, gaps = columns_of(text if behind is None else with_query(text, behind.query, behind.output), read, behind)
     if facet is not None:
-        dataset.facets["columnLineage"] = facet
+        dataset.facets["columnLineage"] = named_as(facet, dataset.facets.get("schema"))
     return gaps
 
 

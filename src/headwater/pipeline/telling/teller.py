@@ -20,7 +20,7 @@ from headwater.observe.failure import Failure
 from headwater.observe.guard import Guard
 from headwater.observe.lifecycle import Lifecycle
 from headwater.observe.run_facets import HeadwaterStreamFacet, counters_facet, failure_facet, gaps_facet
-from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words
+from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words, named_as
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
@@ -162,7 +162,7 @@ class Teller:
         self._datasets.learn_output(output.place.path, frames[output.source])
         described = self._datasets.outputs.get(output.place.path)
         if described is not None and columns is not None:
-            described.facets["columnLineage"] = columns
+            described.facets["columnLineage"] = named_as(columns, described.facets.get("schema"))
 
     def _refresh(self) -> None:
         accounts = self._accounts
@@ -180,7 +180,7 @@ class Teller:
             if described is not None:
                 described.facets["version"] = version_facet(str(accounts.versions[path]))
                 if (columns := self._columns_of.get(path)) is not None:  # a new table may have had no name before
-                    described.facets.setdefault("columnLineage", columns)
+                    described.facets["columnLineage"] = named_as(columns, described.facets.get("schema"))
         described = self._datasets.outputs.get(path)
         moved = accounts.written(output)
         if described is not None and moved is not None:
