@@ -21,6 +21,12 @@ _JDBC_CREDENTIALS = re.compile(
     r"|[?&;,]\s*(user|username|uid|\w*password|passwd|pwd|\w*token|\w*secret)\s*=",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(
+    r"://[^/?#@:\[\s]*:(?!\d*/)[^@\s]{0,256}@"  # also one with a slash in it, as AWS has them; but no port
+    r"|:thin:[^@/]+/[^@]+@"
+    r"|:.*[?&;,]\s*(\w*password|passwd|pwd|\w*token|\w*secret)\s*=",
+    re.IGNORECASE,
+)
 _LAST_PORT = 65_535
 _LONGEST_NAME = 256
 _CRON_FIELDS = 5
@@ -88,6 +94,18 @@ def _instant(value: object) -> datetime:
     return instant
 
 
+def holds_password(url: str) -> bool:
+    """Whether a URL has a password in it: before its host, or in its query."""
+    return bool(_PASSWORD.search(url))
+
+
+def _uri(value: object) -> str:
+    uri = _name(value)
+    if holds_password(uri):
+        raise ValueError
+    return uri
+
+
 def _jdbc_url(value: object) -> str:
     url = _name(value)
     if not re.match(r"jdbc:[a-z]", url) or _JDBC_CREDENTIALS.search(url):
@@ -151,7 +169,7 @@ TimeZone = Annotated[str, Term("a time zone, such as Europe/Berlin", _time_zone)
 Text = Annotated[str, Term("text that is not empty", _text)]
 Name = Annotated[str, Term(f"a name of 1 to {_LONGEST_NAME} printable characters", _name)]
 
-LOCATION = Term("a path or a URI", _name)
+LOCATION = Term("a path or a URI without a password", _uri)
 Location = Annotated[str, LOCATION]
 """A URI, or a local path made absolute against the pipeline file's directory. May hold globs where files are read."""
 
@@ -173,6 +191,8 @@ FunctionName = Annotated[
 JDBC_URL = Term("jdbc:… without credentials (name them in user_env and password_env)", _jdbc_url)
 JdbcUrl = Annotated[str, JDBC_URL]
 """Of a database that is a file, with its path made absolute against the pipeline file's directory."""
+
+CatalogUri = Annotated[str, Term("a URI without a password (name it under options_env)", _uri)]
 
 HttpUrl = Annotated[str, Term("http://… or https://… without credentials", _http_url)]
 

@@ -55,6 +55,17 @@ def test_mapping_that_keeps_replaces_in_place_and_appends_the_new(bench: Bench) 
     assert rows[0] == (1, "ACME", 10.5, True)
 
 
+def test_a_column_to_drop_that_is_not_there_fails_the_run(bench: Bench) -> None:
+    ran = bench.run("""
+        input: $ORDERS
+        pipeline: {processors: [mapping: {columns: {}, keep: true, drop: [SUPPLIER, nope]}]}
+        output: {stdout: }
+    """)
+
+    assert ran.result.state == "FAIL"
+    assert "drop: no column nope; there are order_id, supplier, price, day" in (ran.result.error or "")
+
+
 def test_filter_keeps_rows_for_which_the_condition_is_true_not_null(bench: Bench) -> None:
     _, rows = processed(bench, "- filter: price < 100")
 

@@ -264,6 +264,9 @@ def test_a_time_keeps_its_zone(tmp_path: Path) -> None:
         ("${BUCKET}/orders.csv", "s3://landing/orders.csv"),
         ("${MISSING:-orders}.csv", "{directory}/orders.csv"),
         ("$${BUCKET}.csv", "{directory}/${{BUCKET}}.csv"),
+        ("$${1}-$${", "{directory}/${{1}}-${{"),
+        ("hdfs://name:8020/me@home", "hdfs://name:8020/me@home"),
+        ("abfss://box@account.dfs.core.windows.net/x", "abfss://box@account.dfs.core.windows.net/x"),
     ],
 )
 def test_paths_are_relative_to_the_file_and_uris_stay(written: str, located: str, tmp_path: Path) -> None:

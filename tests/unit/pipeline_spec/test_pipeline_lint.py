@@ -96,9 +96,17 @@ def test_a_variable_that_is_not_set_is_no_finding(tmp_path: Path) -> None:
 
 
 def test_no_finding_shows_a_secret(tmp_path: Path) -> None:
-    text = "spark: {spark.x.password: hunter2}\ncatalogs: {c: {type: rest, uri: 'https://me:hunter2@c'}}"
+    options = "options: {s3.endpoint: 'https://me:hunter2@s'}"
+    text = f"spark: {{spark.x.password: hunter2}}\ncatalogs: {{c: {{type: rest, uri: 'https://c', {options}}}}}"
 
     assert [finding.rule for finding in findings(tmp_path, text)] == ["HW501", "HW501"]
+    assert "hunter2" not in str(findings(tmp_path, text))
+
+
+def test_a_file_that_does_not_check_for_a_secret_does_not_show_it(tmp_path: Path) -> None:
+    text = "spark: {spark.x.password: hunter2}\ncatalogs: {c: {type: rest, uri: 'https://me:hunter2@c'}}"
+
+    assert [finding.rule for finding in findings(tmp_path, text)] == ["HW000"]
     assert "hunter2" not in str(findings(tmp_path, text))
 
 

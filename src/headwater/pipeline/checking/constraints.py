@@ -100,9 +100,12 @@ def _mapping(does: MappingProcessor, _: bool) -> Complaints:
         yield ("columns",), "expected at least one column"
     if does.drop and not does.keep:
         yield ("drop",), "expected keep: true, without it only the mapped columns are there"
+    known: dict[str, str] = {}
     for target in does.columns:
         if not target.strip():
             yield ("columns",), "expected a column's name, found an empty key"
+        if (first := known.setdefault(target.lower(), target)) != target:
+            yield ("columns", target), f"upper and lower case are the same, and {first!r} is there already"
 
 
 def _sql(does: SqlProcessor, _: bool) -> Complaints:

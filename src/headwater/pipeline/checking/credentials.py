@@ -3,12 +3,13 @@
 import re
 
 from headwater.pipeline.checking.problems import Path
+from headwater.pipeline.terms import holds_password
 
 _SECRET_KEY = re.compile(
     r"passw(or)?d|passphrase|pwd\b|secret|token|credential|api[-_.]?key|(access|private|account|signing)[-_.]?key", re.I
 )
 _CREDENTIALS = re.compile(
-    r"://[^/\s:@]+:[^/\s@]+@"  # a URL's user:password@
+    r"://[^/?#@:\[\s]*:(?!\d*/)[^@\s]{0,256}@"  # a URL's user:password@
     r"|\b(A3T[A-Z0-9]|AKIA|ASIA)[A-Z0-9]{16}\b"  # an AWS access key id
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|[?&;]\s*(password|passwd|pwd|token|secret)\s*=",
@@ -36,6 +37,6 @@ def holds_credentials(text: str) -> bool:
 
 def shown(path: Path, text: str) -> str:
     """A value as a message may show it: shortened, and not at all where it may be secret."""
-    if is_secret(path) or holds_credentials(text):
+    if is_secret(path) or holds_credentials(text) or holds_password(text):
         return "a value that is not shown"
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")

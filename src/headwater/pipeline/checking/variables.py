@@ -8,7 +8,10 @@ from headwater.pipeline.checking.credentials import is_literal_secret
 from headwater.pipeline.checking.document import Fields, Items, Node, Scalar
 from headwater.pipeline.checking.problems import Path, Problem
 
-_VARIABLE = re.compile(r"\$(?P<escaped>\$)?\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(:-(?P<default>[^{}]*))?\}", re.ASCII)
+_VARIABLE = re.compile(
+    r"(?P<escaped>\$\$\{)|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(:-(?P<default>[^{}]*))?\}|(?P<other>\$\{)", re.ASCII
+)
+_WRITE_IT = "expected ${NAME} or ${NAME:-default}, the default without braces; a literal ${ is written $${"
 _NAME_IT = "a secret is not put into the spec; name its variable under a key that ends in _env, or under options_env"
 
 
@@ -47,7 +50,9 @@ class _Expansion:
         name, default = found["name"], found["default"]
         if found["escaped"]:
             return found[0][1:]
-        if is_literal_secret(path):
+        if found["other"]:
+            self.problems.append(Problem(node.mark, path, _WRITE_IT))
+        elif is_literal_secret(path):
             self.problems.append(Problem(node.mark, path, _NAME_IT))
         elif name in self._environment:
             return self._environment[name]

@@ -3,18 +3,26 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from headwater.errors import InvalidPipelineError
 from headwater.pipeline.spec import MappingProcessor
 from headwater.pipeline.tables import quoted_column
 
 
 def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
-    """The mapped columns in order; with `keep`, after the others, or in the place of the one they replace."""
+    """The mapped columns in order; with `keep`, after the others, or in the place of the one they replace.
+
+    Raises:
+        InvalidPipelineError: there is no column of a name that is to be dropped.
+    """
     made = {name: F.expr(expression).alias(name) for name, expression in does.columns.items()}
     if not does.keep:
         return frame.select(*made.values())
     # Spark's names are case-insensitive, so `Price` replaces `price`.
     by_lower = {name.lower(): column for name, column in made.items()}
+    there = {name.lower() for name in frame.columns}
     dropped = {name.lower() for name in does.drop}
+    if missing := [name for name in does.drop if name.lower() not in there]:
+        raise InvalidPipelineError(f"drop: no column {', '.join(missing)}; there are {', '.join(frame.columns)}")
     kept = [
         by_lower.pop(name.lower(), F.col(quoted_column(name)))
         for name in frame.columns

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headwater.pipeline.terms import Cron, EnvName, HttpUrl, Location, Name, PositiveInt, RuleId, Seconds, TimeZone
+from headwater.pipeline.terms import (
+    CatalogUri,
+    Cron,
+    EnvName,
+    HttpUrl,
+    Location,
+    PositiveInt,
+    RuleId,
+    Seconds,
+    TimeZone,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +75,7 @@ class CatalogSpec:
     """
 
     type: Literal["jdbc", "rest", "glue", "hadoop"]
-    uri: Name | None = None
+    uri: CatalogUri | None = None
     warehouse: Location | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     options_env: Mapping[str, EnvName] = field(default_factory=dict)
