@@ -202,6 +202,23 @@ def test_what_a_database_computes_and_what_a_function_reads_by_itself_is_not_kno
         assert gaps_of(ran) == ["column lineage ends at LogicalRelation"]
 
 
+def test_columns_of_several_files_are_those_of_each(bench: Bench, orders: Path) -> None:
+    bench.write("more.csv", orders.read_text())
+
+    ran = bench.run("""
+        input: {file: {paths: [orders.csv, more.csv], format: csv, options: {header: true}}}
+        pipeline: {processors: [sql: SELECT supplier FROM input]}
+        output: {iceberg: lake.a.made}
+    """)
+
+    read = ran.output("/made")["facets"]["columnLineage"]["fields"]["supplier"]["inputFields"]
+    assert {(Path(one["name"]).name, one["field"]) for one in read} == {
+        ("orders.csv", "supplier"),
+        ("more.csv", "supplier"),
+    }
+    assert "extractionError" not in ran.last["run"]["facets"]
+
+
 def test_made_up_rows_are_made_from_nothing(bench: Bench) -> None:
     ran = bench.run("input: {generate: {rows: 3}}\noutput: {iceberg: lake.a.made}")
 

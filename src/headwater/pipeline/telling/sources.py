@@ -53,6 +53,9 @@ from headwater.pipeline.telling.tables import described_table
 from headwater.pipeline.telling.topics import SOURCE, fields_of, learn_topic, topic_dataset
 from headwater.pipeline.telling.twice import as_one
 
+_FILES: Final = "files"
+"""The namespace of a name that stands for all files of a relation, which have one set of columns."""
+
 _CONSTANT: Final = frozenset({"LocalRelation", "Range"})
 """Relations whose rows a query has in itself."""
 
@@ -115,7 +118,9 @@ class Datasets:
                     learn_topic(described, topic)
 
     def members(self, dataset: DatasetId, column: str) -> list[DatasetId]:
-        """The datasets that have a column, where a name stands for all topics of an input; else the dataset itself."""
+        """The datasets that have a column, where a name stands for all topics or files of an input; else itself."""
+        if dataset.namespace == _FILES:
+            return [described.id for described in self.by_source[dataset.name]]
         name = dataset.name.removeprefix(SOURCE)
         if dataset.namespace != SOURCE or name not in self.topics:
             return [dataset]
@@ -157,12 +162,14 @@ class Datasets:
                 self._learn(self.by_source[relation.source], relation, None)
 
     def dataset_of(self, leaf: Leaf) -> DatasetId | None:
-        """The one dataset whose columns a leaf has, if there is such."""
+        """The one dataset whose columns a leaf has, or a name for several (see `members`), if there is such."""
         if _is_topics(leaf):
             topics = self.by_source.get(leaf.source or "", [])
             return topics[0].id if len(topics) == 1 else DatasetId(SOURCE, leaf.source or "")
         source = self._source_by_key.get(leaf.key) if leaf.key is not None else None
         datasets = self.by_source.get(source, []) if source is not None and source not in self.opaque else []
+        if len(datasets) > 1 and source is not None and source.startswith("files:"):
+            return DatasetId(_FILES, source)
         return datasets[0].id if len(datasets) == 1 else None
 
     def hides(self, leaf: Leaf) -> bool:

@@ -161,8 +161,10 @@ class Teller:
         self._columns_of[output.place.path] = columns
         self._datasets.learn_output(output.place.path, frames[output.source])
         described = self._datasets.outputs.get(output.place.path)
-        if described is not None and columns is not None:
-            described.facets["columnLineage"] = named_as(columns, described.facets.get("schema"))
+        if described is not None:
+            described.facets.pop("columnLineage", None)  # of an earlier schema
+            if columns is not None:
+                described.facets["columnLineage"] = named_as(columns, described.facets.get("schema"))
 
     def _refresh(self) -> None:
         accounts = self._accounts
