@@ -74,6 +74,10 @@ _SETTINGS: Final = {
 """Nothing is fetched, and no file is read, but what pyiceberg reads."""
 
 
+_BY_NO_NAME: Final = (exp.Columns, exp.PositionalColumn, exp.Pivot)
+"""What takes columns by a pattern, by their place, or all that are left."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Query:
     read: Parsed
@@ -164,13 +168,31 @@ def _answered(query: _Query) -> tuple[Answer, int]:
 
 
 def _needed(query: _Query, flat: str) -> tuple[str, ...]:
-    """The columns to read: those that the query names, of a table that is only counted its first."""
-    if query.told.gaps:
+    """The columns to read: those that the query names, of a table that is only counted its first; all where in doubt.
+
+    A name may be of any table that has such a column: to know of which takes more than to read it does.
+    """
+    tree = query.read.tree
+    if query.told.gaps or tree.find(*_BY_NO_NAME) or any(join.method == "NATURAL" for join in tree.find_all(exp.Join)):
         return ("*",)
-    sources = [source for made in (*query.told.columns.values(), query.told.rows) for source in made]
-    wanted = {source.column for source in sources if source.table == query.read.tables[flat]}
+    if any(_is_meant_whole(table) for table in tree.find_all(exp.Table) if table.name == flat):
+        return ("*",)
+    named = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
     every = _names(query.tables[flat])
-    return tuple(name for name in every if name in wanted) or tuple(every[:1])
+    return tuple(name for name in every if name in named) or tuple(every[:1])
+
+
+def _is_meant_whole(table: exp.Table) -> bool:
+    """Whether a star may stand for its columns, or its name for its rows."""
+    select = table.parent_select
+    if select is None or any(star.parent_select is select and not _counts(star) for star in select.find_all(exp.Star)):
+        return True
+    name = table.alias_or_name.lower()
+    return any(column.name.lower() == name for column in table.root().find_all(exp.Column))
+
+
+def _counts(star: exp.Star) -> bool:
+    return isinstance(star.parent, exp.Count)
 
 
 def _job(asked: Asked, label: Label | None) -> Job:

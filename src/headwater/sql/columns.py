@@ -1,20 +1,22 @@
 """A statement's tables and columns, by its text and the columns of the tables that are known."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
+from sqlglot.schema import MappingSchema
 
+from headwater.sql.flat import as_called
 from headwater.sql.flow import Setting, TableColumns, flow_of
 from headwater.sql.made import NOTHING, Flow, Inputs, Place, merged
 from headwater.sql.names import mark, rules_of
-from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, width_of_stars
+from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, understood
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
 from headwater.sql.ways import How
+from headwater.sql.width import check_width
 
 Known = Callable[[Parts], Sequence[str]]
 """Gives the columns of a table by what the statement calls it; none where they are not known."""
@@ -67,51 +69,62 @@ def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN, *,
         UnreadableSqlError: it cannot be read as one statement that moves columns.
     """
     read = parsed(text, dialect, bounds)
-    widest = max((len(known(table)) for table in read.tables.values()), default=0)
-    if width_of_stars(read.tree, widest) > bounds.width:
-        raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
-    try:
-        return _Reader(read, known, dialect, is_in_order).statement()
-    except (SqlglotError, RecursionError) as fault:
-        raise UnreadableSqlError(f"its columns cannot be told ({type(fault).__name__})") from None
+    columns = {table: tuple(known(table)) for table in read.tables.values()}
+    with understood("its columns cannot be told"):
+        check_width(read.tree, [*map(len, columns.values())], bounds)
+        call = as_called(read.tree, dialect)
+        called = {name: _by(call, columns[parts]) for name, parts in read.tables.items()}
+        return _Reader(read, called, dialect, is_in_order).statement()
+
+
+def _by(call: Callable[[str], str], columns: Iterable[str]) -> dict[str, str]:
+    """Columns by what they are called; the first of several."""
+    called: dict[str, str] = {}
+    for column in columns:
+        called.setdefault(call(column), column)
+    return called
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     read: Parsed
-    known: Known
+    called: Mapping[str, Mapping[str, str]]
+    """Of each table the columns that are known, by what the statement calls them, in order."""
     dialect: str
     is_in_order: bool
 
     def statement(self) -> Statement:
         as_queries = rewritten(self.read.tree, self._columns_of)
+        if as_queries.target is not None and as_queries.target not in self.read.tables:
+            raise UnreadableSqlError("what it writes is not known")
         flow = merged(self._flow(query) for query in as_queries.queries)
         if as_queries.target is not None:
             flow = self._written(flow, as_queries)
         tables = self.read.tables
+        unknown = {name for name, inputs in flow.columns.items() if any(each.table not in tables for each in inputs)}
         return Statement(
             as_queries.kind,
-            None if as_queries.target is None else tables.get(as_queries.target),
+            None if as_queries.target is None else tables[as_queries.target],
             tuple(tables[name] for name in self._reads(as_queries)),
             {name: self._sources(inputs) for name, inputs in flow.columns.items()},
             self._sources(flow.rows),
-            tuple(sorted(flow.gaps)),
+            tuple(sorted(flow.gaps | unknown)),
         )
 
     def _columns_of(self, table: str) -> Sequence[str]:
         """All of them, in order; none where that is not known."""
-        return self.known(self.read.tables[table]) if self.is_in_order else ()
+        return [*self.called[table].values()] if self.is_in_order else ()
 
     def _flow(self, query: exp.Query) -> Flow:
-        known = {name: columns for name, parts in self.read.tables.items() if (columns := self.known(parts))}
-        schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in known.items()}
-        tables = {name: TableColumns(columns) for name, columns in known.items()}
+        called = {name: columns for name, columns in self.called.items() if columns}
+        schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in called.items()}
+        tables = {name: TableColumns([*columns.values()]) for name, columns in called.items()}
         marked = query.copy()
         mark(marked)
         qualified = qualify(
             marked,
             dialect=self.dialect,
-            schema=schema,
+            schema=MappingSchema(schema, dialect=self.dialect, normalize=False),
             validate_qualify_columns=False,
             expand_alias_refs=False,  # an alias in an alias in an alias …: each is as long as all before it together
             quote_identifiers=False,

@@ -4,7 +4,9 @@ The bounds are counts, not times, so that the same text always gives the same an
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,10 +16,12 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.tokenizer_core import Token, TokenType
 
-logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it takes as opaque; here that is a gap
+from headwater.sql.flat import Parts as Parts  # what it is called in all that reads
+from headwater.sql.flat import flattened, prefix_beside
 
-Parts = tuple[str, ...]
-"""A table as a statement names it: `("orders",)` or `("lake", "sales", "orders")`."""
+log = logging.getLogger(__name__)
+
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it takes as opaque; here that is a gap
 
 DEEPEST: Final = 50
 """Levels of brackets and CASEs: sqlglot reads by recursion, which must not end with our stack's size."""
@@ -28,22 +32,22 @@ class Bounds(NamedTuple):
 
     Attributes:
         relations: how often tables and common tables are named.
-        width: columns that stars may stand for, at most, one within the other.
+        width: columns that stars may stand for, at most, one within the other, and those that joins compare.
+        known: columns of all tables together.
     """
 
     characters: int
     tokens: int
     relations: int
     width: int
+    known: int
 
 
-AT_INTAKE: Final = Bounds(characters=20_000, tokens=1_500, relations=40, width=5_000)
+AT_INTAKE: Final = Bounds(characters=20_000, tokens=1_500, relations=40, width=5_000, known=50_000)
 """For a service that takes events of anybody: half a second at the worst, and what dashboards ask is a hundredth."""
-OF_OWN: Final = Bounds(characters=400_000, tokens=40_000, relations=400, width=200_000)
+OF_OWN: Final = Bounds(characters=400_000, tokens=40_000, relations=400, width=200_000, known=2_000_000)
 """For what users have read on their own machine."""
 
-_STARS_COUNTED: Final = 20
-"""Of more the bound is beyond every limit anyway."""
 _OPENS: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSES: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _PREFIXES: Final = frozenset({TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS})
@@ -55,7 +59,7 @@ class UnreadableSqlError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A statement whose tables are called `t0`, `t1` …, and what the statement itself calls them."""
+    """A statement whose tables have flat names, `t0`, `t1` …, and what the statement itself calls them."""
 
     tree: exp.Expr
     tables: dict[str, Parts]
@@ -67,16 +71,40 @@ def parsed(text: str, dialect: str, bounds: Bounds = OF_OWN) -> Parsed:
     Raises:
         UnreadableSqlError: it is too long or too deep, is not one statement, or sqlglot does not know its syntax.
     """
-    try:
-        tree = _tree(text, Dialect.get_or_raise(dialect), bounds)
+    with understood("sqlglot cannot read it"):
+        tree, prefix = _tree(text, Dialect.get_or_raise(dialect), bounds)
         normalize_identifiers(tree, dialect=dialect)
-    except (SqlglotError, RecursionError) as fault:
-        raise UnreadableSqlError(f"sqlglot cannot read it ({type(fault).__name__})") from None
-    _name_places_once(tree)
-    return Parsed(tree, _flattened(tree))
+        _name_places_once(tree)
+        return Parsed(tree, flattened(tree, dialect, prefix))
 
 
-def _tree(text: str, dialect: Dialect, bounds: Bounds) -> exp.Expr:
+@contextmanager
+def understood(fault: str) -> Iterator[None]:
+    """Whatever sqlglot or our walk through its trees ends with is a fault of the text that was read, and told as that.
+
+    The log names an error that is no finding of sqlglot's, and where it arose; its message may hold parts of the text.
+
+    Raises:
+        UnreadableSqlError: of anything but a lack of memory.
+    """
+    try:
+        yield
+    except (UnreadableSqlError, MemoryError):
+        raise
+    except Exception as error:
+        if not isinstance(error, SqlglotError | RecursionError):
+            log.info("SQL could not be read", extra={"error": type(error).__name__, "place": _place(error)})
+        raise UnreadableSqlError(f"{fault} ({type(error).__name__})") from None
+
+
+def _place(error: Exception) -> str:
+    """The function and the line that it arose in."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{frame.name}:{frame.lineno}"
+
+
+def _tree(text: str, dialect: Dialect, bounds: Bounds) -> tuple[exp.Expr, str]:
+    """The tree, and how flat names for its tables may begin."""
     if len(text) > bounds.characters:
         raise UnreadableSqlError(f"it is longer than {bounds.characters} characters")
     tokens = dialect.tokenize(text)
@@ -89,18 +117,7 @@ def _tree(text: str, dialect: Dialect, bounds: Bounds) -> exp.Expr:
         raise UnreadableSqlError("it is not one statement")
     if sum(1 for _ in found[0].find_all(exp.Table)) > bounds.relations:
         raise UnreadableSqlError(f"it names tables more than {bounds.relations} times")
-    return found[0]
-
-
-def width_of_stars(tree: exp.Expr, widest: int) -> int:
-    """A bound on the columns that the stars in a statement stand for, by the columns of its widest table.
-
-    A star over common tables with stars multiplies: each level may have as many columns as it names relations, times
-    those of the level below.
-    """
-    stars = sum(isinstance(star.parent, exp.Select | exp.Column) for star in tree.find_all(exp.Star))
-    relations = sum(1 for _ in tree.find_all(exp.Table))
-    return int(widest * (relations + 1) ** min(stars, _STARS_COUNTED)) if stars else 0
+    return found[0], prefix_beside(token.text for token in tokens)
 
 
 def _name_places_once(tree: exp.Expr) -> None:
@@ -125,31 +142,3 @@ def _depth(tokens: Iterable[Token]) -> int:
         depth += (token.token_type in _OPENS) - (token.token_type in _CLOSES)
         deepest = max(deepest, depth + prefixes)
     return deepest
-
-
-def _flattened(tree: exp.Expr) -> dict[str, Parts]:
-    """Give each table a name of one part, which sqlglot's schemas need; columns lose the names before their table's."""
-    inside = {cte.alias for cte in tree.find_all(exp.CTE)}
-    tables: dict[str, Parts] = {}
-    for table in list(tree.find_all(exp.Table)):
-        parts = tuple(part.name for part in table.parts)
-        is_named_inside = len(parts) == 1 and parts[0] in inside
-        if is_named_inside or not all(parts) or not isinstance(table.this, exp.Identifier):
-            continue
-        flat = next((name for name, known in tables.items() if known == parts), f"t{len(tables)}")
-        tables[flat] = parts
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1])))
-        table.set("this", exp.to_identifier(flat))
-        table.set("db", None)
-        table.set("catalog", None)
-    for column in tree.find_all(exp.Column):
-        _shorten(column, list(tables.values()))
-    return tables
-
-
-def _shorten(column: exp.Column, tables: Sequence[Parts]) -> None:
-    qualifiers = tuple(part.name for part in column.parts[:-1])
-    if len(qualifiers) > 1 and any(table[-len(qualifiers) :] == qualifiers for table in tables):
-        column.set("db", None)
-        column.set("catalog", None)

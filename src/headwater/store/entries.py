@@ -1,7 +1,10 @@
 """What goes into the log, and what comes out of it."""
 
+import logging
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from headwater.errors import InvalidEventError
 from headwater.model.edits import EditEntry, named, parse_edit
@@ -13,6 +16,10 @@ from headwater.model.nodes import Arrival
 from headwater.signing.leaf import Found, Seal, seal
 from headwater.signing.verify import Verdict
 from headwater.store.packing import packed
+
+log = logging.getLogger(__name__)
+
+Read = TypeVar("Read")
 
 EDIT: Literal["EDIT"] = "EDIT"
 """The type that an entry of edits has in the log."""
@@ -114,12 +121,25 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
 
 
-def as_today(event_type: str, raw: bytes) -> Event | EditEntry | None:
-    """What stands in the log under that type; None where it was taken once, and would be refused today."""
+def if_readable(read: Callable[[], Read]) -> Read | None:
+    """What comes of reading an entry of the log; None where it would be refused today.
+
+    So it is with one that an error which nobody expects comes of: no other is to suffer from it. The log tells of that.
+    """
     try:
-        return parsed(event_type, raw)
+        return read()
     except InvalidEventError:
         return None
+    except MemoryError:
+        raise
+    except Exception:
+        log.exception("an entry of the log cannot be read: the service has a fault")
+        return None
+
+
+def as_today(event_type: str, raw: bytes) -> Event | EditEntry | None:
+    """What stands in the log under that type; None where it was taken once, and would be refused today."""
+    return if_readable(lambda: parsed(event_type, raw))
 
 
 @lru_cache(maxsize=16)  # a past looks at them twice, and the next one at some of the same
@@ -128,14 +148,25 @@ def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
     event = as_today(logged.event_type, logged.raw)
     if not isinstance(event, Event):
         return ()
-    return facts(event, Arrival(logged.received_us, logged.verdict, logged.key_id))
+    return if_readable(lambda: facts(event, Arrival(logged.received_us, logged.verdict, logged.key_id))) or ()
 
 
 def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:
     """What was logged, to be stored in another log; an event that would be refused today says nothing there."""
-    event = as_today(logged.event_type, logged.raw)
-    if event is None:
+    entry = entry_today(logged)
+    if entry is None:
         _, digest, received_us, event_us, event_type, verdict, key_id, raw = logged
         frame = packed(raw)
         return Entry(digest, event_us, event_type, None, verdict, key_id, received_us, frame, (), (), None, sealed)
-    return entry_of(event, logged.verdict, logged.key_id, logged.received_us)._replace(seal=sealed)
+    return entry._replace(seal=sealed)
+
+
+def entry_today(logged: LoggedEvent, *, is_raw_kept: bool = True) -> Entry | None:
+    """What was logged, as an entry, without its bytes if need be; None where it would be refused today."""
+    _, _, received_us, _, event_type, verdict, key_id, raw = logged
+
+    def again() -> Entry:
+        event = parsed(event_type, raw)
+        return entry_of(event if is_raw_kept else replace(event, raw=b""), verdict, key_id, received_us)
+
+    return if_readable(again)

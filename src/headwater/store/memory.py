@@ -1,11 +1,10 @@
 """A store without a file: the facts of some of the log's events, for looking at a past."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from headwater.model.facts import Fact
 from headwater.store.connection import Row
-from headwater.store.entries import LoggedEvent, as_today, entry_of
+from headwater.store.entries import LoggedEvent, entry_today
 from headwater.store.reader import Reader
 from headwater.store.sqlite import SqliteConnection
 from headwater.store.store import Store
@@ -36,12 +35,9 @@ class MemoryStore(Store):
         """
         held = set(self._places)
         new = (each for each in logged if each.log_index not in held)
-        taken = [(each, event) for each in new if (event := as_today(each.event_type, each.raw)) is not None]
-        entries = [
-            entry_of(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken
-        ]
-        self._places += [each.log_index for each, _ in taken]
-        told = [fact for stored in self.add(entries) for fact in stored.facts]
+        taken = [(each.log_index, entry) for each in new if (entry := entry_today(each, is_raw_kept=False)) is not None]
+        self._places += [place for place, _ in taken]
+        told = [fact for stored in self.add([entry for _, entry in taken]) for fact in stored.facts]
         self.catch_up()
         return told
 

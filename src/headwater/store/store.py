@@ -456,7 +456,11 @@ class Store(OpenStore):
             return self._in_order.facts(parsed(kind, raw), place, arrival)
         except InvalidEventError as fault:
             log.error("an event was taken once and is refused now", extra={"log_index": place, "fault": str(fault)})
-            return ()
+        except MemoryError:
+            raise
+        except Exception:  # others are not to suffer from it, nor is the start
+            log.exception("an event was taken once and cannot be read now", extra={"log_index": place})
+        return ()
 
     def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
         self._waiting.add(place, event_facts)

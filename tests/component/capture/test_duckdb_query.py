@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog import Catalog, load_catalog
@@ -105,6 +106,58 @@ def test_a_dashboards_query_feeds_the_same_job_and_columns_as_on_trino(lake: Cat
 )
 def test_queries_in_trinos_words_are_answered(sql: str, answer: list[tuple[Any, ...]], lake: Catalog) -> None:
     assert asked(lake, sql, Told()) == answer
+
+
+ROW = {"supplier": "a", "price": Decimal("4.00"), "hour": 30}
+
+
+@pytest.mark.parametrize(
+    ("sql", "answer"),
+    [
+        ("SELECT o FROM lake.sales.orders o WHERE price > 3", [(ROW,)]),
+        ("SELECT max(o) FROM lake.sales.orders o WHERE price > 3", [(ROW,)]),
+        ("SELECT struct_pack(x := o) FROM lake.sales.orders o WHERE price > 3", [({"x": ROW},)]),
+        ("SELECT orders FROM lake.sales.orders WHERE price > 3", [(ROW,)]),
+        ("SELECT max(COLUMNS(*)) FROM lake.sales.orders", [("b", Decimal("4.00"), 30)]),
+        ("SELECT max(COLUMNS('pri.*')) FROM lake.sales.orders", [(Decimal("4.00"),)]),
+        ("SELECT * EXCLUDE (price) FROM lake.sales.orders WHERE hour = 30", [("a", 30)]),
+        ("SELECT #3 FROM lake.sales.orders WHERE price > 3", [(30,)]),
+        ("SELECT #2 FROM (SELECT price, hour FROM lake.sales.orders) WHERE price > 3", [(30,)]),
+        (
+            "SELECT k, v FROM (SELECT price, hour FROM lake.sales.orders WHERE price > 3) UNPIVOT (v FOR k IN (hour))",
+            [("hour", 30)],
+        ),
+        ("SELECT v FROM lake.sales.orders UNPIVOT (v FOR k IN (hour)) WHERE v > 2", [(30,)]),
+        ("SELECT supplier FROM lake.sales.orders ORDER BY 1 LIMIT (SELECT min(hour) FROM lake.sales.orders)", [("a",)]),
+        (
+            "SELECT x.supplier, y.supplier FROM lake.sales.orders x JOIN lake.sales.orders y USING (hour)"
+            " WHERE hour = 2 UNION ALL SELECT supplier, hour::VARCHAR FROM lake.sales.orders WHERE price > 3",
+            [("b", "b"), ("a", "30")],
+        ),
+        ("SELECT count(*) FROM lake.sales.orders x NATURAL JOIN lake.sales.orders y", [(3,)]),
+        ("WITH t0 AS (SELECT max(hour) AS h FROM lake.sales.orders) SELECT h FROM t0", [(30,)]),
+        ("WITH t0 AS (SELECT 7 AS hour) SELECT max(o.hour) FROM lake.sales.orders o CROSS JOIN t0", [(30,)]),
+        (
+            "WITH t1 AS (SELECT * FROM lake.sales.orders), t0 AS (SELECT 'a' AS supplier)"
+            " SELECT max(t1.hour) FROM t1 JOIN t0 USING (supplier)",
+            [(30,)],
+        ),
+    ],
+)
+def test_duckdbs_own_words_are_answered_from_all_that_they_mean(
+    sql: str, answer: list[tuple[Any, ...]], lake: Catalog
+) -> None:
+    assert asked(lake, sql, Told(), "duckdb") == answer
+
+
+def test_only_columns_that_a_query_names_are_read(lake: Catalog) -> None:
+    told = Told()
+
+    with pytest.raises(duckdb.BinderException) as fault:
+        asked(lake, "SELECT max(hour) AS h FROM lake.sales.orders WHERE nobody > 0 GROUP BY supplier", told, "duckdb")
+
+    assert "supplier" in str(fault.value)
+    assert "price" not in str(fault.value)
 
 
 def test_a_query_that_fails_is_a_run_that_failed_and_shows_no_values(lake: Catalog) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import httpx
 import pytest
@@ -141,6 +141,32 @@ def test_beside_comes_out_what_comes_out_here(
     kinds = [type(each) for each in answers_beside]
     assert kinds.count(InvalidEventError) == 2
     assert kinds.count(UntrustedEventError) == (41 if is_required else 0)
+
+
+@pytest.mark.parametrize("kind", [RecorderHere, RecorderBeside])
+def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
+    store: SqliteStore, kind: Callable[[SqliteStore, Trust], Recorder], caplog: pytest.LogCaptureFixture
+) -> None:
+    never = cast(int, "never")  # no time to compare with: a fault of ours, which only one key comes to
+    faulty = Trust(TRUST.keys, is_required=False, revoked_us={KEY.key_id: never})
+    poison = sign_event(run(0), KEY)
+
+    async def posted_again() -> list[Sequence[Answered]]:
+        recorder.rely_on(faulty)
+        return [
+            await recorder.record(posted([run(1), poison, run(2)]), None),
+            await one_by_one(recorder, [poison, run(3)]),
+        ]
+
+    recorder = kind(store, TRUST)
+    answers = [answer for some in recording(recorder, posted_again) for answer in some]
+
+    assert [type(each) for each in answers] == [Answer, InvalidEventError, Answer, InvalidEventError, Answer]
+    assert all(
+        not each.is_retriable and "a fault" in str(each) for each in answers if isinstance(each, InvalidEventError)
+    )
+    assert places(answers) == [0, 1, 2]
+    assert kind is RecorderBeside or "TypeError" in caplog.text
 
 
 def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:

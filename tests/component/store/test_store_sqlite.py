@@ -18,6 +18,7 @@ from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.store.connection import Row
+from headwater.store.entries import LoggedEvent, as_today, entry_today, facts_of
 from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteConnection, SqliteStore
 from tests.component.store.test_store import entry, event
@@ -40,6 +41,37 @@ def test_facts_that_a_crash_took_are_folded_again_from_the_log(tmp_path: Path) -
         kept = {fact.key: fact for fact in store.facts()}
 
     assert kept == fold(fact for raw in raws for fact in facts(parse_event(raw)))
+
+
+class OneUnreadable(SqliteStore):
+    """One where an error comes of reading the second entry that nobody expects."""
+
+    def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
+        return cast(bytes, None) if place == 1 else super()._unpacked(place, digest, frame)
+
+
+def test_an_entry_that_an_unexpected_error_comes_of_says_nothing_and_stops_no_start(tmp_path: Path) -> None:
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    raws = [event(0, run) for run in range(3)]
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        store.add([entry(raw) for raw in raws])
+        for file in tmp_path.glob("headwater.db*"):  # as they are on disk before the facts follow
+            shutil.copy(file, crashed)
+
+    with closing(OneUnreadable(crashed / "headwater.db")) as store:
+        kept = {fact.key: fact for fact in store.facts()}
+
+    assert kept == fold(fact for raw in (raws[0], raws[2]) for fact in facts(parse_event(raw)))
+
+
+def test_what_an_unexpected_error_comes_of_is_none_in_copies_and_pasts_either(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    logged = LoggedEvent(0, b"", 0, 0, "START", "unsigned", None, cast(bytes, None))
+
+    assert (as_today("START", logged.raw), facts_of(logged), entry_today(logged)) == (None, (), None)
+    assert "TypeError" in caplog.text
 
 
 def test_rows_that_are_given_up_after_their_database_was_closed_say_nothing(tmp_path: Path) -> None:

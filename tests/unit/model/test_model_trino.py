@@ -184,3 +184,20 @@ def test_another_producers_event_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize("sql", ["SELECT 1", "INSERT INTO t SELECT 1", "", "-- nothing"])
 def test_a_query_that_names_no_dashboard_keeps_its_job(sql: str) -> None:
     assert as_meant(event(sql)).job.namespace == "trino"
+
+
+@pytest.mark.parametrize(
+    ("sql", "name"),
+    [
+        ("UPDATE lake..stats SET n = 1", "lake.sales.stats"),
+        ("MERGE INTO a.lake.sales.stats t USING orders s ON t.n = s.n WHEN MATCHED THEN DELETE", "lake.sales.stats"),
+        ("UPDATE stats SET n = (SELECT x.y.z.n.m FROM a..b x)", "lake.sales.stats"),
+    ],
+)  # fmt: skip
+def test_a_statement_whose_names_cannot_be_placed_leaves_what_trino_told(sql: str, name: str) -> None:
+    told = {"fields": {"n": {"inputFields": [field("lake.sales.orders", "n")]}}, "dataset": []}
+
+    meant = as_meant(event(sql, outputs=[table(name, "n", lineage=told)]))
+
+    (output,) = meant.outputs
+    assert "fields" in output.facets["columnLineage"]

@@ -2,18 +2,26 @@
 
 # ruff: noqa: S608  (the text is what is tested)
 
+import logging
 from itertools import pairwise
 
 import pytest
 
 from headwater.sql.columns import Statement, statement
-from headwater.sql.reading import AT_INTAKE, DEEPEST, Parts, UnreadableSqlError
+from headwater.sql.reading import AT_INTAKE, DEEPEST, Parts, UnreadableSqlError, understood
 
 TABLES = {
     ("lake", "sales", "orders"): ("order_id", "supplier", "price", "hour"),
     ("lake", "sales", "odd name"): ("order", "tags", "names"),
     ("lake", "sales", "suppliers"): ("supplier", "country"),
     ("lake", "sales", "stats"): ("supplier", "total_price", "orders"),
+    ("lake", "sales", "wide"): tuple(f"c{at}" for at in range(2_000)),
+    **{("lake", "sales", f"wide{number}"): tuple(f"c{at}" for at in range(2_000)) for number in range(30)},
+    ("suppliers",): ("supplier", "country"),
+    ("stats",): ("supplier", "total_price", "orders"),
+    ("public", "camel"): ("orderId", "price"),
+    ("SALES", "ORDERS"): ("supplier", "price"),
+    ("away", "lake", "sales", "orders"): ("price",),
 }
 
 
@@ -161,6 +169,31 @@ QUERIES = {
         "price": ["orders.price IDENTITY"],
         "*": ["orders.hour FILTER"],
     },
+    "WITH t0 AS (SELECT country AS price FROM lake.sales.suppliers)"
+    " SELECT o.price, t0.price AS place FROM lake.sales.orders o CROSS JOIN t0": {
+        "price": ["orders.price IDENTITY"],
+        "place": ["suppliers.country IDENTITY"],
+        "*": [],
+    },
+    "WITH t1 AS (SELECT supplier, price FROM lake.sales.orders), T0 AS (SELECT supplier, country"
+    " FROM lake.sales.suppliers) SELECT t1.price, t0.country FROM t1 JOIN t0 ON t1.supplier = t0.supplier": {
+        "price": ["orders.price IDENTITY"],
+        "country": ["suppliers.country IDENTITY"],
+        "*": ["orders.supplier JOIN", "suppliers.supplier JOIN"],
+    },
+    "WITH suppliers AS (SELECT country FROM suppliers), countries AS (SELECT country FROM suppliers)"
+    " SELECT country FROM countries": {"country": ["suppliers.country IDENTITY"], "*": []},
+    "SELECT x.p, s.total_price FROM stats s CROSS JOIN"
+    " (WITH stats AS (SELECT price AS p FROM lake.sales.orders) SELECT p FROM stats) x": {
+        "p": ["orders.price IDENTITY"],
+        "total_price": ["stats.total_price IDENTITY"],
+        "*": [],
+    },
+    "WITH stats AS (SELECT price AS p FROM lake.sales.orders) SELECT p, (SELECT max(p) FROM stats) AS top FROM stats": {
+        "p": ["orders.price IDENTITY"],
+        "top": ["orders.price AGGREGATION"],
+        "*": [],
+    },
     "SELECT count(*) AS n FROM lake.sales.orders": {"n": [], "*": []},
     "SELECT lake.sales.orders.price FROM lake.sales.orders": {"price": ["orders.price IDENTITY"], "*": []},
 }
@@ -173,6 +206,16 @@ def test_a_querys_columns_have_the_inputs_that_a_person_finds(sql: str) -> None:
     assert columns(said) == QUERIES[sql]
     assert said.gaps == ()
     assert said.target is None
+
+
+def test_a_natural_join_compares_the_columns_that_both_sides_have() -> None:
+    said = told("SELECT price, country FROM lake.sales.orders NATURAL JOIN lake.sales.suppliers")
+
+    assert columns(said) == {
+        "price": ["orders.price IDENTITY"],
+        "country": ["suppliers.country IDENTITY"],
+        "*": ["orders.supplier JOIN", "suppliers.supplier JOIN"],
+    }
 
 
 STATEMENTS = {
@@ -213,6 +256,11 @@ STATEMENTS = {
         "supplier": ["orders.supplier IDENTITY"],
         "total_price": ["orders.price IDENTITY"],
         "orders": [],
+        "*": ["orders.supplier JOIN", "stats.supplier JOIN"],
+    },
+    "MERGE INTO lake.sales.stats t USING (WITH stats AS (SELECT supplier, price AS p FROM lake.sales.orders)"
+    " SELECT supplier, p FROM stats) s ON t.supplier = s.supplier WHEN MATCHED THEN UPDATE SET total_price = s.p": {
+        "total_price": ["orders.price IDENTITY"],
         "*": ["orders.supplier JOIN", "stats.supplier JOIN"],
     },
     "MERGE INTO lake.sales.stats t USING (VALUES ('a', 1.0)) AS s (k, v) ON t.supplier = s.k"
@@ -499,6 +547,25 @@ def test_duckdb_reads_the_same_text_alike() -> None:
             + " g AS (SELECT 1) SELECT * FROM f",
             "stars",
         ),
+        ("SELECT price FROM lake.sales.wide" + " NATURAL JOIN lake.sales.wide" * 3, "joins"),
+        (
+            "WITH a AS (SELECT " + ", ".join(f"{at} AS c{at}" for at in range(150)) + " FROM lake.sales.orders)"
+            " SELECT c1 FROM a" + "".join(f" NATURAL JOIN a b{at}" for at in range(9)),
+            "joins",
+        ),
+        (
+            "SELECT price FROM lake.sales.orders"
+            + " JOIN lake.sales.orders USING (supplier, price, hour, order_id, supplier, price, hour, order_id)" * 36,
+            "joins",
+        ),
+        (
+            "SELECT " + "hour, " * 600 + "1 FROM lake.sales.orders" + " JOIN lake.sales.orders USING (hour)" * 9,
+            "joins",
+        ),
+        (
+            "SELECT 1 FROM lake.sales.wide" + "".join(f", lake.sales.wide{at}" for at in range(30)),
+            "tables have more than",
+        ),
         ("SELECT 1; SELECT 2", "one statement"),
         ("", "one statement"),
         ("SELEKT 1 FROM", "moves no columns|cannot read"),
@@ -518,3 +585,97 @@ def test_duckdb_reads_the_same_text_alike() -> None:
 def test_what_cannot_be_read_within_bounds_is_refused(sql: str, fault: str) -> None:
     with pytest.raises(UnreadableSqlError, match=fault):
         told(sql)
+
+
+def test_what_a_statement_writes_is_no_common_table_of_that_name() -> None:
+    said = told(
+        "INSERT INTO stats WITH stats AS (SELECT supplier, price, hour FROM lake.sales.orders) SELECT * FROM stats"
+    )
+
+    assert said.target == ("stats",)
+    assert said.reads == (("lake", "sales", "orders"),)
+    assert columns(said)["total_price"] == ["orders.price IDENTITY"]
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "oracle", "exasol"])
+def test_names_that_a_dialect_folds_upwards_have_the_columns_that_are_known(dialect: str) -> None:
+    said = told("SELECT o.supplier, max(price) AS top FROM sales.orders o GROUP BY o.supplier", dialect)
+
+    assert columns(said) == {
+        "SUPPLIER": ["ORDERS.supplier IDENTITY"],
+        "TOP": ["ORDERS.price AGGREGATION"],
+        "*": ["ORDERS.supplier GROUP_BY"],
+    }
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "trino", "duckdb", "spark"])
+def test_a_column_in_capitals_and_small_letters_is_the_one_that_is_known(dialect: str) -> None:
+    quote = "`" if dialect == "spark" else '"'
+
+    said = told(f"SELECT c.{quote}orderId{quote} AS id, Price AS p FROM public.camel c", dialect)
+
+    assert columns(said) == {"id": ["camel.orderId IDENTITY"], "p": ["camel.price IDENTITY"], "*": []}
+
+
+def test_a_star_in_postgres_has_columns_as_they_are_written() -> None:
+    assert [*told("SELECT * FROM public.camel", "postgres").columns] == ["orderId", "price"]
+
+
+def test_a_table_on_another_server_is_read() -> None:
+    said = told("SELECT price FROM away.lake.sales.orders", "tsql")
+
+    assert columns(said) == {"price": ["orders.price IDENTITY"], "*": []}
+
+
+def test_a_common_table_that_reads_itself_needs_no_word_for_that_in_some_dialects() -> None:
+    sql = (
+        "WITH h AS (SELECT supplier, price FROM sales.orders UNION ALL"
+        " SELECT o.supplier, h.price FROM sales.orders o JOIN h ON h.supplier = o.supplier) SELECT price FROM h"
+    )
+
+    assert columns(told(sql, "snowflake"))["PRICE"] == ["ORDERS.price IDENTITY"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["UPDATE lake..stats SET orders = 1", "MERGE INTO lake..stats t USING stats s ON 1 = 1 WHEN MATCHED THEN DELETE"],
+)
+def test_a_target_without_a_whole_name_cannot_be_told(sql: str) -> None:
+    with pytest.raises(UnreadableSqlError):
+        told(sql)
+
+
+def test_what_comes_of_a_table_without_a_whole_name_is_a_gap_or_cannot_be_told() -> None:
+    try:
+        gaps = told("SELECT price FROM lake..orders", "snowflake").gaps
+    except UnreadableSqlError:
+        gaps = ("PRICE",)
+
+    assert gaps == ("PRICE",)
+
+
+def test_an_error_that_nobody_expects_is_one_of_the_text_and_its_message_is_kept_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    with pytest.raises(UnreadableSqlError, match=r"^it cannot be told \(KeyError\)$"), understood("it cannot be told"):
+        raise KeyError("secret")
+
+    (logged,) = caplog.records
+    assert vars(logged)["error"] == "KeyError"
+    assert vars(logged)["place"].startswith("test_an_error_that_nobody_expects")
+    assert "secret" not in caplog.text
+
+
+def test_that_memory_is_short_is_no_fault_of_the_text() -> None:
+    with pytest.raises(MemoryError), understood("it cannot be told"):
+        raise MemoryError
+
+
+def test_an_error_of_who_knows_the_columns_stays_what_it_is() -> None:
+    def away(_: Parts) -> tuple[str, ...]:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        statement("SELECT price FROM lake.sales.orders", "trino", away)

@@ -3,8 +3,10 @@
 All of it is pure, so it may be done in another process, and most of what an event costs is done here.
 """
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -18,6 +20,8 @@ from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.verify import UNSIGNED, Claim, Verification, as_revoked, verify_event
 from headwater.store.entries import Entry, entry_of
+
+log = logging.getLogger(__name__)
 
 Refusal = InvalidEventError | UntrustedEventError
 """Why an event is not taken."""
@@ -42,7 +46,11 @@ Posted = tuple[bytes, int, bytes]
 
 
 def read(posted: Posted, trust: Trust) -> Entry | Refusal:
-    """Read an event; gives why it cannot be taken where it cannot."""
+    """Read an event; gives why it cannot be taken where it cannot.
+
+    One that an error comes of which nobody expects is refused for its own sake: a sender that tried again would hold up
+    all that it has behind it, and the next attempt would come to the same.
+    """
     raw, received_us, salt = posted
     try:
         event = _parsed(raw)
@@ -51,6 +59,12 @@ def read(posted: Posted, trust: Trust) -> Entry | Refusal:
         return entry_of(event, verified.verdict, verified.key_id, received_us, salt)
     except (InvalidEventError, UntrustedEventError) as refusal:
         return refusal
+    except MemoryError:
+        raise
+    except Exception:
+        digest = sha256(raw).hexdigest()
+        log.exception("an event cannot be read: the service has a fault", extra={"digest": digest, "bytes": len(raw)})
+        return InvalidEventError(f"event: the service has a fault with it; its log says more, by digest {digest}")
 
 
 def _parsed(raw: bytes) -> Event:

@@ -1,0 +1,105 @@
+"""Tables under flat names, which sqlglot's schemas need, and their columns as the statement calls them."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+Parts = tuple[str, ...]
+"""A table as a statement names it: `("orders",)` or `("lake", "sales", "orders")`."""
+
+_WRITING: Final = (exp.Insert, exp.Create, exp.Update, exp.Merge, exp.Delete)
+_RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"oracle", "snowflake", "teradata", "tsql", "fabric"})
+"""Dialects whose common tables may read themselves without RECURSIVE, in a set operation."""
+
+
+def prefix_beside(words: Iterable[str]) -> str:
+    """How flat names begin that none of the words looks like: `t` for `t0`, `t1` …, unless the text has such itself."""
+    text = "\n".join(words).lower()
+    prefix = "t"
+    while re.search(rf"{prefix}\d", text):
+        prefix += "_"
+    return prefix
+
+
+def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
+    """Give each table a name of one part; columns lose the names before their table's. Gives what they were called."""
+    tables: dict[str, Parts] = {}
+    for common in tree.find_all(exp.CTE):
+        if isinstance(common.parent, exp.With) and _reads_itself(common.parent, common, dialect):
+            common.parent.set("recursive", True)  # sqlglot asks for the word
+    outside = [table for table in tree.find_all(exp.Table) if not _is_named_inside(table, dialect)]
+    for table in outside:  # all are looked up first: a name that is flat already says no longer what it was
+        parts = tuple(part.name for part in table.parts)
+        is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: whatever schema a session has
+        if not is_whole or not all(isinstance(part, exp.Identifier) for part in table.parts):
+            continue
+        flat = next((name for name, known in tables.items() if known == parts), f"{prefix}{len(tables)}")
+        tables[flat] = parts
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1], quoted=True)))
+        table.set("this", exp.to_identifier(flat, quoted=True))  # else a dialect might fold it
+        table.set("db", None)
+        table.set("catalog", None)
+    for column in tree.find_all(exp.Column):
+        _shorten(column, list(tables.values()))
+    return tables
+
+
+def _is_named_inside(table: exp.Table, dialect: str) -> bool:
+    """Whether a common table is meant, by where the name stands; what a statement writes is none."""
+    if len(table.parts) != 1 or _is_written(table):
+        return False
+    below: exp.Expr = table
+    while (at := below.parent) is not None:
+        if table.name in _common_tables(at, below, dialect):
+            return True
+        below = at
+    return False
+
+
+def _common_tables(at: exp.Expr, below: exp.Expr, dialect: str) -> set[str]:
+    """Those that are declared at a place of the tree and may be named in what stands below it there."""
+    if isinstance(at, exp.With):
+        itself = {below.alias} if _reads_itself(at, below, dialect) else set()
+        return {each.alias for each in at.expressions[: below.index]} | itself
+    clause = at.args.get("with_")
+    return set() if clause is None or clause is below else {each.alias for each in clause.expressions}
+
+
+def _is_written(table: exp.Table) -> bool:
+    place = table.parent if isinstance(table.parent, exp.Schema) else table
+    return isinstance(place.parent, _WRITING) and place.arg_key == "this"
+
+
+def _reads_itself(clause: exp.With, common: exp.Expr, dialect: str) -> bool:
+    return bool(clause.args.get("recursive")) or (
+        dialect in _RECURSIVE_WITHOUT_A_WORD and isinstance(common.this, exp.SetOperation)
+    )
+
+
+def _shorten(column: exp.Column, tables: Sequence[Parts]) -> None:
+    qualifiers = tuple(part.name for part in column.parts[:-1])
+    if len(qualifiers) > 1 and any(table[-len(qualifiers) :] == qualifiers for table in tables):
+        column.set("db", None)
+        column.set("catalog", None)
+
+
+def as_called(tree: exp.Expr, dialect: str) -> Callable[[str], str]:
+    """Says what the statement calls a known column: folded as without quotes where only such a name stands in it.
+
+    >>> [*map(as_called(exp.select("price", "qty"), "postgres"), ["orderId", "Price"])]
+    ['orderId', 'price']
+    """
+    named = {identifier.name for identifier in tree.find_all(exp.Identifier)}
+    fold = Dialect.get_or_raise(dialect).normalize_identifier
+
+    @cache  # tables have many names in common
+    def called(column: str) -> str:
+        quoted, bare = (fold(exp.to_identifier(column, quoted=is_quoted)).name for is_quoted in (True, False))
+        return bare if bare in named and quoted not in named else quoted
+
+    return called

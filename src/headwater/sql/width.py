@@ -1,0 +1,60 @@
+"""How much a statement's stars and joins stand for, by the columns of its tables: it may be far more than its text."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from headwater.sql.reading import Bounds, UnreadableSqlError
+
+_STARS_COUNTED: Final = 20
+"""Of more the bound is beyond every limit anyway."""
+
+
+def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
+    """See that a statement over tables of so many columns stays within bounds.
+
+    Raises:
+        UnreadableSqlError: it does not.
+    """
+    if sum(columns) > bounds.known:
+        raise UnreadableSqlError(f"its tables have more than {bounds.known} columns")
+    widest = max(columns, default=0)
+    in_stars = _in_stars(tree, widest)
+    if in_stars > bounds.width:
+        raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
+    if _in_joins(tree, widest, in_stars) > bounds.width:
+        raise UnreadableSqlError(f"its joins may compare more than {bounds.width} columns")
+
+
+def _in_stars(tree: exp.Expr, widest: int) -> int:
+    """A bound on the columns that the stars in a statement stand for, by the columns of its widest table.
+
+    A star over common tables with stars multiplies: each level may have as many columns as it names relations, times
+    those of the level below.
+    """
+    stars = sum(isinstance(star.parent, exp.Select | exp.Column) for star in tree.find_all(exp.Star))
+    relations = sum(1 for _ in tree.find_all(exp.Table))
+    return int(widest * (relations + 1) ** min(stars, _STARS_COUNTED)) if stars else 0
+
+
+def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
+    """A bound on the columns in the conditions that USING and NATURAL stand for.
+
+    Each of a join's columns is compared with that of every table before it, and stands for those of all where it is
+    named without a table. NATURAL joins by all columns that both sides have.
+    """
+    listed = max((len(select.expressions) for select in tree.find_all(exp.Select)), default=0)
+    joins = [join for join in tree.find_all(exp.Join) if _is_natural(join) or join.args.get("using")]
+    compared = 0
+    for join in joins:
+        by = max(widest, listed, in_stars) if _is_natural(join) else len(join.args["using"])
+        compared += by * ((join.index or 0) + 1)
+    names = {column.name for join in joins for column in join.args.get("using") or ()}
+    is_any = any(map(_is_natural, joins))
+    named = [each for each in tree.find_all(exp.Column) if not each.table and (is_any or each.name in names)]
+    return compared + len(named) * len(joins)
+
+
+def _is_natural(join: exp.Join) -> bool:
+    return join.method == "NATURAL"
