@@ -7,7 +7,7 @@ from openlineage.client.facet_v2 import column_lineage_dataset
 
 
 def column_facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLineageDatasetFacet:
-    """The facet that `sql_lineage.column_lineage` makes, for an event of our own."""
+    """A facet that `sql_lineage` makes, for an event of our own."""
     return column_lineage_dataset.ColumnLineageDatasetFacet(
         fields={
             column: column_lineage_dataset.Fields(inputFields=_input_fields(made["inputFields"]))

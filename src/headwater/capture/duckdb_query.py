@@ -226,7 +226,7 @@ def _as_jdbc(uri: str) -> str | None:
 
 
 def _dashboard(label: Label, told: Statement, names: Mapping[Parts, DatasetId]) -> Described:
-    lineage = sql_lineage.column_lineage(told, names.get, lambda column: sql_lineage.column_of(label, column))
+    lineage = sql_lineage.dashboard_lineage(told, names.get, label)
     kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="DASHBOARD")
     return Described(sql_lineage.dashboard_of(label), {"datasetType": kind, "columnLineage": column_facet(lineage)})
 

@@ -26,7 +26,7 @@ What these share:
     http_client     by which certificates and proxies they ask, and why no answer came
     search          finds what goes by a name; lineage_walk: walks from there, over a service's answers
     folded_walk     a walk for people, with many columns of a dataset as one
-    events_to       where a command posts the events that it tells
+    events_to       where a command posts the events that it tells; dashboards_before: what earlier pushes told
     web_address     an address of a web server that was typed
     audit_trust     what an auditor knows from elsewhere
     log_key         the key that signs the log's heads; export_note: an export is an entry of the log

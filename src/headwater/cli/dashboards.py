@@ -8,10 +8,11 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.capture.dashboards.events import events_of
+from headwater.capture.dashboards.events import events_of, taken_back
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
+from headwater.cli.dashboards_before import Gone, no_more_in
 from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.printed import say
@@ -26,7 +27,7 @@ dashboards = typer.Typer(
     name="dashboards", help="Declare dashboards, their owners and what they rest on.", no_args_is_help=True
 )
 _DRAIN_S = 10.0
-_NOTHING: Final[Mapping[str, object]] = {"reads": (), "columns": (), "gaps": (), "fault": None}
+_NOTHING: Final[Mapping[str, object]] = {"reads": (), "columns": (), "gaps": (), "fault": None, "isGone": False}
 """What is told of a query, where it is not told otherwise."""
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON array, an object a query.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The dashboards, in YAML.", show_default=False)]
@@ -65,7 +66,8 @@ def push(
     """Tell the service of each dashboard, and of the columns that its queries read, as signed events.
 
     The service is asked for the columns of the tables, which a star in a query needs. What is not known is said, and
-    the rest is told. Pushing a file again replaces what was told of its dashboards and queries.
+    the rest is told. Pushing a file again replaces what was told of its dashboards: a query that the file has no more
+    feeds them no longer.
 
     Example: headwater dashboards push dashboards.yaml
     """
@@ -73,14 +75,17 @@ def push(
     key = key_variable(token_env)
     with service_at(url, token=key_in(TOKEN) or (key and key_in(key))) as client:
         found = list(asked(read, _columns_at(client)))
+        gone = [*no_more_in(read, client)]
     with opened_emitter(lineage_at(url), None, key) as emitter:
-        for event in events_of(datetime.now(UTC), read, found):
+        now = datetime.now(UTC)
+        for event in (*events_of(now, read, found), *taken_back(now, [each.job for each in gone])):
             emitter.put(event)
         _check_arrived(emitter)
     if json_output:
-        typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read)]))
+        typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read), *map(_gone, gone)]))
         return
     say(*_told(read, found))
+    say(*(f"{each.job.name}: is not in the file any more: what was declared of it is taken back" for each in gone))
 
 
 def _check_arrived(emitter: Emitter) -> None:
@@ -118,6 +123,10 @@ def _rests(file: Dashboards) -> Iterator[dict[str, object]]:
         if dashboard.tables:
             reads = [dataset(file, rest.table)._asdict() for rest in dashboard.tables]
             yield {"dashboard": dashboard.name, "query": None, **_NOTHING, "reads": reads}
+
+
+def _gone(each: Gone) -> dict[str, object]:
+    return {"dashboard": each.dashboard, "query": each.query, **_NOTHING, "isGone": True}
 
 
 def _columns_at(client: ServiceClient) -> Columns:

@@ -32,7 +32,7 @@ def lint(
 ) -> None:
     """Check pipeline files and tell what breaks a rule.
 
-    Exit status: 0 nothing found, 1 a rule is broken, 2 a file cannot be read.
+    Exit status: 0 nothing found, 1 a rule is broken, 2 a file cannot be read; the others are told of all the same.
 
     Silence a rule by the comment "# headwater: ignore HW301" on its line, or by lint: {ignore: [HW301]} in the file.
 
@@ -43,20 +43,25 @@ def lint(
         return
     if not files:
         raise typer.BadParameter("name at least one pipeline file")
-    findings = [(file, finding) for file in files for finding in _findings(file)]
-    if json_output:
+    read = [(file, _findings(file)) for file in files]
+    findings = [(file, finding) for file, found in read for finding in found or ()]
+    is_all_read = all(found is not None for _, found in read)
+    if json_output and (is_all_read or len(files) > 1):
         typer.echo(orjson.dumps([_as_json(file, finding, name_file=len(files) > 1) for file, finding in findings]))
     else:
         _print_lines(findings)
+    if not is_all_read:
+        raise typer.Exit(NOT_DONE)
     raise typer.Exit(IS_BAD if findings else 0)
 
 
-def _findings(file: Path) -> tuple[Finding, ...]:
+def _findings(file: Path) -> tuple[Finding, ...] | None:
+    """None where the file cannot be read; that is said then."""
     try:
         return lint_pipeline(file)
     except InvalidPipelineError as error:
         say(*lines_of([f"headwater: {error}"]), err=True)
-        raise typer.Exit(NOT_DONE) from error
+        return None
 
 
 def _print_lines(findings: list[tuple[Path, Finding]]) -> None:

@@ -19,6 +19,9 @@ FROM_SQL: Final = "from the SQL's text"
 
 _SCHEMA: Final = schema_url("1-2-0/ColumnLineageDatasetFacet")
 
+_MOST_ENTRIES: Final = 10_000
+"""Some 2 MB: `SELECT DISTINCT *` of 100 columns."""
+
 Named = Callable[[Parts], DatasetId | None]
 """Gives the dataset that a table is, by what the statement calls it."""
 
@@ -50,14 +53,28 @@ def column_of(label: Label, column: str) -> str:
     return f"{label.query}.{column}" if label.query else column
 
 
-def column_lineage(told: Statement, named: Named, rename: Callable[[str], str] = str) -> dict[str, Any]:
+def column_lineage(told: Statement, named: Named) -> dict[str, Any]:
     """The facet `columnLineage` of what a statement writes; columns of tables that are no datasets are left out."""
+    return _facet(told.columns, told.rows, named)
+
+
+def dashboard_lineage(told: Statement, named: Named, label: Label) -> dict[str, Any]:
+    """The facet `columnLineage` of a dashboard, as one of its queries tells it.
+
+    What decides the query's rows stands beside each of its columns: what `dataset` says is of all that the dashboard
+    has, by other queries, too. Only what would be longer than 10,000 entries so is said there.
+    """
+    columns = {column_of(label, column): made for column, made in told.columns.items()}
+    if len(columns) * len(told.rows) > _MOST_ENTRIES:
+        return _facet(columns, told.rows, named)
+    return _facet({column: made | told.rows for column, made in columns.items()}, (), named)
+
+
+def _facet(columns: Mapping[str, Iterable[Source]], rows: Iterable[Source], named: Named) -> dict[str, Any]:
     return {
         "_schemaURL": _SCHEMA,
-        "fields": {
-            rename(column): {"inputFields": _input_fields(made, named)} for column, made in told.columns.items()
-        },
-        "dataset": _input_fields(told.rows, named),
+        "fields": {column: {"inputFields": _input_fields(made, named)} for column, made in columns.items()},
+        "dataset": _input_fields(rows, named),
     }
 
 

@@ -116,8 +116,10 @@ def _of_dashboard(mended: RunEvent, event: RunEvent, sql: str, label: Label) -> 
 def _column_lineage(told: "Statement", event: RunEvent, label: Label | None = None) -> dict[str, Any]:
     from headwater.model import sql_lineage  # as in `_of_dashboard`
 
-    rename = (lambda column: sql_lineage.column_of(label, column)) if label is not None else str
-    return sql_lineage.column_lineage(told, _Tables(event).named, rename)
+    named = _Tables(event).named
+    return (
+        sql_lineage.column_lineage(told, named) if label is None else sql_lineage.dashboard_lineage(told, named, label)
+    )
 
 
 def _statement(event: RunEvent, sql: str) -> "Statement | None":

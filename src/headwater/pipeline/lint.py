@@ -1,12 +1,12 @@
 """`headwater lint`: what checks, but would be better otherwise.
 
 A rule is silenced for the whole file by `lint: {ignore: [HW301]}`, and for one place by a comment
-`# headwater: ignore HW301` on its line, or alone on the line above.
+`# headwater: ignore HW301` on its line, or alone on the line above; in a `|` block of SQL also on the line of the `|`,
+alone above that, or alone as the block's first line. There it may be SQL's own comment: `-- headwater: ignore HW301`.
 """
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from headwater.pipeline.checking.problems import dotted, one_line
 from headwater.pipeline.lint_rules.registry import DOES_NOT_CHECK, RULES
 from headwater.pipeline.lint_rules.rule import Subject
 
-_SILENCED = re.compile(r"(?P<alone>^\s*)?#.*?\bheadwater:\s*ignore\s+(?P<rules>HW\d{3}(?:[\s,]+HW\d{3})*)")
+_SILENCED = re.compile(r"(?P<alone>^\s*)?(?:#|--).*?\bheadwater:\s*ignore\s+(?P<rules>HW\d{3}(?:[\s,]+HW\d{3})*)")
 
 
 class Finding(NamedTuple):
@@ -43,10 +43,9 @@ def lint_pipeline(path: Path, environment: Mapping[str, str] | None = None) -> t
     checked = check_source(source, path, {}, os.environ if environment is None else environment, keep_unset=True)
     if checked.spec is None:
         return tuple(_problems(checked))
-    silenced = _silenced_lines(source.decode("utf-8-sig"))
+    silenced = _Silenced(source.decode("utf-8-sig"))
     ignored = frozenset(checked.spec.lint.ignore)
-    found = _findings(Subject(checked.spec, checked.written))
-    kept = (each for each in found if each.rule not in ignored and each.rule not in silenced[each.line])
+    kept = (each for each in _findings(Subject(checked.spec, checked.written), silenced) if each.rule not in ignored)
     return tuple(sorted(set(kept), key=lambda each: (each.line, each.rule, each.path, each.message)))
 
 
@@ -55,19 +54,37 @@ def _problems(checked: Checked) -> Iterator[Finding]:
         yield _finding(DOES_NOT_CHECK, problem.mark.line, problem.path, problem.message)
 
 
-def _findings(subject: Subject) -> Iterator[Finding]:
+def _findings(subject: Subject, silenced: "_Silenced") -> Iterator[Finding]:
     for rule in RULES:
         for hit in rule.find(subject):
-            yield _finding(rule.id, subject.line(hit.path, hit.line_in_text), hit.path, hit.message)
+            line = subject.line(hit.path, hit.line_in_text)
+            is_silenced = rule.id in silenced.at(line)
+            if subject.is_block(hit.path):
+                is_silenced |= rule.id in silenced.of_block(subject.begins(hit.path))
+            if not is_silenced:
+                yield _finding(rule.id, line, hit.path, hit.message)
 
 
 def _finding(rule: str, line: int, path: KeyPath, message: str) -> Finding:
     return Finding(rule, line, one_line(dotted(path)), one_line(message))
 
 
-def _silenced_lines(text: str) -> Mapping[int, set[str]]:
-    silenced: dict[int, set[str]] = defaultdict(set)
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
-        if found := _SILENCED.search(line):
-            silenced[number + (found["alone"] is not None)] |= set(re.findall(r"HW\d{3}", found["rules"]))
-    return silenced
+class _Silenced:
+    """Which rules the comments in a file silence, and where."""
+
+    def __init__(self, text: str) -> None:
+        self._beside: dict[int, set[str]] = {}
+        self._alone: dict[int, set[str]] = {}
+        """By the comment's own line."""
+        for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+            if found := _SILENCED.search(line):
+                by_line = self._beside if found["alone"] is None else self._alone
+                by_line[number] = set(re.findall(r"HW\d{3}", found["rules"]))
+
+    def at(self, line: int) -> set[str]:
+        """Those that are silenced in a line."""
+        return self._beside.get(line, set()) | self._alone.get(line - 1, set())
+
+    def of_block(self, begins: int) -> set[str]:
+        """Those that are silenced in all of a `|` block."""
+        return self.at(begins) | self._alone.get(begins + 1, set())

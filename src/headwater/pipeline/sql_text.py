@@ -1,7 +1,8 @@
 """What can be said of Spark SQL without Spark. sqlglot does not know all of its syntax, so no answer is a verdict."""
 
 import logging
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 import sqlglot
@@ -41,6 +42,7 @@ def parsed_query(sql: str) -> exp.Query:
     statements = _statements(sql)
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise UnreadableSqlError("it does not read as one query")
+    _fold_common_tables(statements[0])
     _scopes(statements[0])
     return statements[0]
 
@@ -80,10 +82,14 @@ def does_more_than_query(sql: str) -> bool:
     return len(statements) > 1 or any(isinstance(statement, _STATEMENTS_THAT_WRITE) for statement in statements)
 
 
-def tables(query: exp.Query) -> frozenset[TableParts]:
-    """Every table that a query names, in subqueries too; not its own common table expressions."""
+def tables(query: exp.Query) -> Mapping[TableParts, int]:
+    """Every table that a query names, in subqueries too, and in which line first; not its own common tables."""
     sources = (source for scope in _scopes(query) for source in scope.sources.values())
-    return frozenset(_parts(source) for source in sources if isinstance(source, exp.Table) and source.name)
+    lines: defaultdict[TableParts, set[int]] = defaultdict(set)
+    for source in sources:
+        if isinstance(source, exp.Table) and source.name:
+            lines[_parts(source)].add(_line(source))
+    return {parts: min(found) for parts, found in lines.items()}
 
 
 def starred_tables(query: exp.Query) -> frozenset[TableParts]:
@@ -92,16 +98,21 @@ def starred_tables(query: exp.Query) -> frozenset[TableParts]:
     return frozenset(_starred(scope, set())) if scope else frozenset()
 
 
-def joins_without_condition(sql: str) -> bool:
-    """Whether tables are joined without ON, USING or a WHERE beside them, and nobody wrote CROSS JOIN."""
+def joins_without_condition(sql: str) -> frozenset[int]:
+    """The lines where tables are joined without ON, USING or a WHERE beside them, and nobody wrote CROSS JOIN."""
     said = any(token.text.upper() == "CROSS" for token in sqlglot.tokenize(sql, dialect="spark"))
-    return not said and any(_is_open(join) for join in parsed_query(sql).find_all(exp.Join))
+    joins = () if said else parsed_query(sql).find_all(exp.Join)
+    return frozenset(_line(join) for join in joins if _is_open(join))
 
 
-def limits_without_order(query: exp.Query) -> bool:
-    """Whether LIMIT or OFFSET picks rows where no ORDER BY says which."""
-    picks = (part for part in query.find_all(exp.Query) if part.args.get("limit") or part.args.get("offset"))
-    return any(not part.args.get("order") for part in picks)
+def limits_without_order(query: exp.Query) -> frozenset[int]:
+    """The lines where LIMIT or OFFSET picks rows and no ORDER BY says which; EXISTS asks for none in particular."""
+    picks = (
+        (part, limit)
+        for part in query.find_all(exp.Query)
+        if (limit := part.args.get("limit") or part.args.get("offset")) and not _is_asked_for_rows(part)
+    )
+    return frozenset(_line(limit) for part, limit in picks if not part.args.get("order"))
 
 
 def groups_rows(query: exp.Query) -> bool:
@@ -145,8 +156,9 @@ def _starred(scope: Scope, seen: set[int]) -> Iterator[TableParts]:
     seen.add(id(scope))
     for part in scope.set_operation_scopes:
         yield from _starred(part, seen)
+    sources = {name.lower(): source for name, source in scope.sources.items()}
     for name in _starred_sources(scope):
-        match scope.sources.get(name):
+        match sources.get(name.lower()):
             case Scope() as inner:
                 yield from _starred(inner, seen)
             case exp.Table() as table if table.name:
@@ -161,6 +173,28 @@ def _starred_sources(scope: Scope) -> Iterator[str]:
             yield from scope.sources
         elif isinstance(column, exp.Column) and column.is_star:
             yield column.table
+
+
+def _fold_common_tables(query: exp.Query) -> None:
+    """Give common tables, and what may be one, small letters: to Spark `T` is `t`, to sqlglot's scopes it is not."""
+    common = [cte.args["alias"].this for cte in query.find_all(exp.CTE) if cte.alias]
+    inside = {name.name.lower() for name in common}
+    named = (table.this for table in query.find_all(exp.Table) if len(table.parts) == 1)
+    for name in (*common, *named):
+        if isinstance(name, exp.Identifier) and name.name.lower() in inside:
+            name.set("this", name.name.lower())
+
+
+def _is_asked_for_rows(query: exp.Query) -> bool:
+    asks = query.parent
+    while isinstance(asks, exp.Subquery):
+        asks = asks.parent
+    return isinstance(asks, exp.Exists)
+
+
+def _line(part: exp.Expr) -> int:
+    """The line in which a part of a query begins, as far as its names and values tell."""
+    return min((node.meta["line"] for node in part.walk() if "line" in node.meta), default=1)
 
 
 def _is_open(join: exp.Join) -> bool:

@@ -65,14 +65,28 @@ class Parsed:
     tables: dict[str, Parts]
 
 
+def dialect_named(name: str) -> Dialect:
+    """The dialect that sqlglot calls so.
+
+    Raises:
+        UnreadableSqlError: there is none.
+    """
+    try:
+        return Dialect.get_or_raise(name)
+    except ValueError:
+        known = ", ".join(sorted(filter(None, Dialect.classes)))
+        raise UnreadableSqlError(f"there is no dialect {name!r}; there are {known}") from None
+
+
 def parsed(text: str, dialect: str, bounds: Bounds = OF_OWN) -> Parsed:
     """The one statement of the text, identifiers without quotes folded as the dialect does.
 
     Raises:
-        UnreadableSqlError: it is too long or too deep, is not one statement, or sqlglot does not know its syntax.
+        UnreadableSqlError: it is too long or too deep, is not one statement, or sqlglot does not know its syntax or the
+            dialect.
     """
     with understood("sqlglot cannot read it"):
-        tree, prefix = _tree(text, Dialect.get_or_raise(dialect), bounds)
+        tree, prefix = _tree(text, dialect_named(dialect), bounds)
         normalize_identifiers(tree, dialect=dialect)
         _name_places_once(tree)
         return Parsed(tree, flattened(tree, dialect, prefix))
@@ -112,7 +126,8 @@ def _tree(text: str, dialect: Dialect, bounds: Bounds) -> tuple[exp.Expr, str]:
         raise UnreadableSqlError(f"it has more than {bounds.tokens} words")
     if _depth(tokens) > DEEPEST:
         raise UnreadableSqlError(f"it is nested deeper than {DEEPEST} levels")
-    found = [tree for tree in dialect.parser().parse(tokens, text) if tree is not None]
+    parts = dialect.parser().parse(tokens, text)
+    found = [tree for tree in parts if tree is not None and not isinstance(tree, exp.Semicolon)]  # a comment at the end
     if len(found) != 1:
         raise UnreadableSqlError("it is not one statement")
     if sum(1 for _ in found[0].find_all(exp.Table)) > bounds.relations:

@@ -86,13 +86,15 @@ def test_a_dashboards_query_feeds_the_same_job_and_columns_as_on_trino(lake: Cat
     (dashboard,) = ended["outputs"]
     assert (dashboard["namespace"], dashboard["name"]) == ("dashboards", "revenue")
     lineage = dashboard["facets"]["columnLineage"]
+    orders = f"{tmp_path}/lake/warehouse/sales/orders"
     assert {
-        column: [(each["name"], each["field"], each["transformations"][0]["subtype"]) for each in made["inputFields"]]
+        column: {(each["name"], each["field"], each["transformations"][0]["subtype"]) for each in made["inputFields"]}
         for column, made in lineage["fields"].items()
     } == {
-        "by_supplier.supplier": [(f"{tmp_path}/lake/warehouse/sales/orders", "supplier", "IDENTITY")],
-        "by_supplier.total": [(f"{tmp_path}/lake/warehouse/sales/orders", "price", "AGGREGATION")],
+        "by_supplier.supplier": {(orders, "supplier", "IDENTITY")},
+        "by_supplier.total": {(orders, "price", "AGGREGATION"), (orders, "supplier", "GROUP_BY")},
     }
+    assert lineage.get("dataset", []) == []
 
 
 @pytest.mark.parametrize(
@@ -186,6 +188,11 @@ def test_what_is_no_query_of_known_tables_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         asked(lake, sql, Told(), "duckdb")
+
+
+def test_a_dialect_that_is_not_known_is_refused(lake: Catalog) -> None:
+    with pytest.raises(InvalidInputError, match="sql: there is no dialect 'nosuch'; there are "):
+        asked(lake, "SELECT 1", Told(), "nosuch")
 
 
 def test_the_command_asks_the_lake_of_this_machine_and_prints_csv(lake: Catalog, tmp_path: Path) -> None:

@@ -4,14 +4,19 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner, Result
 
+from headwater.capture.dashboards.events import events_of
+from headwater.capture.dashboards.reading import read_dashboards
+from headwater.capture.dashboards.resolved import asked as asked_by
 from headwater.capture.outlet import Outlet
 from headwater.capture.trino import TrinoWatcher
 from headwater.cli.main import app
@@ -110,6 +115,89 @@ def test_spark_trino_and_the_dashboard_make_one_graph_in_any_order(
     assert [field["name"] for field in orders["fields"]] == ["order_id", "supplier", "price"]
     (why,) = get(client, f"/api/v1/identity?namespace={TRINO}&name=lake.sales.orders")["evidence"]
     assert why["reason"] == "configuration"
+
+
+TWO = """\
+engine: trino://127.0.0.1:8080
+dashboards:
+  - name: two
+    queries:
+      - {name: a, sql: SELECT country FROM lake.sales.suppliers}
+      - {name: b, sql: SELECT price FROM lake.sales.orders WHERE hour > 1}
+"""
+
+
+def push_events(client: TestClient, file: Path, text: str, second: int) -> None:
+    """Post what a push of the file would, some seconds after midnight."""
+    file.write_text(text)
+    read = read_dashboards(file)
+    now = datetime(2026, 5, 22, 0, 0, second, tzinfo=UTC)
+    post(client, *(json.loads(each) for each in events_of(now, read, asked_by(read, lambda _: ()))))
+
+
+def test_a_filter_of_one_query_reaches_no_columns_of_another(client: TestClient, tmp_path: Path) -> None:
+    push_events(client, tmp_path / "two.yaml", TWO, 1)
+
+    found = get(client, f"/api/v1/impact?nodeId=datasetField:{quote(TRINO, safe='')}:lake.sales.orders:hour")
+
+    assert [each["field"] for each in found["reached"] if each["field"]] == ["b.price"]
+
+
+def pushed_to(service: Service, folder: Path, text: str, *arguments: str) -> str:
+    """What a push of the file prints."""
+    (file := folder / "dashboards.yaml").write_text(text)
+    runner = CliRunner(env={"HEADWATER_HOME": str(folder / "node")})
+    push = ["dashboards", "push", str(file), "--url", service.url, *arguments]
+    return runner.invoke(app, push, catch_exceptions=False).stdout
+
+
+def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: Path) -> None:
+    full = TWO + "    tables: [lake.sales.stats]\n  - name: other\n    queries: [{sql: SELECT 1 AS one}]\n"
+    ran = asked()
+    ran["job"]["facets"]["sql"] = facet(
+        query="/* dashboard: two, query: seen */ SELECT total_price FROM lake.sales.stats"
+    )
+    with running(tmp_path / "home") as service:
+
+        def reached(column: str) -> list[str]:
+            node = f"datasetField:{TRINO}:lake.sales.{column}"
+            answer = httpx.get(f"{service.url}/api/v1/impact", params={"nodeId": node})
+            return [each["field"] for each in answer.json()["reached"] if each["field"]] if answer.is_success else []
+
+        httpx.post(f"{service.url}/api/v1/lineage", json=ran).raise_for_status()
+        pushed_to(service, tmp_path, full)
+        before = reached("orders:price")
+
+        said = pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0])
+        again = json.loads(pushed_to(service, tmp_path, TWO.rpartition("      - {name: b")[0], "--json"))
+        feeding = httpx.get(
+            f"{service.url}/api/v1/neighbours",
+            params={"nodeId": "dataset:dashboards:two", "way": "upstream", "type": "JOB"},
+        ).json()
+        after = reached("orders:price")
+        other = httpx.get(f"{service.url}/api/v1/namespaces/dashboards/jobs/other").json()
+
+    assert (before, after) == (["b.price"], [])
+    assert said.splitlines() == [
+        "two.a: 1 columns from lake.sales.suppliers",
+        "two.b: is not in the file any more: what was declared of it is taken back",
+        "two.tables: is not in the file any more: what was declared of it is taken back",
+    ]
+    assert [each["name"] for each in feeding["neighbours"]] == ["two.a", "two.seen"]
+    assert [(each["query"], each["isGone"]) for each in again] == [("a", False)]
+    assert other["facets"]["jobType"]["integration"] == "DASHBOARD"
+
+
+def test_what_is_taken_back_is_told_as_json_too(tmp_path: Path) -> None:
+    with running(tmp_path / "home") as service:
+        pushed_to(service, tmp_path, TWO)
+        told = json.loads(pushed_to(service, tmp_path, TWO.replace("name: b", "name: c"), "--json"))
+
+    assert [(each["dashboard"], each["query"], each["isGone"]) for each in told] == [
+        ("two", "a", False),
+        ("two", "c", False),
+        ("two", "b", True),
+    ]
 
 
 def test_who_asks_for_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.dashboards.events import events_of
+from headwater.capture.dashboards.events import events_of, taken_back
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import asked
 from headwater.capture.dashboards.spec import Owner, Rest
 from headwater.errors import InvalidInputError
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 from tests.support.spec import Specification
 
 FILE = """\
@@ -52,9 +52,14 @@ def events(file: Path) -> list[dict[str, Any]]:
     return [json.loads(each) for each in events_of(NOW, read, asked(read, lambda name: KNOWN.get(name, ())))]
 
 
-def edges(lineage: dict[str, Any]) -> dict[str, list[str]]:
+def edges(lineage: dict[str, Any], kind: str = "DIRECT") -> dict[str, list[str]]:
+    """The inputs of each column that take part in that way."""
     return {
-        column: [f"{each['name']}.{each['field']}" for each in made["inputFields"]]
+        column: [
+            f"{each['name']}.{each['field']}"
+            for each in made["inputFields"]
+            if any(step["type"] == kind for step in each["transformations"])
+        ]
         for column, made in lineage["fields"].items()
     }
 
@@ -75,7 +80,10 @@ def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> No
 def test_a_dashboard_and_its_queries_are_told_in_events_that_are_valid(file: Path, shared: Path) -> None:
     specification = Specification(shared / "openlineage")
 
-    assert [complaint for event in events(file) for complaint in specification.complaints_about_ours(event)] == []
+    gone = [json.loads(each) for each in taken_back(NOW, [JobId("dashboards", "revenue.gone")])]
+    assert [
+        complaint for event in (*events(file), *gone) for complaint in specification.complaints_about_ours(event)
+    ] == []
 
 
 def test_a_dashboard_is_a_dataset_with_a_column_for_each_that_its_queries_answer_with(file: Path) -> None:
@@ -111,8 +119,30 @@ def test_each_query_is_a_job_that_feeds_the_dashboard_column_by_column(file: Pat
         {"all.supplier": ["lake.sales.stats.supplier"], "all.total_price": ["lake.sales.stats.total_price"]},
         {"country": ["lake.sales.suppliers.country"]},
     ]
-    assert {each["field"] for each in lineage[0]["dataset"]} == {"hour", "supplier"}
     assert all(event["job"]["facets"]["ownership"]["owners"][0]["name"] == "team:finance" for event in jobs)
+
+
+def test_what_decides_about_a_querys_rows_is_told_of_its_own_columns_alone(file: Path) -> None:
+    lineage = [event["outputs"][0]["facets"]["columnLineage"] for event in events(file)[1:]]
+
+    deciding = ["lake.sales.orders.hour", "lake.sales.orders.supplier"]
+    assert [edges(each, "INDIRECT") for each in lineage] == [
+        {"by_supplier.supplier": deciding, "by_supplier.total": deciding},
+        {"all.supplier": [], "all.total_price": []},
+        {"country": []},
+    ]
+    assert [each.get("dataset", []) for each in lineage] == [[], [], []]
+
+
+def test_what_decides_about_the_rows_of_a_very_wide_query_is_told_once(tmp_path: Path) -> None:
+    sql = ", ".join(f"c{number}" for number in range(101)).join(["SELECT DISTINCT ", " FROM t"])
+    text = {"engine": "trino://t:1", "dashboards": [{"name": "a", "queries": [{"sql": sql}]}]}
+    (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
+
+    lineage = events(file)[1]["outputs"][0]["facets"]["columnLineage"]
+
+    assert len(lineage["dataset"]) == 101
+    assert {len(made["inputFields"]) for made in lineage["fields"].values()} == {1}
 
 
 def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever(file: Path) -> None:
@@ -222,6 +252,20 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
             "engine: trino://t:1\ncatalog: lake\ndashboards:\n- name: a\n  tables:\n  - {table: orders, columns: [id]}",
             "6: dashboards.0.tables.0.table: orders has no schema; expected schema beside catalog, or SCHEMA.orders",
         ),
+        (
+            "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {name: tables, sql: SELECT 1}\n"
+            "  tables: [x.y]",
+            "5: dashboards.0.queries.0.name: makes the job 'a.tables', as dashboards.0.tables does; expected another",
+        ),
+        (
+            "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {name: b, sql: SELECT 1}\n"
+            "- name: a.b\n  queries:\n  - sql: SELECT 2",
+            "8: dashboards.1.queries.0.name: makes the job 'a.b', as dashboards.0.queries.0.name does; expected",
+        ),
+        (
+            "engine: acme://t:1\ndialect: acme\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1",
+            "2: dialect: there is no dialect 'acme'; there are athena, bigquery, ",
+        ),
         ("engine: [", "this is no YAML"),
         ("", "it is empty"),
     ],
@@ -234,6 +278,14 @@ def test_what_is_wrong_with_a_file_is_told_by_line_and_field(text: str, problem:
         read_dashboards(file)
 
     assert problem in str(refused.value)
+
+
+def test_a_query_may_be_called_tables_where_no_tables_are_listed(tmp_path: Path) -> None:
+    queries = [{"name": "tables", "sql": "SELECT 1"}]
+    text = {"engine": "trino://t:1", "dashboards": [{"name": "a", "queries": queries}]}
+    (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
+
+    assert [event["job"]["name"] for event in events(file)[1:]] == ["a.tables"]
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:

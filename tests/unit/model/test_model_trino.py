@@ -51,7 +51,11 @@ def event(
 
 def direct(lineage: Mapping[str, Any]) -> dict[str, list[str]]:
     return {
-        column: [f"{each['name']}.{each['field']}" for each in made["inputFields"]]
+        column: [
+            f"{each['name']}.{each['field']}"
+            for each in made["inputFields"]
+            if any(step["type"] == "DIRECT" for step in each.get("transformations", ()))
+        ]
         for column, made in lineage["fields"].items()
     }
 
@@ -144,6 +148,7 @@ def test_a_query_of_a_dashboard_is_a_run_of_its_job_and_feeds_the_dashboards_col
         "by_supplier.supplier": ["lake.s.o.supplier"],
         "by_supplier.total": ["lake.s.o.price"],
     }
+    assert mended.outputs[0].facets["columnLineage"]["dataset"] == []
 
 
 def test_facts_are_those_of_the_mended_event() -> None:

@@ -55,6 +55,54 @@ def test_a_finding_in_a_block_of_sql_has_the_line_within_it(tmp_path: Path) -> N
     assert lines[finding.line - 1] == "        WHERE id = 1 2"
 
 
+BLOCK = """\
+pipeline:
+  processors:
+    - name: q
+      sql:
+        query: |
+          SELECT i.id, r.rate
+          FROM input i
+          JOIN rates r
+            ON r.id = i.id
+          LIMIT 5
+"""
+
+
+def test_a_finding_in_a_block_of_sql_stands_where_the_sql_does_what_it_is_about(tmp_path: Path) -> None:
+    block = BLOCK.replace("            ON r.id = i.id\n", "")
+
+    found = findings(tmp_path, block)
+
+    lines = (tmp_path / "orders.yaml").read_text().splitlines()
+    assert [(finding.rule, lines[finding.line - 1].strip()) for finding in found] == [
+        ("HW203", "JOIN rates r"),
+        ("HW204", "JOIN rates r"),
+        ("HW205", "LIMIT 5"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "silenced"),
+    [
+        ("query: |", "query: |  # headwater: ignore HW203, HW205"),
+        ("        query: |", "        # headwater: ignore HW203, HW205\n        query: |"),
+        ("SELECT i.id", "-- headwater: ignore HW203, HW205\n          SELECT i.id"),
+        ("SELECT i.id", "-- # headwater: ignore HW203, HW205\n          SELECT i.id"),
+        ("LIMIT 5", "LIMIT 5 -- headwater: ignore HW205\nlint: {ignore: [HW203]}"),
+        ("          LIMIT 5", "          -- headwater: ignore HW205\n          LIMIT 5\nlint: {ignore: [HW203]}"),
+    ],
+)
+def test_a_rule_is_silenced_in_a_block_of_sql(line: str, silenced: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, BLOCK.replace(line, silenced)) == ()
+
+
+def test_a_rule_is_silenced_in_a_block_at_no_other_line_of_it(tmp_path: Path) -> None:
+    block = BLOCK.replace("FROM input i", "FROM input i -- headwater: ignore HW203, HW205")
+
+    assert [finding.rule for finding in findings(tmp_path, block)] == ["HW203", "HW205"]
+
+
 @pytest.mark.parametrize(
     "output",
     [
@@ -150,6 +198,20 @@ def test_the_command_exits_with_0_where_nothing_is_found(tmp_path: Path) -> None
 @pytest.mark.parametrize("arguments", [["missing.yaml"], [], ["--explain", "HW999"]])
 def test_the_command_exits_with_2_where_there_is_nothing_to_lint(arguments: list[str]) -> None:
     assert CliRunner().invoke(APP, arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("option", ["--json", None])
+def test_what_is_found_is_told_though_another_file_cannot_be_read(option: str | None, tmp_path: Path) -> None:
+    findings(tmp_path, "description:")
+    files = [str(tmp_path / "missing.yaml"), str(tmp_path / "orders.yaml")]
+
+    result = CliRunner().invoke(APP, [*files, *([option] if option else ())])
+
+    assert result.exit_code == 2
+    assert "missing.yaml" in result.stderr
+    assert "HW003" in result.stdout
+    if option:
+        assert [Path(each["file"]).name for each in json.loads(result.stdout)] == ["orders.yaml"]
 
 
 def test_the_command_explains_what_it_tells_of_a_file_that_does_not_check(tmp_path: Path) -> None:

@@ -679,3 +679,13 @@ def test_an_error_of_who_knows_the_columns_stays_what_it_is() -> None:
 
     with pytest.raises(ConnectionError):
         statement("SELECT price FROM lake.sales.orders", "trino", away)
+
+
+@pytest.mark.parametrize("end", [";", "; -- end", ";;\n/* end */ ;"])
+def test_what_stands_behind_the_semicolon_and_is_no_statement_is_passed_over(end: str) -> None:
+    assert told(f"SELECT price FROM lake.sales.orders{end}") == told("SELECT price FROM lake.sales.orders")
+
+
+def test_a_dialect_that_is_not_known_is_a_fault() -> None:
+    with pytest.raises(UnreadableSqlError, match=r"there is no dialect 'acme'; there are athena, .*, trino"):
+        statement("SELECT 1", "acme", lambda _: ())

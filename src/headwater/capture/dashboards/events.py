@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, StaticDataset
 from openlineage.client.facet_v2 import (
@@ -22,15 +22,15 @@ from openlineage.client.facet_v2 import (
 
 from headwater.capture.column_facet import column_facet
 from headwater.capture.dashboards.resolved import Asked, dataset
-from headwater.capture.dashboards.spec import Dashboard, Dashboards, Rest
+from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, Rest
 from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 from headwater.sql.label import Label
 from headwater.sql.ways import How
 
-_TABLES = "tables"
-"""In the place of a query's name: the tables that a dashboard rests on without one."""
+INTEGRATION: Final = "DASHBOARD"
+"""What the facet `jobType` says of a job that a file of dashboards declares."""
 
 
 def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Iterator[bytes]:
@@ -45,6 +45,21 @@ def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Itera
             yield _query(time, file, query)
         if dashboard.tables:
             yield _tables(time, file, dashboard)
+
+
+def taken_back(time: datetime, jobs: Iterable[JobId]) -> Iterator[bytes]:
+    """An event for each job that says: it is declared to read, to feed and to be nothing.
+
+    It replaces what was declared before; what runs told of the job stays.
+    """
+    facets: dict[str, JobFacet] = {  # with what their schemas require, though they say that they are gone
+        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration=INTEGRATION, deleted=True),
+        "documentation": documentation_job.DocumentationJobFacet(description="", deleted=True),
+        "ownership": ownership_job.OwnershipJobFacet(deleted=True),
+        "sql": sql_job.SQLJobFacet(query="", deleted=True),
+    }
+    for each in jobs:
+        yield job_event(time, Job(namespace=each.namespace, name=each.name, facets=facets))
 
 
 def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: Iterable[Asked]) -> bytes:
@@ -78,7 +93,7 @@ def _query(time: datetime, file: Dashboards, asked: Asked) -> bytes:
     if asked.told is None:
         return _job(time, asked.dashboard, label, {"sql": sql}, (), None)
     named = partial(dataset, file)
-    lineage = sql_lineage.column_lineage(asked.told, named, partial(sql_lineage.column_of, label))
+    lineage = sql_lineage.dashboard_lineage(asked.told, named, label)
     return _job(time, asked.dashboard, label, {"sql": sql}, map(named, asked.told.reads), lineage)
 
 
@@ -89,7 +104,7 @@ def _tables(time: datetime, file: Dashboards, dashboard: Dashboard) -> bytes:
         for column in rest.columns:
             fields.setdefault(column, {"inputFields": []})["inputFields"].append(_same(name, column))
     lineage = {"fields": fields, "dataset": []} if all(map(_has_columns, named)) else None
-    return _job(time, dashboard, file.label(dashboard, _TABLES), {}, named.values(), lineage)
+    return _job(time, dashboard, file.label(dashboard, TABLES), {}, named.values(), lineage)
 
 
 def _has_columns(rest: Rest) -> bool:
@@ -121,7 +136,7 @@ def _job(
 
 def _about(dashboard: Dashboard) -> dict[str, JobFacet]:
     facets: dict[str, JobFacet] = {
-        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="DASHBOARD", jobType="QUERY")
+        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration=INTEGRATION, jobType="QUERY")
     }
     if (words := _words(dashboard)) is not None:
         facets["documentation"] = documentation_job.DocumentationJobFacet(description=words)

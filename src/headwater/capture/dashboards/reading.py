@@ -1,18 +1,22 @@
 """Reads a file of dashboards, strictly: everything that is wrong with it at once, each with its line and field."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 import yaml
 
-from headwater.capture.dashboards.spec import Dashboard, Dashboards, Owner, Query, Rest, unplaced
+from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, Owner, Query, Rest, unplaced
 from headwater.capture.unread import why_unread
 from headwater.errors import InvalidInputError
-from headwater.sql.label import DEFAULT_NAMESPACE
-from headwater.sql.reading import Parts
+from headwater.model import sql_lineage
+from headwater.sql.label import DEFAULT_NAMESPACE, Label
+from headwater.sql.reading import Parts, UnreadableSqlError, dialect_named
 
 Part = TypeVar("Part")
+_Feeding = tuple[str, str | None]
+"""A dashboard and its query that feeds it, each by its name; None: the tables that it rests on without one."""
 
 _DIALECTS: Final[Mapping[str, str]] = {"trino": "trino", "presto": "presto", "duckdb": "duckdb", "hive": "hive"}
 """By the scheme of an engine; others say theirs."""
@@ -54,6 +58,8 @@ class _Reader:
         self._folder = folder
         self._defaults = ("", "")
         """The catalog and the schema that tables may leave out."""
+        self._jobs: dict[str, tuple[_Feeding, str]] = {}
+        """By name: what it is of, and where that stands."""
         self.problems: list[Problem] = []
 
     def part(self, read: Callable[[], Part]) -> Part | None:
@@ -67,9 +73,7 @@ class _Reader:
     def dashboards(self, root: yaml.Node) -> Dashboards:
         top = _Fields(root, "", ("engine", "dialect", "namespace", "catalog", "schema", "dashboards"))
         engine = top.text("engine")
-        dialect = top.text("dialect", _DIALECTS.get(engine.partition("://")[0], ""))
-        if not dialect:
-            raise Problem(top.node("engine"), "dialect", "expected the SQL dialect of this engine, for example trino")
+        dialect = self.part(lambda: _dialect(top, engine)) or ""
         defaults = self.part(lambda: (top.text("catalog", ""), top.text("schema", "")))
         catalog, schema = self._defaults = defaults or ("", "")
         dashboards = tuple(self._parts(top, "dashboards", self._dashboard))
@@ -91,13 +95,16 @@ class _Reader:
 
     def _dashboard(self, node: yaml.Node, path: str) -> Dashboard:
         fields = _Fields(node, path, ("name", "title", "description", "url", "owners", "queries", "tables"))
+        name = fields.text("name")
+        if "tables" in fields.members:
+            self._makes_job((name, None), fields.node("tables"), fields.path("tables"))
         dashboard = Dashboard(
-            name=fields.text("name"),
+            name=name,
             title=fields.text("title", "") or None,
             description=fields.text("description", "") or None,
             url=fields.text("url", "") or None,
             owners=tuple(self._parts(fields, "owners", _owner)),
-            queries=tuple(self._parts(fields, "queries", self._query)),
+            queries=tuple(self._parts(fields, "queries", partial(self._query, name))),
             tables=tuple(self._parts(fields, "tables", self._table)),
         )
         if not (fields.items("queries") or fields.items("tables")):
@@ -108,13 +115,24 @@ class _Reader:
         self._no_name_twice(fields, "queries", names)
         return dashboard
 
-    def _query(self, node: yaml.Node, path: str) -> Query:
+    def _query(self, dashboard: str, node: yaml.Node, path: str) -> Query:
         fields = _Fields(node, path, ("name", "sql", "file"))
         if ("sql" in fields.members) == ("file" in fields.members):
             raise Problem(node, path, "expected either sql or file")
         sql = fields.text("sql", "") or self._file(fields)
         where = fields.node("sql" if "sql" in fields.members else "file")
-        return Query(fields.text("name", ""), sql, where.start_mark.line + 1)
+        name = fields.text("name", "")
+        self._makes_job((dashboard, name), fields.node("name"), fields.path("name"))
+        return Query(name, sql, where.start_mark.line + 1)
+
+    def _makes_job(self, feeding: "_Feeding", node: yaml.Node, path: str) -> None:
+        """Note whose job it is: of two that have one name, the event of the second would replace that of the first."""
+        dashboard, query = feeding
+        job = sql_lineage.job_of(Label("", dashboard, TABLES if query is None else query)).name
+        known, where = self._jobs.setdefault(job, (feeding, path))
+        if known != feeding:
+            fault = f"makes the job {job!r}, as {where} does; expected another name"
+            self.problems.append(Problem(node, path, fault))
 
     def _file(self, fields: "_Fields") -> str:
         try:
@@ -139,6 +157,17 @@ class _Reader:
     def _no_name_twice(self, fields: "_Fields", name: str, names: Sequence[str]) -> None:
         for each in sorted({each for each in names if names.count(each) > 1}):
             self.problems.append(Problem(fields.node(name), fields.path(name), f"the name {each!r} stands there twice"))
+
+
+def _dialect(top: "_Fields", engine: str) -> str:
+    dialect = top.text("dialect", _DIALECTS.get(engine.partition("://")[0], ""))
+    if not dialect:
+        raise Problem(top.node("engine"), "dialect", "expected the SQL dialect of this engine, for example trino")
+    try:
+        dialect_named(dialect)
+    except UnreadableSqlError as fault:
+        raise Problem(top.node("dialect"), "dialect", str(fault)) from None
+    return dialect
 
 
 def _owner(node: yaml.Node, path: str) -> Owner:

@@ -1,9 +1,15 @@
 """What a file of dashboards says."""
 
 from dataclasses import dataclass
+from typing import Final
 
+from headwater.model.names import JobId
+from headwater.model.sql_lineage import job_of
 from headwater.sql.label import DEFAULT_NAMESPACE, Label
 from headwater.sql.reading import Parts
+
+TABLES: Final = "tables"
+"""In the place of a query's name: the tables that a dashboard rests on without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,11 @@ class Dashboards:
     def unplaced(self, table: Parts) -> str:
         """As `unplaced` says of a table's name."""
         return unplaced(table, self.catalog, self.schema)
+
+    def jobs(self, dashboard: Dashboard) -> frozenset[JobId]:
+        """Those that feed the dashboard, as far as the file says: one for each query, and one for its tables."""
+        names = [*(query.name for query in dashboard.queries), *([TABLES] if dashboard.tables else ())]
+        return frozenset(job_of(self.label(dashboard, name)) for name in names)
 
     def label(self, dashboard: Dashboard, query: str) -> Label:
         """What a comment in the query would say."""

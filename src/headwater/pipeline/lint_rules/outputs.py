@@ -1,7 +1,9 @@
 """Outputs: what a rerun, or whoever reads what is written, would meet."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 from headwater.pipeline.lint_rules.ancestry import processors_behind
@@ -60,10 +62,20 @@ def _overwrites_what_it_reads(subject: Subject) -> Hits:
         path for each in subject.spec.inputs.values() if isinstance(each.reads, FileInput) for path in each.reads.paths
     ]
     for output in subject.spec.outputs:
-        if isinstance(output.writes, FileOutput) and output.writes.mode == "overwrite":
-            target = output.writes.path.rstrip("/")
-            if any(path.rstrip("/") == target or path.startswith(f"{target}/") for path in read):
+        match output.writes:
+            case FileOutput(mode="overwrite", path=folder) if any(_may_lie_in(path, folder) for path in read):
                 yield Hit(path_of(output.place, "file", "path"), "is read by the same pipeline")
+
+
+def _may_lie_in(path: str, folder: str) -> bool:
+    """Whether a path that is read, perhaps a glob, may be of the folder or of something in it."""
+    steps, above = path.rstrip("/").split("/"), folder.rstrip("/").split("/")
+    return len(steps) >= len(above) and all(map(_may_be, steps, above))
+
+
+def _may_be(step: str, name: str) -> bool:
+    """As Hadoop reads globs, but that `{a,b}` is taken for anything."""
+    return step == name or fnmatchcase(name, re.sub(r"\{[^}]*\}", "*", step).replace("[^", "[!"))
 
 
 def _same_target(subject: Subject) -> Hits:

@@ -41,25 +41,26 @@ def _unreadable(subject: Subject) -> Hits:
 
 def _undeclared_table(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
-        for parts in sorted(tables(parsed_query(query))):
+        for parts, line in sorted(tables(parsed_query(query)).items()):
             if len(parts) > 1 or viewed(processor, parts[0]) is None:
                 known = ", ".join(processor.views)
                 yield Hit(
                     path_of(processor.place, "sql", "query"),
                     f"{'.'.join(parts)} is no input and no processor; there are {known}",
+                    line,
                 )
 
 
 def _open_join(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
-        if joins_without_condition(query):
-            yield Hit(path_of(processor.place, "sql", "query"), "joins every row with every row")
+        for line in joins_without_condition(query):
+            yield Hit(path_of(processor.place, "sql", "query"), "joins every row with every row", line)
 
 
 def _limit_without_order(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
-        if limits_without_order(parsed_query(query)):
-            yield Hit(path_of(processor.place, "sql", "query"), "LIMIT without ORDER BY keeps rows by chance")
+        for line in limits_without_order(parsed_query(query)):
+            yield Hit(path_of(processor.place, "sql", "query"), "LIMIT without ORDER BY keeps rows by chance", line)
 
 
 def _arbitrary_row(subject: Subject) -> Hits:

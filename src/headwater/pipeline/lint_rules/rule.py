@@ -22,8 +22,16 @@ class Subject:
 
     def line(self, path: Path, line_in_text: int = 1) -> int:
         """The line of what stands at a path; within a `|` block, of a line of its text."""
+        return self.begins(path) + (line_in_text if self.is_block(path) else 0)
+
+    def begins(self, path: Path) -> int:
+        """The line in which what stands at a path begins; of a `|` block, that of the `|`."""
+        return node_at(self.written, path).mark.line
+
+    def is_block(self, path: Path) -> bool:
+        """Whether a `|` block stands at a path."""
         node = node_at(self.written, path)
-        return node.mark.line + (line_in_text if isinstance(node, Scalar) and node.block else 0)
+        return isinstance(node, Scalar) and node.block
 
 
 class Hit(NamedTuple):
