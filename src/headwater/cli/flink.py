@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
-from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption
+from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption, closing_aloud
 from headwater.cli.printed import say
 from headwater.cli.progress import shown_progress
 from headwater.cli.web_address import web_address
@@ -88,16 +88,13 @@ def run(
     told: list[ToldJob] = []
     with (
         closing(FlinkCluster([web_address("--url", url)])) as cluster,
-        opened_emitter(endpoint, events, token_env) as emitter,
+        closing_aloud(opened_emitter(endpoint, events, token_env)) as emitter,
     ):
         session = Session.at(url, cluster)
         with shown_progress(f"{file.name}: planning for Flink {session.about.version} at {cluster.url}") as progress:
             for job in submit(submission, session, emitter.put):
                 told.append(job)
                 progress(_in_words(job))
-    stats = emitter.stats()
-    if stats.spooled:
-        say(f"{stats.spooled} lineage events wait in the spool: {stats.last_error}", err=True)
     _show(told, file, json_output=json_output)
 
 
