@@ -12,7 +12,7 @@ import httpx
 from headwater.capture.fields import Field, TopicSchema
 from headwater.capture.languages import avro, json_schema, protobuf
 from headwater.errors import NotFoundError, UnavailableError
-from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
+from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
 
 log = logging.getLogger(__name__)
 
@@ -72,10 +72,8 @@ class Registry:
     def __init__(
         self, url: str, network: httpx.BaseTransport | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        try:
+        with authorities_to_trust():
             self._client = httpx.Client(base_url=url.rstrip("/") + "/", timeout=_TIMEOUT_S, transport=network)
-        except OSError as fault:
-            raise authorities_unread(fault) from fault
         self._clock = clock
         self._fails = False
         self._known: dict[str, tuple[float, TopicSchema | None]] = {}

@@ -10,7 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 from headwater.errors import SetupError
-from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
+from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
 
 _PROXIES: Final = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 """In small letters or in capitals."""
@@ -27,9 +27,8 @@ def opened_client(**settings: Any) -> httpx.Client:  # noqa: ANN401  as httpx ha
         SetupError: the environment names certificates that cannot be read, or a proxy that cannot be used.
     """
     try:
-        return httpx.Client(**settings)
-    except OSError as fault:
-        raise authorities_unread(fault) from None
+        with authorities_to_trust():
+            return httpx.Client(**settings)
     except (ImportError, ValueError, httpx.InvalidURL):  # their words may show a password
         raise SetupError(
             f"{' or '.join(_unusable_proxies())} names no proxy that can be used; name one like "

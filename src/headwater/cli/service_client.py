@@ -12,6 +12,7 @@ import httpx
 import typer
 
 from headwater.cli.http_client import no_answer, opened_client
+from headwater.cli.web_address import is_web_address
 from headwater.errors import (
     HeadwaterError,
     InvalidInputError,
@@ -21,7 +22,7 @@ from headwater.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
-from headwater.model.credentials import without_credentials
+from headwater.model.credentials import fits_a_header, without_credentials
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 
@@ -113,7 +114,7 @@ def service_at(
         base = httpx.URL(f"{url.rstrip('/')}/api/v1")
     except (httpx.InvalidURL, UnicodeError) as fault:
         raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
-    if base.scheme not in ("http", "https") or not base.host:
+    if not is_web_address(url):
         raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
     with opened_client(base_url=base, timeout=timeout, params=then.asked, headers=bearer(token)) as client:
         yield ServiceClient(without_credentials(url.rstrip("/")), client, _NOBODY, then=then, options=options)
@@ -154,7 +155,7 @@ def key_in(variable: str) -> str:
         SetupError: it can be none.
     """
     key = os.environ.get(variable, "").strip()
-    if not all("!" <= character <= "~" for character in key):
+    if key and not fits_a_header(key):
         raise SetupError(
             f"{variable} holds no API key: a blank, the end of a line, or a letter like … is in it; set it to the key "
             "alone, as it was shown"

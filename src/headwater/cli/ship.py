@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -16,6 +15,7 @@ from headwater.cli.http_client import opened_client
 from headwater.cli.printed import harmless, say
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address
 from headwater.cli.verify import Keys, read_keys, verified
+from headwater.cli.web_address import is_web_address
 from headwater.emit.config import HttpConfig
 from headwater.emit.home import headwater_home
 from headwater.emit.http import HttpTransport
@@ -81,11 +81,7 @@ def _endpoint(url: str) -> str:
     Raises:
         BadParameter: it is no URL that can be posted to.
     """
-    try:
-        scheme, host, *_ = urlsplit(url)
-    except ValueError:
-        scheme = host = ""
-    if scheme not in ("http", "https") or not host:
+    if not is_web_address(url):
         raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--url")
     return lineage_at(url)
 

@@ -5,17 +5,22 @@ import httpx
 from headwater.errors import InvalidInputError
 
 
+def is_web_address(typed: str) -> bool:
+    """Whether it is the URL of a web server."""
+    try:
+        url = httpx.URL(typed)
+    except (httpx.InvalidURL, UnicodeError):
+        return False
+    return url.scheme in ("http", "https") and bool(url.host)
+
+
 def web_address(option: str, typed: str) -> str:
     """The address that was typed for the option.
 
     Raises:
         InvalidInputError: it is none of a web server.
     """
-    try:
-        url = httpx.URL(typed)
-    except httpx.InvalidURL:
-        url = httpx.URL("")
-    if url.scheme not in ("http", "https") or not url.host:
+    if not is_web_address(typed):
         what = "" if "@" in typed else f", not {typed!r}"  # it may hold a password
         raise InvalidInputError(f"{option}: expected the address of a web server, such as http://localhost:8081{what}")
     return typed

@@ -24,8 +24,9 @@ from headwater.emit.receipts import Receipts
 from headwater.emit.retry import retry_after_s
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 from headwater.errors import SetupError
+from headwater.model.credentials import fits_a_header
 from headwater.model.producer import VERSION
-from headwater.model.tls import TRUST_IT, authorities_unread, is_not_trusted
+from headwater.model.tls import TRUST_IT, authorities_to_trust, is_not_trusted
 
 log = logging.getLogger(__name__)
 
@@ -164,7 +165,7 @@ class HttpTransport:
             headers["Prefer"] = "receipt"
         if self._config.token_env is not None:
             token = self._environ.get(self._config.token_env, "").strip()
-            if not _fits_a_header(token):
+            if not fits_a_header(token):
                 return Unavailable(f"environment variable {self._config.token_env} holds no bearer token")
             headers["Authorization"] = f"Bearer {token}"
         status = None
@@ -282,14 +283,8 @@ def _trusted(endpoint: str) -> ssl.SSLContext:
     """
     if urlsplit(endpoint).scheme != "https":
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
+    with authorities_to_trust():
         return httpx.create_ssl_context()
-    except OSError as fault:
-        raise authorities_unread(fault) from fault
-
-
-def _fits_a_header(token: str) -> bool:
-    return bool(token) and all("!" <= character <= "~" for character in token)
 
 
 def _beginning(response: httpx.Response, max_bytes: int, until_s: float) -> bytes:

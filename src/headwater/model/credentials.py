@@ -51,6 +51,15 @@ def without_credentials(url: str) -> str:
     return _tidied(_USER_OPTION.sub("", stripped))
 
 
+def fits_a_header(secret: str) -> bool:
+    """Whether an HTTP header can carry it: visible ASCII, and some of it.
+
+    >>> fits_a_header("hw_7a"), fits_a_header("two words"), fits_a_header("")
+    (True, False, False)
+    """
+    return bool(secret) and all("!" <= character <= "~" for character in secret)
+
+
 def is_address(text: str) -> bool:
     """Whether it begins as addresses do, JDBC's among them.
 

@@ -1,5 +1,7 @@
 """Servers whose certificates are not trusted, in words; whoever asks them, it is one thing that helps."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from headwater.errors import SetupError
@@ -20,7 +22,15 @@ def not_trusted(server: str, why: object) -> str:
     return f"the certificate of {server} is not trusted ({why}); {TRUST_IT}"
 
 
-def authorities_unread(fault: OSError) -> SetupError:
-    """What to say where the authorities that somebody named to trust cannot be read."""
-    unread = f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}"
-    return SetupError(f"{unread}; name a file of them, PEM, or unset it")
+@contextmanager
+def authorities_to_trust() -> Iterator[None]:
+    """Around what reads them, as whoever opens a client does.
+
+    Raises:
+        SetupError: those that somebody named cannot be read.
+    """
+    try:
+        yield
+    except OSError as fault:
+        unread = f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}"
+        raise SetupError(f"{unread}; name a file of them, PEM, or unset it") from None

@@ -8,7 +8,7 @@ import httpx
 from headwater.capture.flink.jobs import Details, Listed, Read, details, listed, wanted_metrics
 from headwater.errors import NotFoundError, SetupError, UnavailableError
 from headwater.model.credentials import without_credentials
-from headwater.model.tls import authorities_unread, is_not_trusted, not_trusted
+from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
 
 JOB_NAMESPACE: Final = "flink-jobs"
 """What openlineage-flink calls the namespace of jobs where nobody says otherwise."""
@@ -54,10 +54,8 @@ class FlinkCluster:
 
     def __init__(self, urls: Sequence[str], network: httpx.BaseTransport | None = None) -> None:
         self._urls = [url.rstrip("/") for url in urls]
-        try:
+        with authorities_to_trust():
             self._client = httpx.Client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
-        except OSError as fault:
-            raise authorities_unread(fault) from fault
 
     def close(self) -> None:
         """Let go of connections."""
