@@ -6,8 +6,15 @@ from typing import Any
 from openlineage.client.facet_v2 import column_lineage_dataset
 
 
-def column_facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLineageDatasetFacet:
-    """A facet that `sql_lineage` makes, for an event of our own."""
+def column_facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLineageDatasetFacet | None:
+    """A facet that `sql_lineage` makes, for an event of our own.
+
+    None where it has no columns, or a dataset as a whole, which the standard has no words for: who has no facet to go
+    by takes the output to be made from all that was read.
+    """
+    entries = [*lineage["dataset"], *(each for made in lineage["fields"].values() for each in made["inputFields"])]
+    if not lineage["fields"] or not all("field" in each for each in entries):
+        return None
     return column_lineage_dataset.ColumnLineageDatasetFacet(
         fields={
             column: column_lineage_dataset.Fields(inputFields=_input_fields(made["inputFields"]))

@@ -11,7 +11,14 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from openlineage.client.event_v2 import Job, RunState
-from openlineage.client.facet_v2 import JobFacet, dataset_type_dataset, job_type_job, schema_dataset, sql_job
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    JobFacet,
+    dataset_type_dataset,
+    job_type_job,
+    schema_dataset,
+    sql_job,
+)
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.table import Table
@@ -226,9 +233,13 @@ def _as_jdbc(uri: str) -> str | None:
 
 
 def _dashboard(label: Label, told: Statement, names: Mapping[Parts, DatasetId]) -> Described:
-    lineage = sql_lineage.dashboard_lineage(told, names.get, label)
-    kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="DASHBOARD")
-    return Described(sql_lineage.dashboard_of(label), {"datasetType": kind, "columnLineage": column_facet(lineage)})
+    facets: dict[str, DatasetFacet] = {
+        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="DASHBOARD")
+    }
+    lineage = sql_lineage.dashboard_lineage(told, names.get, label, names.values())
+    if (columns := column_facet(lineage)) is not None:
+        facets["columnLineage"] = columns
+    return Described(sql_lineage.dashboard_of(label), facets)
 
 
 def _figures(started_at: datetime, now: datetime, rows_in: int | None, rows_out: int | None) -> HeadwaterRunFacet:

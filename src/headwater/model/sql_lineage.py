@@ -53,28 +53,63 @@ def column_of(label: Label, column: str) -> str:
     return f"{label.query}.{column}" if label.query else column
 
 
-def column_lineage(told: Statement, named: Named) -> dict[str, Any]:
-    """The facet `columnLineage` of what a statement writes; columns of tables that are no datasets are left out."""
-    return _facet(told.columns, told.rows, named)
+def column_lineage(told: Statement, named: Named, read: Iterable[DatasetId]) -> dict[str, Any]:
+    """The facet `columnLineage` of what a statement writes; columns of tables that are no datasets are left out.
+
+    A column of which nothing is known is left out, since one without inputs is made from nothing, as literals are. Of
+    `read`, a dataset of which no column takes part (its rows are counted, or its columns not known) stands there as a
+    whole: an entry without `field`.
+    """
+    columns = _known(told, named)
+    return _facet(columns, told.rows, named, _as_wholes(read, [*columns.values(), told.rows], named))
 
 
-def dashboard_lineage(told: Statement, named: Named, label: Label) -> dict[str, Any]:
-    """The facet `columnLineage` of a dashboard, as one of its queries tells it.
+def dashboard_lineage(told: Statement, named: Named, label: Label, read: Iterable[DatasetId]) -> dict[str, Any]:
+    """The facet `columnLineage` of a dashboard, as one of its queries tells it; as `column_lineage` but for the rows.
 
     What decides the query's rows stands beside each of its columns: what `dataset` says is of all that the dashboard
-    has, by other queries, too. Only what would be longer than 10,000 entries so is said there.
+    has, by other queries, too. Only what would be longer than 10,000 entries so is said there. Of a query of whose
+    columns none is known, nothing is said.
     """
-    columns = {column_of(label, column): made for column, made in told.columns.items()}
-    if len(columns) * len(told.rows) > _MOST_ENTRIES:
-        return _facet(columns, told.rows, named)
-    return _facet({column: made | told.rows for column, made in columns.items()}, (), named)
+    columns = {column_of(label, column): made for column, made in _known(told, named).items()}
+    if not columns:
+        return _facet({}, (), named, ())
+    wholes = _as_wholes(read, [*columns.values(), told.rows], named)
+    if len(columns) * (len(told.rows) + len(wholes)) > _MOST_ENTRIES:
+        return _facet(columns, told.rows, named, wholes)
+    lineage = _facet({column: made | told.rows for column, made in columns.items()}, (), named, ())
+    for made in lineage["fields"].values():
+        made["inputFields"] += wholes
+    return lineage
 
 
-def _facet(columns: Mapping[str, Iterable[Source]], rows: Iterable[Source], named: Named) -> dict[str, Any]:
+def as_whole(dataset: DatasetId, description: str = "") -> dict[str, Any]:
+    """An entry of a facet that says: the dataset takes part, and which of its columns, nobody knows."""
+    step = {"type": "INDIRECT", "subtype": "", "description": description, "masking": False}
+    return {"namespace": dataset.namespace, "name": dataset.name, "transformations": [step]}
+
+
+def _known(told: Statement, named: Named) -> dict[str, frozenset[Source]]:
+    """The columns of which something is known."""
+    return {
+        column: made
+        for column, made in told.columns.items()
+        if column not in told.gaps or any(named(source.table) for source in made)
+    }
+
+
+def _as_wholes(read: Iterable[DatasetId], told: Iterable[Iterable[Source]], named: Named) -> list[dict[str, Any]]:
+    by_columns = {named(source.table) for made in told for source in made}
+    return [as_whole(each, FROM_SQL) for each in sorted(set(read)) if each not in by_columns]
+
+
+def _facet(
+    columns: Mapping[str, Iterable[Source]], rows: Iterable[Source], named: Named, wholes: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
     return {
         "_schemaURL": _SCHEMA,
         "fields": {column: {"inputFields": _input_fields(made, named)} for column, made in columns.items()},
-        "dataset": _input_fields(rows, named),
+        "dataset": [*_input_fields(rows, named), *wholes],
     }
 
 

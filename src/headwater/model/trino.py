@@ -4,6 +4,9 @@
     UPDATE and MERGE: columns without inputs                    those that the SQL's text tells
     a schema that has only the columns read, or assigned        none: the table has others, too
     `$row_id` and the like as inputs                            none: they are no columns of the table
+    a table that is read, and in no column's inputs             it takes part as a whole: its rows were counted
+    where a materialized view has its rows                      the materialized view
+    EXECUTE IMMEDIATE, with the statement in quotes             that statement
     a SELECT that a comment says is a dashboard's               a run of that query's job, which feeds the dashboard
     60 to 110 kB of statistics and plans in run facets          their figures; the long texts stay in the log
 
@@ -13,17 +16,17 @@ Source: Trino 476, `io.trino.plugin.openlineage.OpenLineageListener`
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater.model.events import DatasetRef, RunEvent
 from headwater.model.names import DatasetId
-from headwater.model.objects import objects
+from headwater.model.objects import objects, text
 from headwater.sql.label import Label, label_of
 
 if TYPE_CHECKING:
-    from headwater.sql.columns import Statement
+    from headwater.sql.columns import Source, Statement
     from headwater.sql.reading import Parts
 
 _PRODUCER: Final = "/trino-openlineage"
@@ -31,6 +34,13 @@ _LONG: Final = ("trino_query_statistics", "trino_metadata")
 _LONGEST_TEXT: Final = 200
 # What may stand before the first word: white space, comments, and brackets around a query.
 _FIRST_WORD: Final = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(?P<word>[A-Za-z]+)")
+
+# Drivers that are given parameters send statements so; the comment before it stays before it.
+_IMMEDIATE: Final = re.compile(
+    r"(?P<before>(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+)EXECUTE\s+IMMEDIATE\s*'(?P<statement>(?:[^']|'')*+)'",
+    re.IGNORECASE,
+)
+_ROWS_OF_VIEW: Final = "$materialized_view_storage"
 
 _WRITES_BY_SQL: Final = frozenset({"UPDATE", "MERGE"})
 _QUERIES: Final = frozenset({"SELECT", "WITH", "TABLE", "VALUES"})
@@ -58,7 +68,10 @@ def as_meant(event: RunEvent) -> RunEvent:
 
 def _sql(event: RunEvent) -> str:
     query = event.job_facets.get("sql", {}).get("query")
-    return query if isinstance(query, str) else ""
+    if not isinstance(query, str):
+        return ""
+    immediate = _IMMEDIATE.match(query)
+    return query if immediate is None else immediate["before"] + immediate["statement"].replace("''", "'")
 
 
 def _first_word(sql: str) -> str:
@@ -85,15 +98,42 @@ def _written(output: DatasetRef, event: RunEvent, sql: str) -> DatasetRef:
     if lineage is None:
         return output
     told = _statement(event, sql) if word in _WRITES_BY_SQL else None
-    mended = {**lineage, **_real_columns(lineage)} if told is None else {**lineage, **_column_lineage(told, event)}
+    mended = {**lineage, **(_told_by_trino(lineage, event) if told is None else _column_lineage(told, event, sql))}
     return replace(output, facets={**output.facets, "columnLineage": mended})
 
 
-def _real_columns(lineage: Mapping[str, Any]) -> dict[str, Any]:
+def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any]:
+    """What Trino tells of columns that are some, and as a whole the tables that it read and tells of no column of."""
+    from headwater.model import sql_lineage  # as in `_of_dashboard`
+
+    told: dict[str, Any] = {}
+    fields = lineage.get("fields")
+    if isinstance(fields, dict):
+        told["fields"] = {
+            column: {**made, "inputFields": [*_real(made["inputFields"])]}
+            if isinstance(made, dict) and isinstance(made.get("inputFields"), list)
+            else made
+            for column, made in fields.items()
+        }
     listed = lineage.get("dataset")
-    if not isinstance(listed, list):
-        return {}
-    return {"dataset": [each for each in listed if not (isinstance(each, dict) and _is_hidden(each.get("field")))]}
+    told["dataset"] = [*_real(listed)] if isinstance(listed, list) else []
+    inputs = (made.get("inputFields") for made in told.get("fields", {}).values() if isinstance(made, dict))
+    named = {
+        (text(each, "namespace"), text(each, "name")) for some in (told["dataset"], *inputs) for each in objects(some)
+    }
+    read = sorted({each.id for each in event.inputs})
+    told["dataset"] += [sql_lineage.as_whole(each) for each in read if tuple(each) not in named]
+    return told
+
+
+def _real(inputs: list[Any]) -> Iterator[Any]:
+    """Without hidden columns; what a materialized view reads its rows from is the view."""
+    for each in inputs:
+        if not isinstance(each, dict):
+            yield each
+        elif not _is_hidden(each.get("field")):
+            name = each.get("name")
+            yield {**each, "name": name.removesuffix(_ROWS_OF_VIEW)} if isinstance(name, str) else each
 
 
 def _is_hidden(column: object) -> bool:
@@ -108,18 +148,18 @@ def _of_dashboard(mended: RunEvent, event: RunEvent, sql: str, label: Label) -> 
         return replace(mended, job=job)
     facets: dict[str, Mapping[str, Any]] = {"datasetType": {"datasetType": "DASHBOARD"}}
     if (told := _statement(event, sql)) is not None:
-        facets["columnLineage"] = _column_lineage(told, event, label)
+        facets["columnLineage"] = _column_lineage(told, event, sql, label)
     dashboard = DatasetRef(sql_lineage.dashboard_of(label), facets)
     return replace(mended, job=job, outputs=(*mended.outputs, dashboard))
 
 
-def _column_lineage(told: "Statement", event: RunEvent, label: Label | None = None) -> dict[str, Any]:
+def _column_lineage(told: "Statement", event: RunEvent, sql: str, label: Label | None = None) -> dict[str, Any]:
     from headwater.model import sql_lineage  # as in `_of_dashboard`
 
-    named = _Tables(event).named
-    return (
-        sql_lineage.column_lineage(told, named) if label is None else sql_lineage.dashboard_lineage(told, named, label)
-    )
+    named, read = _Tables(event, sql).named, [each.id for each in event.inputs]
+    if label is None:
+        return sql_lineage.column_lineage(told, named, read)
+    return sql_lineage.dashboard_lineage(told, named, label, read)
 
 
 def _statement(event: RunEvent, sql: str) -> "Statement | None":
@@ -128,36 +168,65 @@ def _statement(event: RunEvent, sql: str) -> "Statement | None":
     from headwater.sql.reading import AT_INTAKE, UnreadableSqlError
 
     try:
-        return statement(sql, "trino", _Tables(event).columns, AT_INTAKE, is_in_order=False)
+        told = statement(sql, "trino", _Tables(event, sql).columns, AT_INTAKE, is_in_order=False)
     except UnreadableSqlError:
         return None
+    columns = {column: _without_hidden(made) for column, made in told.columns.items()}
+    return replace(told, columns=columns, rows=_without_hidden(told.rows))
+
+
+def _without_hidden(sources: "Iterable[Source]") -> "frozenset[Source]":
+    return frozenset(source for source in sources if not _is_hidden(source.column))
 
 
 class _Tables:
-    """The datasets of an event by what its SQL calls them: the session's catalog and schema may be left out."""
+    """The datasets of an event by what its SQL calls them: the session's catalog and schema may be left out.
 
-    def __init__(self, event: RunEvent) -> None:
+    The SQL is one that could be read.
+    """
+
+    def __init__(self, event: RunEvent, sql: str) -> None:
         self._columns: dict[DatasetId, dict[str, None]] = {}
-        for dataset in (*event.inputs, *event.outputs):
+        self._sql = sql
+        told = [*event.inputs, *event.outputs]
+        for dataset in told:
             self._columns.setdefault(dataset.id, {}).update(dict.fromkeys(_fields(dataset.facets.get("schema"))))
-            for source in objects(dataset.facets.get("columnLineage", {}).get("dataset")):
-                name = DatasetId(str(source.get("namespace")), str(source.get("name")))
-                column = source.get("field")
-                if isinstance(column, str) and not _is_hidden(column):
-                    self._columns.setdefault(name, {})[column] = None
+        for source in objects([each for dataset in told for each in _listed(dataset)]):
+            name = DatasetId(str(source.get("namespace")), str(source.get("name")))
+            column = source.get("field")
+            if name in self._columns and isinstance(column, str) and not _is_hidden(column):
+                self._columns[name][column] = None
 
     def named(self, table: "Parts") -> DatasetId | None:
-        """The one dataset whose name ends so; None where there are none or several."""
-        found = [each for each in self._columns if tuple(each.name.split("."))[-len(table) :] == table]
-        return found[0] if len(found) == 1 else None
+        """The one dataset that the SQL calls so; None where there are none, or it may be several."""
+        found = self._candidates(table)
+        return found[0] if len(found) == 1 else self._named_by_no_other(table) if found else None
 
     def columns(self, table: "Parts") -> tuple[str, ...]:
         """Its columns that the statement reads or assigns, which are those that it can name, in no order."""
         name = self.named(table)
         return () if name is None else tuple(self._columns[name])
 
+    def _candidates(self, table: "Parts") -> list[DatasetId]:
+        """Those whose names end so, whichever of the dots belong to a part."""
+        end = ".".join(table)
+        return [each for each in self._columns if f".{each.name}".endswith(f".{end}")]
+
+    def _named_by_no_other(self, table: "Parts") -> DatasetId | None:
+        """The one that nothing else in the SQL names: beside `staging.orders`, `orders` is that of another schema."""
+        from headwater.sql.columns import tables_of  # as in `_of_dashboard`
+
+        others = [self._candidates(each) for each in tables_of(self._sql, "trino") if each != table]
+        left = [each for each in self._candidates(table) if not any(each in named for named in others)]
+        return left[0] if len(left) == 1 else None
+
+
+def _listed(dataset: DatasetRef) -> list[Any]:
+    listed = dataset.facets.get("columnLineage", {}).get("dataset")
+    return listed if isinstance(listed, list) else []
+
 
 def _fields(schema: Mapping[str, Any] | None) -> Iterator[str]:
     for field in objects(None if schema is None else schema.get("fields")):
-        if isinstance(name := field.get("name"), str):
+        if isinstance(name := field.get("name"), str) and not _is_hidden(name):
             yield name

@@ -143,6 +143,17 @@ def test_a_filter_of_one_query_reaches_no_columns_of_another(client: TestClient,
     assert [each["field"] for each in found["reached"] if each["field"]] == ["b.price"]
 
 
+def test_a_table_whose_rows_are_only_counted_reaches_the_dashboard(client: TestClient, tmp_path: Path) -> None:
+    counted = TWO.replace("SELECT country FROM", "SELECT count(*) AS n FROM")
+    ran = trino(3, "/* dashboard: ran */ SELECT count(*) AS n FROM lake.sales.suppliers", {"lake.sales.suppliers": []})
+    push_events(client, tmp_path / "two.yaml", counted, 1)
+    post(client, ran)
+
+    found = get(client, f"/api/v1/impact?nodeId=dataset:{quote(TRINO, safe='')}:lake.sales.suppliers")
+
+    assert {each["name"] for each in found["reached"] if each["namespace"] == "dashboards"} >= {"two", "ran"}
+
+
 def pushed_to(service: Service, folder: Path, text: str, *arguments: str) -> str:
     """What a push of the file prints."""
     (file := folder / "dashboards.yaml").write_text(text)

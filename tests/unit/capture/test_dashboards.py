@@ -145,6 +145,28 @@ def test_what_decides_about_the_rows_of_a_very_wide_query_is_told_once(tmp_path:
     assert {len(made["inputFields"]) for made in lineage["fields"].values()} == {1}
 
 
+def test_tables_of_which_no_column_is_told_feed_the_dashboard_though_its_columns_are_not_told(tmp_path: Path) -> None:
+    queries = [
+        {"name": "counted", "sql": "SELECT count(*) AS n FROM orders"},
+        {"name": "beside", "sql": "SELECT o.id FROM orders o CROSS JOIN (SELECT count(*) AS n FROM customers) c"},
+        {"name": "star", "sql": "SELECT * FROM nowhere"},
+        {"name": "partly", "sql": "SELECT *, price * 2 AS twice FROM nowhere"},
+    ]
+    text = {
+        "engine": "trino://t:1",
+        "catalog": "lake",
+        "schema": "s",
+        "dashboards": [{"name": "d", "queries": queries}],
+    }
+    (file := tmp_path / "dashboards.yaml").write_text(json.dumps(text))
+
+    counted, beside, star, partly = events(file)[1:]
+
+    assert [each["name"] for each in beside["inputs"]] == ["lake.s.orders", "lake.s.customers"]
+    assert all("columnLineage" not in each["outputs"][0].get("facets", {}) for each in (counted, beside, star))
+    assert edges(partly["outputs"][0]["facets"]["columnLineage"]) == {"partly.twice": ["lake.s.nowhere.price"]}
+
+
 def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever(file: Path) -> None:
     file.with_name("all.sql").write_text("DELETE FROM lake.sales.stats")
 

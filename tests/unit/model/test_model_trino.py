@@ -49,6 +49,11 @@ def event(
     return parsed
 
 
+def wholes(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The datasets that take part as a whole."""
+    return [each["name"] for each in entries if "field" not in each]
+
+
 def direct(lineage: Mapping[str, Any]) -> dict[str, list[str]]:
     return {
         column: [
@@ -113,6 +118,116 @@ def test_the_order_in_which_trino_lists_columns_is_not_the_tables() -> None:
 
     assert direct(merged.outputs[0].facets["columnLineage"]) == {"tot": []}
     assert direct(asked.outputs[0].facets["columnLineage"]) == {"v": ["lake.sales.o.v"], "id": ["lake.sales.o.id"]}
+
+
+def test_a_dot_in_a_tables_name_belongs_to_the_name() -> None:
+    target = table(
+        "lake.sales.my.stats",
+        "strange col",
+        lineage={"fields": {"strange col": {"inputFields": []}}, "dataset": [field("lake.sales.my.stats", "a")]},
+    )
+    update = 'UPDATE "my.stats" SET "strange col" = "strange col" || a'
+    select = '/* dashboard: d */ SELECT "Strange Col" AS x FROM sales."my.stats"'
+
+    updated = as_meant(event(update, outputs=[target]))
+    asked = as_meant(event(select, inputs=[table("lake.sales.my.stats", "strange col")]))
+
+    assert direct(updated.outputs[0].facets["columnLineage"]) == {
+        "strange col": ["lake.sales.my.stats.a", "lake.sales.my.stats.strange col"]
+    }
+    assert direct(asked.outputs[0].facets["columnLineage"]) == {"x": ["lake.sales.my.stats.strange col"]}
+
+
+def test_beside_a_table_of_a_named_schema_the_same_name_alone_is_the_other_table() -> None:
+    sql = "/* dashboard: d */ SELECT o.id, s.id AS staged FROM orders o JOIN staging.orders s ON o.id = s.id"
+
+    mended = as_meant(event(sql, inputs=[table("lake.staging.orders", "id"), table("lake.sales.orders", "id")]))
+
+    assert direct(mended.outputs[0].facets["columnLineage"]) == {
+        "id": ["lake.sales.orders.id"],
+        "staged": ["lake.staging.orders.id"],
+    }
+
+
+def test_a_table_whose_rows_are_only_counted_takes_part_as_a_whole() -> None:
+    orders, customers = table("lake.s.orders", "id"), table("lake.s.customers")
+    insert = "INSERT INTO stats SELECT id, (SELECT count(*) FROM customers) FROM orders"
+    inserted = table(
+        "lake.s.stats",
+        "id",
+        "n",
+        lineage={
+            "fields": {"id": {"inputFields": [field("lake.s.orders", "id")]}, "n": {"inputFields": []}},
+            "dataset": [field("lake.s.orders", "id")],
+        },
+    )
+    updated = table(
+        "lake.s.stats",
+        "n",
+        lineage={"fields": {"n": {"inputFields": []}}, "dataset": [field("lake.s.stats", "$row_id")]},
+    )
+
+    asked = as_meant(event("/* dashboard: d, query: q */ SELECT count(*) AS n FROM customers", inputs=[customers]))
+    told = as_meant(event(insert, inputs=[orders, customers], outputs=[inserted]))
+    update = as_meant(
+        event("UPDATE stats SET n = (SELECT count(*) FROM customers)", inputs=[customers], outputs=[updated])
+    )
+
+    assert wholes(asked.outputs[0].facets["columnLineage"]["fields"]["q.n"]["inputFields"]) == ["lake.s.customers"]
+    assert wholes(told.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.customers"]
+    assert direct(update.outputs[0].facets["columnLineage"]) == {"n": []}
+    assert wholes(update.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.customers"]
+
+
+def test_a_column_of_which_nothing_is_known_is_not_told_as_made_from_nothing() -> None:
+    sql = (
+        "/* dashboard: d */ SELECT * FROM TABLE(exclude_columns(input => TABLE(orders), columns => DESCRIPTOR(price)))"
+    )
+
+    mended = as_meant(event(sql, inputs=[table("lake.s.orders", "id", "price")]))
+
+    assert mended.outputs[0].facets["columnLineage"]["fields"] == {}
+    assert not mended.outputs[0].facets["columnLineage"]["dataset"]
+
+
+def test_hidden_columns_are_no_inputs_and_their_table_is_one() -> None:
+    lineage = {"fields": {"path": {"inputFields": [field("lake.s.orders", "$path")]}}, "dataset": []}
+    read = [table("lake.s.orders", "$path")]
+
+    told = as_meant(event("INSERT INTO paths SELECT 1", inputs=read, outputs=[table("p", "path", lineage=lineage)]))
+    asked = as_meant(event('/* dashboard: d */ SELECT "$path" AS path, 1 AS n FROM orders', inputs=read))
+
+    assert told.outputs[0].facets["columnLineage"]["fields"] == {"path": {"inputFields": []}}
+    assert wholes(told.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.orders"]
+    assert wholes(asked.outputs[0].facets["columnLineage"]["fields"]["n"]["inputFields"]) == ["lake.s.orders"]
+
+
+def test_where_a_materialized_view_keeps_its_rows_is_the_view() -> None:
+    lineage = {
+        "fields": {"total": {"inputFields": [field("lake.s.mv", "total")]}},
+        "dataset": [field("lake.s.mv$materialized_view_storage", "total")],
+    }
+
+    mended = as_meant(
+        event("INSERT INTO t SELECT * FROM mv", inputs=[table("lake.s.mv")], outputs=[table("t", lineage=lineage)])
+    )
+
+    assert [each["name"] for each in mended.outputs[0].facets["columnLineage"]["dataset"]] == ["lake.s.mv"]
+
+
+def test_a_statement_in_the_quotes_of_execute_immediate_is_that_statement() -> None:
+    update = "execute immediate 'UPDATE lake.sales.stats SET n = n + ? WHERE v = ''2'' AND tot > ?' USING 1, 2"
+    select = "EXECUTE IMMEDIATE '/* dashboard: d, query: q */ SELECT v FROM lake.s.o WHERE id > ?' USING 1"
+    before = "/* dashboard: d */ EXECUTE IMMEDIATE 'SELECT 1'"
+
+    updated = as_meant(event(update, outputs=[UPDATED]))
+    asked = as_meant(event(select, inputs=[table("lake.s.o", "v", "id")]))
+
+    assert direct(updated.outputs[0].facets["columnLineage"]) == {"n": ["lake.sales.stats.n"]}
+    assert [each["field"] for each in updated.outputs[0].facets["columnLineage"]["dataset"]] == ["tot", "v"]
+    assert asked.job == JobId("dashboards", "d.q")
+    assert direct(asked.outputs[0].facets["columnLineage"]) == {"q.v": ["lake.s.o.v"]}
+    assert as_meant(event(before)).job == JobId("dashboards", "d")
 
 
 def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> None:

@@ -93,8 +93,9 @@ def _query(time: datetime, file: Dashboards, asked: Asked) -> bytes:
     if asked.told is None:
         return _job(time, asked.dashboard, label, {"sql": sql}, (), None)
     named = partial(dataset, file)
-    lineage = sql_lineage.dashboard_lineage(asked.told, named, label)
-    return _job(time, asked.dashboard, label, {"sql": sql}, map(named, asked.told.reads), lineage)
+    reads = [*map(named, asked.told.reads)]
+    lineage = sql_lineage.dashboard_lineage(asked.told, named, label, reads)
+    return _job(time, asked.dashboard, label, {"sql": sql}, reads, lineage)
 
 
 def _tables(time: datetime, file: Dashboards, dashboard: Dashboard) -> bytes:
@@ -126,7 +127,8 @@ def _job(
     lineage: Mapping[str, Any] | None,
 ) -> bytes:
     target = sql_lineage.dashboard_of(label)
-    told: dict[str, DatasetFacet] = {} if lineage is None else {"columnLineage": column_facet(lineage)}
+    columns = None if lineage is None else column_facet(lineage)
+    told: dict[str, DatasetFacet] = {} if columns is None else {"columnLineage": columns}
     name = sql_lineage.job_of(label)
     job = Job(namespace=name.namespace, name=name.name, facets={**_about(dashboard), **facets})
     inputs = [InputDataset(namespace=each.namespace, name=each.name) for each in reads]
