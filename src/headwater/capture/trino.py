@@ -43,6 +43,10 @@ _ON_HIVE: Final = frozenset({"hive", "delta_lake", "hudi"})
 _SECRET: Final = re.compile(r"\$\{[A-Za-z][A-Za-z0-9_-]*:[^}]+\}")
 """What Trino fills in when it starts: https://trino.io/docs/476/security/secrets.html."""
 _METASTORE: Final = "hive.metastore.uri"
+_GOES_ON: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
+_PROPERTY: Final = re.compile(r"(?P<key>(?:\\.|[^\\=:\s])+)\s*[=:]?\s*(?P<value>.*)")
+_ESCAPED: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))")
+_BLANKS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 @attrs.define(kw_only=True)
@@ -75,7 +79,7 @@ class Meant(NamedTuple):
 def namespace_of(etc: Path) -> str | None:
     """The namespace of this Trino's tables, as its OpenLineage listener gives it; None where it has no listener."""
     for file in sorted(etc.glob("*.properties")):
-        properties = read_properties(file.read_text())
+        properties = _properties_in(file) or {}
         if properties.get("event-listener.name") == "openlineage":
             uri = properties.get(f"{_LISTENER}.trino.uri")
             return properties.get(f"{_LISTENER}.namespace") if uri is None else engine_namespace(uri)
@@ -98,7 +102,7 @@ def engine_namespace(uri: str) -> str:
 
 
 def catalogs_in(etc: Path) -> list[Meant]:
-    """The catalogs that `etc/catalog` configures, by name.
+    """The catalogs that `etc/catalog` configures, by name; of one whose file cannot be read nothing is known.
 
     Raises:
         SetupError: there is no such folder.
@@ -106,14 +110,42 @@ def catalogs_in(etc: Path) -> list[Meant]:
     folder = etc / "catalog"
     if not folder.is_dir():
         raise SetupError(f"{folder} is no folder: name Trino's configuration folder, which has a folder `catalog`")
-    files = sorted(folder.glob("*.properties"))
-    return [each for file in files if (each := meant(file.stem, read_properties(file.read_text()))) is not None]
+    found = []
+    for file in sorted(folder.glob("*.properties")):
+        properties = _properties_in(file)
+        each = Meant(file.stem, None, f"{file} cannot be read") if properties is None else meant(file.stem, properties)
+        if each is not None:
+            found.append(each)
+    return found
+
+
+def _properties_in(file: Path) -> dict[str, str] | None:
+    """None where it cannot be read: it may be another user's, or gone since it was listed."""
+    try:
+        return read_properties(file.read_text(encoding="latin-1"))
+    except OSError:
+        return None
 
 
 def read_properties(text: str) -> dict[str, str]:
-    """The properties of a Java properties file, in the plain form that Trino's have."""
-    pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith(("#", "!")))
-    return {key.strip(): value.strip() for key, is_pair, value in pairs if is_pair}
+    r"""The properties of a Java properties file.
+
+    >>> read_properties("# ours\nconnection-url = jdbc\\:mysql\\://db\\:3306\nmetastore : \\\n  thrift\\u003a//m")
+    {'connection-url': 'jdbc:mysql://db:3306', 'metastore': 'thrift://m'}
+
+    Source: Java 17, `java.util.Properties.load`, which Trino reads them by: ISO 8859-1, lines that go on, escapes
+    """
+    lines = _GOES_ON.sub(r"\1", "\n".join(line.lstrip() for line in text.splitlines() if not _is_comment(line)))
+    pairs = (found for line in lines.split("\n") if (found := _PROPERTY.match(line)) is not None)
+    return {_unescaped(pair["key"]): _unescaped(pair["value"].rstrip()) for pair in pairs}
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith(("#", "!"))
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _BLANKS.get(found[2], found[2]), text)
 
 
 def meant(name: str, properties: Properties) -> Meant | None:

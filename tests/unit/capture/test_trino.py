@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 from headwater.capture.outlet import Outlet
-from headwater.capture.trino import Meant, TrinoWatcher, catalogs_in, engine_namespace, meant, namespace_of
+from headwater.capture.trino import (
+    Meant,
+    TrinoWatcher,
+    catalogs_in,
+    engine_namespace,
+    meant,
+    namespace_of,
+    read_properties,
+)
 from headwater.errors import InvalidInputError, SetupError
 
 
@@ -126,6 +134,35 @@ def test_the_listener_says_what_this_trino_is_called(etc: Path) -> None:
 
     assert before is None
     assert namespace_of(etc) == "trino://trino.example:8080"
+
+
+def test_a_file_that_cannot_be_read_hides_no_other_catalog(etc: Path) -> None:
+    (etc / "node.properties").mkdir()
+    (etc / "catalog" / "folder.properties").mkdir()
+    (etc / "catalog" / "shop.properties").write_bytes(
+        b"# gr\xfc\xdfe\nconnector.name : mysql\nconnection-url : jdbc\\:mysql\\://db\\:3306\nconnection-password=\xfc\n"
+    )
+
+    folder, lake, shop = catalogs_in(etc)
+
+    assert (folder.name, folder.facet) == ("folder", None)
+    assert "folder.properties cannot be read" in folder.why
+    assert said(lake) == {"type": "glue", "warehouseUri": "s3://wh"}
+    assert said(shop) == {"namespace": "mysql://db:3306", "prefix": ""}
+    assert namespace_of(etc) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "properties"),
+    [
+        ("a=b=c\n  b:d\nc d\n", {"a": "b=c", "b": "d", "c": "d"}),
+        ("a=x\\\n   y\nb=x\\\\\nc=z", {"a": "xy", "b": "x\\", "c": "z"}),
+        ("# a=b\n! c=d\n\n   \nkey\\ with\\=signs = v", {"key with=signs": "v"}),
+        ("empty=\nalone", {"empty": "", "alone": ""}),
+    ],
+)
+def test_properties_are_read_as_java_reads_them(text: str, properties: dict[str, str]) -> None:
+    assert read_properties(text) == properties
 
 
 def test_an_address_without_a_host_is_refused() -> None:
