@@ -3,20 +3,31 @@
 import re
 from typing import Final
 
+from headwater.model.credentials import without_secrets
+
 _SHOWN: Final = frozenset(
     ("catalog-type", "connector", "format", "path", "scan.startup.mode", "sink.partitioner", "table-name", "topic")
 )
-_OPTION: Final = re.compile(r"'(?P<key>[A-Za-z][\w.-]*)'(?P<equals>\s*=\s*)'(?:[^']|'')*'")
+_BETWEEN: Final = r"(?:\s|--[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_TEXT: Final = r"(?:[uU]&|_\w+)?'(?:[^']|'')*+'"
+_OPTION: Final = re.compile(
+    rf"'(?P<key>[A-Za-z][\w.-]*+)'(?P<equals>{_BETWEEN}={_BETWEEN}){_TEXT}(?:{_BETWEEN}{_TEXT})*+"
+)
+"""One value may be several texts beside each other, with comments between all parts."""
 
 
 def shown_sql(sql: str) -> str:
-    """The text with the values of options hidden, but for those of a few that name things.
+    r"""The text with the values of options hidden, but for those of a few that name things.
 
     >>> shown_sql("INSERT INTO t /*+ OPTIONS('sink.password'='x') */ SELECT 'a' FROM s WHERE b = 'c'")
     "INSERT INTO t /*+ OPTIONS('sink.password'='***') */ SELECT 'a' FROM s WHERE b = 'c'"
+    >>> shown_sql("WITH ('password' /* of ann */ = U&'x' -- or\n 'y', 'topic' = 't')")
+    "WITH ('password' /* of ann */ = '***', 'topic' = 't')"
+    >>> shown_sql("WITH ('path' = 's3://key:x@lake/raw')")
+    "WITH ('path' = 's3://lake/raw')"
     """
 
     def hidden(found: re.Match[str]) -> str:
-        return found[0] if found["key"] in _SHOWN else f"'{found['key']}'{found['equals']}'***'"
+        return without_secrets(found[0]) if found["key"] in _SHOWN else f"'{found['key']}'{found['equals']}'***'"
 
     return _OPTION.sub(hidden, sql)
