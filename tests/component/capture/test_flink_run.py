@@ -82,6 +82,36 @@ stream.execute("by a stream")
 """
 
 
+_HINTS = """
+CREATE TABLE orders (id BIGINT, supplier STRING) WITH ('connector' = 'kafka', 'topic' = 'orders', 'format' = 'json',
+  'properties.bootstrap.servers' = '127.0.0.1:1', 'scan.startup.mode' = 'earliest-offset');
+CREATE TABLE copy (id BIGINT, supplier STRING) WITH (
+  'connector' = 'filesystem', 'path' = 'file://{home}/copy', 'format' = 'json');
+EXECUTE STATEMENT SET BEGIN
+INSERT INTO copy SELECT id, supplier FROM orders
+  UNION ALL SELECT id, supplier
+  FROM orders /*+ OPTIONS('topic' = 'older', 'properties.sasl.jaas.config' = 'hunter2') */;
+INSERT INTO copy /*+ OPTIONS('path' = 'file://{home}/elsewhere') */ SELECT id, supplier FROM orders;
+END;
+COMPILE AND EXECUTE PLAN 'file://{home}/one.json' FOR INSERT INTO copy SELECT id, supplier FROM orders;
+EXECUTE PLAN 'file://{home}/one.json';
+"""
+
+_IN_NO_CATALOG = """
+import sys
+from pyflink.table import DataTypes, EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
+
+def files(name):
+    schema = Schema.new_builder().column("id", DataTypes.BIGINT()).column("supplier", DataTypes.STRING()).build()
+    described = TableDescriptor.for_connector("filesystem").schema(schema).format("json")
+    return described.option("path", f"file://{sys.argv[1]}/{name}").build()
+
+environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+environment.from_descriptor(files("orders")).execute_insert(files("copy"))
+environment.from_elements([(1, "acme")], ["id", "supplier"]).execute_insert(files("copy"))
+"""
+
+
 _WINDOWS = """
 CREATE CATALOG lake WITH ('type'='iceberg', 'catalog-impl'='org.apache.iceberg.jdbc.JdbcCatalog',
   'uri'='jdbc:sqlite:{home}/catalog.db', 'warehouse'='file://{home}/lake');
@@ -181,6 +211,40 @@ def test_a_file_of_sql_is_a_graph_of_physical_names_and_columns(work: Work) -> N
     assert told["runId"] == run_of_job(told["jobId"], flink_job["start-time"])
     log = httpx.get(f"{work.service.url}/api/v1/events/lineage?limit=100", timeout=60).text
     assert "hunter2" not in log + done.stdout + done.stderr
+
+
+def test_what_hints_and_plans_say_is_what_is_read_and_written(work: Work) -> None:
+    done = work.run("job.sql", _HINTS.format(home=work.home), "--file", str(work.home / "events.jsonl"))
+
+    assert done.returncode == 0, done.stderr
+    of_set, compiled, planned = map(json.loads, (work.home / "events.jsonl").read_text().splitlines())
+    kafka, copy, elsewhere = "kafka://127.0.0.1:1", f"{work.home}/copy", f"{work.home}/elsewhere"
+    fields = {
+        output["name"]: {(one["namespace"], one["name"]) for one in made["inputFields"]}
+        for output in of_set["outputs"]
+        for column, made in output["facets"]["columnLineage"]["fields"].items()
+        if column == "id"
+    }
+    assert {(one["namespace"], one["name"]) for one in of_set["inputs"]} == {(kafka, "orders"), (kafka, "older")}
+    assert fields == {copy: {(kafka, "orders"), (kafka, "older")}, elsewhere: {(kafka, "orders")}}
+    assert ([one["name"] for one in compiled["inputs"]], [one["name"] for one in compiled["outputs"]]) == (
+        ["orders"],
+        [copy],
+    )
+    assert planned["run"]["facets"]["extractionError"]["failedTasks"] == 1
+    assert "hunter2" not in (work.home / "events.jsonl").read_text()
+
+
+def test_tables_that_are_in_no_catalog_are_named_by_what_they_reach(work: Work) -> None:
+    done = work.run("job.py", _IN_NO_CATALOG, "--file", str(work.home / "events.jsonl"), "--", str(work.home))
+
+    assert done.returncode == 0, done.stderr
+    read, made = map(json.loads, (work.home / "events.jsonl").read_text().splitlines())
+    assert [one["name"] for one in read["inputs"]] == [f"{work.home}/orders"]
+    assert [[one["name"] for one in event["outputs"]] for event in (read, made)] == [[f"{work.home}/copy"]] * 2
+    assert [one["columns"] for one in json.loads(done.stdout)] == [2, 2]
+    (error,) = made["run"]["facets"]["extractionError"]["errors"]
+    assert error["errorMessage"] == "a table of the connector 'python-input-format' cannot be named"
 
 
 def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them_and_its_jobs_ends_by_the_watcher(work: Work) -> None:

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from headwater.capture.flink.told import Submitted, flow_of, start_event
 from headwater.model.events import parse_event
 from headwater.model.names import JobId
@@ -84,3 +86,56 @@ def test_what_cannot_be_named_or_seen_through_is_counted_in_the_run_and_never_in
         "a DataStream program is not seen through: OpenLineage's listener tells its datasets",
         "a table of the connector 'faker' cannot be named",
     ]
+
+
+def test_a_topic_whose_records_are_only_counted_is_what_the_output_is_made_from() -> None:
+    source, target = _topic("a", _column("x")), _topic("t", _column("n"))
+    counted = _write(source, target)
+    counted["tree"]["expressions"] = [{"kind": "literal"}]
+
+    event = _told(counted)
+
+    assert [one["name"] for one in event["inputs"]] == ["a"]
+    assert "columnLineage" not in event["outputs"][0]["facets"]
+
+
+def test_a_column_of_which_nothing_is_known_is_not_told_as_made_from_nothing() -> None:
+    source, target = _topic("a", _column("x")), _topic("t", _column("p"), _column("q"))
+    strange = _write(source, target, 0)
+    strange["tree"]["expressions"].append({"kind": "unknown", "class": "RexSomething"})
+
+    event = _told(strange)
+
+    assert _fields(event["outputs"][0]) == {"p": ["a.x"]}
+    assert event["run"]["facets"]["extractionError"]["failedTasks"] == 1
+
+
+def test_one_table_under_two_hints_is_two_topics() -> None:
+    other = {**_topic("a", _column("x")), "name": ["c", "d", "a", "topic=b"]}
+    other["options"] = {**other["options"], "topic": "b"}
+    target = _topic("t", _column("p"))
+
+    event = _told(_write(_topic("a", _column("x")), target, 0), _write(other, target, 0))
+
+    assert [one["name"] for one in event["inputs"]] == ["a", "b"]
+    assert _fields(event["outputs"][0]) == {"p": ["a.x", "b.x"]}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "'password' = 'hunter2'",
+        "'password' /* of ann's */ = -- kept\n 'hunter2'",
+        "'password' = U&'hunter2'",
+        "'password' = 'one' \n 'hunter2'",
+        "'path' = 's3://ann:hunter2@lake/raw'",
+    ],
+)
+def test_a_secret_among_the_options_is_not_told_however_it_is_written(option: str) -> None:
+    sql = f"INSERT INTO b SELECT x FROM a /*+ OPTIONS({option}, 'topic' = 'orders') */"
+
+    event = _told(_write(_topic("a", _column("x")), _topic("b", _column("y")), 0), sql=sql)
+
+    said = event["job"]["facets"]["sql"]["query"]
+    assert "hunter2" not in said
+    assert "'topic' = 'orders'" in said

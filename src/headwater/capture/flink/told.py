@@ -65,6 +65,7 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
     """The flow of a job's statements; `unseen` are reasons why some could not be looked at."""
     flow = Flow(gaps=[_worded(reason) for reason in unseen])
     lineages: defaultdict[DatasetId, list[StatementLineage[DatasetId]]] = defaultdict(list)
+    read: defaultdict[DatasetId, set[DatasetId]] = defaultdict(set)
     for write in writes:
         known = {tuple(table["name"]): _known(table, flow) for table in write["tables"]}
         for found in known.values():
@@ -74,10 +75,13 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
             flow.outputs |= {one.id: one for one in target.datasets}
             for one in target.datasets:
                 lineages[one.id].append(_lineage(write, target, known, flow))
+                read[one.id].update(source.id for found in known.values() for source in found.datasets)
     for id, found_lineages in lineages.items():
         columns, dataset = _together(found_lineages)
-        flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
-        flow.columns += len(columns)
+        named = {one.dataset for inputs in (*columns.values(), dataset) for one in inputs}
+        if columns and read[id] <= named:  # else the facet would deny what is read, as where its rows are only counted
+            flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
+            flow.columns += len(columns)
     flow.gaps = list(dict.fromkeys(flow.gaps))
     return flow
 
@@ -116,11 +120,16 @@ def _known(table: Mapping[str, Any], flow: Flow) -> _Known:
 def _lineage(
     write: Mapping[str, Any], target: _Known, known: Mapping[TableName, _Known], flow: Flow
 ) -> StatementLineage[DatasetId]:
-    """Column lineage by dataset; a list of topics is read as one table, each of whose columns is in every topic."""
+    """Column lineage by dataset; a list of topics is read as one table, each of whose columns is in every topic.
+
+    A column of which nothing is known is left out: one without inputs is made from nothing, as literals are.
+    """
     by_table = column_lineage(write["tree"], write["columns"], lambda table: table)
     flow.gaps += [f"column lineage ends at {gap.kind}" for gap in by_table.gaps]
+    unknown = {name for gap in by_table.gaps for name in gap.columns if not by_table.columns[name]}
+    known_columns = {name: inputs for name, inputs in by_table.columns.items() if name not in unknown}
     return StatementLineage(
-        {target.fields[name]: _in_datasets(inputs, known) for name, inputs in by_table.columns.items()},
+        {target.fields[name]: _in_datasets(inputs, known) for name, inputs in known_columns.items()},
         _in_datasets(by_table.dataset, known),
         by_table.gaps,
     )

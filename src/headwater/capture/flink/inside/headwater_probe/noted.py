@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .java import Java, items, kind_of
-from .tables import described, target_columns
+from .tables import described, naming, resolved, target_columns
 from .tree import tree
 
 _WRITES = frozenset(("SinkModifyOperation", "CreateTableASOperation", "ReplaceTableAsOperation"))
 
 
 class Write(NamedTuple):
-    """A query and the table that it goes into; None for a query whose rows come back to the program."""
+    """A query and the table that it goes into; None for a query whose rows come back to the program.
 
-    target: list[str] | None
+    The table is named as `tables.described` takes it; one that is in no catalog is described already.
+    """
+
+    target: list[str] | dict[str, Any] | None
     tree: dict[str, Any]
 
 
@@ -31,7 +34,9 @@ def writes(environment: Java, operation: Java) -> Iterator[Write]:
         for one in items(operation.getOperations()):
             yield from writes(environment, one)
     elif kind in _WRITES:
-        yield Write(_identifier(operation, kind), query_tree(environment, operation.getChild()))
+        yield Write(_target(operation, kind), query_tree(environment, operation.getChild()))
+    elif kind == "CompileAndExecutePlanOperation":
+        yield from writes(environment, operation.getOperation())
     elif kind.endswith("QueryOperation"):
         yield Write(None, query_tree(environment, operation))
 
@@ -45,32 +50,41 @@ def query_tree(environment: Java, query: Java) -> dict[str, Any]:
 
 def told(environment: Java, write: Write) -> dict[str, Any]:
     """A write with its tables described, as they are once it is executed."""
-    tables = [described(environment, list(name)) for name in _tables(write.tree)]
+    tables = [
+        described(environment, list(name)) if source is None else {**source, "name": list(name)}
+        for name, source in _tables(write.tree).items()
+    ]
     said: dict[str, Any] = {"tree": write.tree, "tables": tables}
     if write.target is not None:
-        target = described(environment, write.target)
+        target = write.target if isinstance(write.target, dict) else described(environment, write.target)
         said |= {"target": target, "columns": target_columns(target)}
     return said
 
 
-def _identifier(operation: Java, kind: str) -> list[str]:
-    if kind == "SinkModifyOperation":
-        identifier = operation.getContextResolvedTable().getIdentifier()
-    else:
-        identifier = operation.getCreateTableOperation().getTableIdentifier()
+def _target(operation: Java, kind: str) -> list[str] | dict[str, Any]:
+    if kind != "SinkModifyOperation":
+        return _name(operation.getCreateTableOperation().getTableIdentifier())
+    table = operation.getContextResolvedTable()
+    if table.isAnonymous():
+        return {"name": [str(table.getIdentifier().getObjectName())], **resolved(table.getResolvedTable())}
+    hinted = sorted(naming(operation.getDynamicOptions() or {}).items())
+    return [*_name(table.getIdentifier()), *(f"{key}={value}" for key, value in hinted)]
+
+
+def _name(identifier: Java) -> list[str]:
     return [str(identifier.getCatalogName()), str(identifier.getDatabaseName()), str(identifier.getObjectName())]
 
 
-def _tables(node: Any) -> list[tuple[str, ...]]:  # noqa: ANN401  (JSON)
-    """The tables anywhere in a tree, each once."""
-    found: dict[tuple[str, ...], None] = {}
+def _tables(node: Any) -> dict[tuple[str, ...], dict[str, Any] | None]:  # noqa: ANN401  (JSON)
+    """The tables anywhere in a tree, each once, with what is known of one that is in no catalog."""
+    found: dict[tuple[str, ...], dict[str, Any] | None] = {}
     pending = [node]
     while pending:
         one = pending.pop()
         if isinstance(one, dict):
             if one.get("kind") == "LogicalTableScan":
-                found[tuple(one["table"])] = None
+                found[tuple(one["table"])] = one.get("source")
             pending.extend(one.values())
         elif isinstance(one, list):
             pending.extend(one)
-    return list(found)
+    return found

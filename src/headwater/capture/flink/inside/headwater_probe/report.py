@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .java import Java
+from .java import Java, kind_of
 from .noted import Write, told, writes
 
 
@@ -24,10 +24,10 @@ class Report:
         self._out.flush()
 
     def noted(self, environment: Java, operation: Callable[[], Java | None]) -> list[Write | str]:
-        """What an operation will do; the class of the error where that cannot be seen."""
+        """What an operation will do; its class where nothing is known of it, that of the error where it is not seen."""
         try:
             found = operation()
-            return [] if found is None else list(writes(environment, found))
+            return [] if found is None else list(writes(environment, found)) or [kind_of(found)]
         except Exception as unseen:
             return [type(unseen).__name__]
 

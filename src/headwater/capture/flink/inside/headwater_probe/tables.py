@@ -36,23 +36,45 @@ _OPTIONS = frozenset(
 )
 """The options that name something. All others stay here: any of them may be a secret."""
 
+_PARTS = 3
+"""Of a name in a catalog."""
+
 
 def described(environment: Java, name: list[str]) -> dict[str, Any]:
-    """The table of that name (catalog, database, table); `{"name": …}` alone where the catalog does not have it."""
+    """The table of that name: catalog, database, table, and options of a hint (`topic=other`) in place of its own.
+
+    `{"name": …}` alone where there is no such name, or the catalog does not have it.
+    """
+    if len(name) < _PARTS:
+        return {"name": name}
     manager = environment.getCatalogManager()
-    identifier = get_gateway().jvm.org.apache.flink.table.catalog.ObjectIdentifier.of(*name)
+    identifier = get_gateway().jvm.org.apache.flink.table.catalog.ObjectIdentifier.of(*name[:_PARTS])
     found = optional(manager.getTable(identifier))
     if found is None:
         return {"name": name}
     table = found.getResolvedTable()
+    said = {**resolved(table), "name": name}
     options = {str(key): str(value) for key, value in dict(table.getOptions()).items()}
-    columns = [_column(one) for one in items(table.getResolvedSchema().getColumns())]
-    said: dict[str, Any] = {"name": name, "options": _public(options), "columns": columns}
+    hinted = dict(change.split("=", 1) for change in name[_PARTS:])
+    options |= hinted
+    said["options"] |= hinted
     try:
         iceberg = _iceberg(optional(manager.getCatalog(name[0])), name, options)
     except Exception as unknown:  # a catalog that does not answer: all else of the statement is known
         return {**said, "unknown": type(unknown).__name__}
     return {**said, "iceberg": iceberg} if iceberg else said
+
+
+def resolved(table: Java) -> dict[str, Any]:
+    """Options and columns of a table that is known itself, whether a catalog has it or not."""
+    options = {str(key): str(value) for key, value in dict(table.getOptions()).items()}
+    columns = [_column(one) for one in items(table.getResolvedSchema().getColumns())]
+    return {"options": naming(options), "columns": columns}
+
+
+def naming(options: Mapping[str, str]) -> dict[str, str]:
+    """The options that name something; any of the others may be a secret."""
+    return {str(key): str(value) for key, value in dict(options).items() if key in _OPTIONS}
 
 
 def target_columns(table: Mapping[str, Any]) -> list[str]:
@@ -71,10 +93,6 @@ def _column(column: Java) -> dict[str, Any]:
         said["metadata"] = str(optional(column.getMetadataKey()) or column.getName())
     comment = optional(column.getComment())
     return {**said, "comment": str(comment)} if comment else said
-
-
-def _public(options: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in options.items() if key in _OPTIONS}
 
 
 def _iceberg(catalog: Java | None, name: list[str], options: Mapping[str, str]) -> dict[str, Any] | None:
@@ -105,5 +123,5 @@ def _loaded(catalog: Java, name: str, path: list[str], properties: Mapping[str, 
         "location": str(table.location()),
         "format": table.properties().get("write.format.default"),
         "table": ".".join([name, *path]),
-        "catalog": _public(properties),
+        "catalog": naming(properties),
     }

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .java import Java, field, items, kind_of
+from .tables import naming, resolved
 
 Json = dict[str, Any]
 
@@ -75,8 +76,20 @@ def _type(rex: Java) -> str:
 
 
 def _scan(rel: Java) -> Json:
-    name = [str(part) for part in items(rel.getTable().getQualifiedName())]
-    return {"table": name[:3]}  # behind them may stand which metadata is read
+    """The table's name, behind it what a hint says otherwise of what the table is: `topic=other`.
+
+    A table that is in no catalog is described here, since it cannot be looked up.
+    """
+    table = rel.getTable()
+    name = [str(part) for part in items(table.getQualifiedName())]
+    if kind_of(table) == "TableSourceTable" and table.contextResolvedTable().isAnonymous():
+        return {"table": name[:1], "source": resolved(table.contextResolvedTable().getResolvedTable())}
+    hinted = {}
+    for hint in items(rel.getHints()):
+        if str(field(hint, "hintName")) == "OPTIONS":
+            hinted.update(naming(field(hint, "kvOptions")))
+    changes = [f"{key}={value}" for key, value in sorted(hinted.items())]
+    return {"table": [*name[:3], *changes]}  # behind the name may stand which metadata is read
 
 
 def _project(rel: Java) -> Json:
