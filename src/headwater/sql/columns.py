@@ -12,7 +12,7 @@ from sqlglot.schema import MappingSchema
 from headwater.sql.flat import as_called
 from headwater.sql.flow import Setting, TableColumns, flow_of
 from headwater.sql.made import NOTHING, Flow, Inputs, Place, merged
-from headwater.sql.names import mark, rules_of
+from headwater.sql.names import mark, name_by_place, rules_of
 from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, understood
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
 from headwater.sql.ways import How
@@ -120,6 +120,7 @@ class _Reader:
         schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in called.items()}
         tables = {name: TableColumns([*columns.values()]) for name, columns in called.items()}
         marked = query.copy()
+        name_by_place(marked, self.dialect)
         mark(marked)
         qualified = qualify(
             marked,

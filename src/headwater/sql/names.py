@@ -20,6 +20,10 @@ _PLACES: Final = "headwater_places"
 _GROUPINGS: Final = (exp.Group, exp.Tuple, exp.Paren, exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
+_BY_PLACE: Final = frozenset({"athena", "presto", "trino"})
+"""Dialects of which what has no name is named by its place; sqlglot's own names for that are others."""
+
+
 class Rules(NamedTuple):
     """Where a dialect lets a name of the answer stand; `first`: where it hides a column of that name."""
 
@@ -59,6 +63,21 @@ SPARK-27561 and SPARK-31519; DuckDB 1.x as it answers.
 def rules_of(dialect: str) -> Rules:
     """What holds in a dialect, by sqlglot's name for it."""
     return _RULES.get(dialect.lower(), _NOWHERE)
+
+
+def name_by_place(query: exp.Expr, dialect: str) -> None:
+    """Name what Trino names by its place, `_col1` for the second: all that is no column, casts of one among it.
+
+    What stands behind a star is left, since its place hangs on how many columns that is.
+    """
+    if dialect.lower() not in _BY_PLACE:
+        return
+    for select in query.find_all(exp.Select):
+        for at, item in enumerate(select.expressions):
+            if item.is_star:
+                break
+            if not item.alias and not isinstance(item.unnest(), exp.Column | exp.Dot | exp.Aliases):
+                item.replace(exp.alias_(item.copy(), f"_col{at}", quoted=True))
 
 
 def mark(query: exp.Expr) -> None:

@@ -527,6 +527,18 @@ def test_a_column_of_a_function_that_makes_tables_is_a_gap() -> None:
     assert told("SELECT price FROM TABLE(lake.system.query(query => 'x'))").gaps == ("price",)
 
 
+def test_what_has_no_name_has_the_one_that_trino_gives_it_by_its_place() -> None:
+    items = "count(*), CAST(hour AS VARCHAR), hour, (price), price + 1, (SELECT 1) AS one, supplier || 'x'"
+
+    answer = told(f"SELECT {items} FROM lake.sales.orders")
+    inside = told("SELECT a._col1 AS top FROM (SELECT supplier, max(price) FROM lake.sales.orders GROUP BY 1) a")
+
+    assert [*columns(answer)] == ["_col0", "_col1", "hour", "price", "_col4", "one", "_col6", "*"]
+    assert columns(answer)["_col1"] == ["orders.hour TRANSFORMATION"]
+    assert columns(inside)["top"] == ["orders.price AGGREGATION"]
+    assert [*columns(told("SELECT CAST(hour AS TEXT) FROM lake.sales.orders", "postgres"))] == ["hour", "*"]
+
+
 def test_duckdb_reads_the_same_text_alike() -> None:
     sql = "SELECT supplier, sum(price) AS total FROM lake.sales.orders GROUP BY ALL"
 
