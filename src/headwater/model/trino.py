@@ -5,6 +5,7 @@
     a schema that has only the columns read, or assigned        none: the table has others, too
     `$row_id` and the like as inputs                            none: they are no columns of the table
     a table that is read, and in no column's inputs             it takes part as a whole: its rows were counted
+    a field inside a struct as a column                         the struct
     where a materialized view has its rows                      the materialized view
     EXECUTE IMMEDIATE, with the statement in quotes             that statement
     a SELECT that a comment says is a dashboard's               a run of that query's job, which feeds the dashboard
@@ -116,7 +117,7 @@ def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any
             for column, made in fields.items()
         }
     listed = lineage.get("dataset")
-    told["dataset"] = [*_real(listed)] if isinstance(listed, list) else []
+    told["dataset"] = _with_structs([*_real(listed)], event) if isinstance(listed, list) else []
     inputs = (made.get("inputFields") for made in told.get("fields", {}).values() if isinstance(made, dict))
     named = {
         (text(each, "namespace"), text(each, "name")) for some in (told["dataset"], *inputs) for each in objects(some)
@@ -134,6 +135,21 @@ def _real(inputs: list[Any]) -> Iterator[Any]:
         elif not _is_hidden(each.get("field")):
             name = each.get("name")
             yield {**each, "name": name.removesuffix(_ROWS_OF_VIEW)} if isinstance(name, str) else each
+
+
+def _with_structs(inputs: list[Any], event: RunEvent) -> list[Any]:
+    """With the struct in place of a field inside it that Trino names as a column: those that were read say so."""
+    read: dict[DatasetId, dict[str, None]] = {}
+    for each in event.inputs:
+        read.setdefault(each.id, {}).update(dict.fromkeys(_fields(each.facets.get("schema"))))
+    for name, columns in read.items():
+        of_table = [each for each in objects(inputs) if (each.get("namespace"), each.get("name")) == name]
+        named = {text(each, "field") for each in of_table}
+        structs = [column for column in columns if column not in named]
+        if structs and not named <= columns.keys():
+            inputs = [each for each in inputs if each not in of_table or text(each, "field") in columns]
+            inputs += [{"namespace": name.namespace, "name": name.name, "field": column} for column in structs]
+    return inputs
 
 
 def _is_hidden(column: object) -> bool:

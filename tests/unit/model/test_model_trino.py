@@ -202,6 +202,23 @@ def test_hidden_columns_are_no_inputs_and_their_table_is_one() -> None:
     assert wholes(asked.outputs[0].facets["columnLineage"]["fields"]["n"]["inputFields"]) == ["lake.s.orders"]
 
 
+def test_a_field_inside_a_struct_is_no_column_of_the_table() -> None:
+    lineage = {
+        "fields": {"n": {"inputFields": [field("lake.s.orders", "r")]}},
+        "dataset": [field("lake.s.orders", "f"), field("lake.s.orders", "a"), field("lake.s.base", "b")],
+    }
+    read = [table("lake.s.orders", "a", "r")]
+
+    mended = as_meant(event("INSERT INTO t SELECT r.f FROM o", inputs=read, outputs=[table("t", lineage=lineage)]))
+
+    told = mended.outputs[0].facets["columnLineage"]["dataset"]
+    assert {(each["name"], each["field"]) for each in told} == {
+        ("lake.s.orders", "a"),
+        ("lake.s.orders", "r"),
+        ("lake.s.base", "b"),
+    }
+
+
 def test_where_a_materialized_view_keeps_its_rows_is_the_view() -> None:
     lineage = {
         "fields": {"total": {"inputFields": [field("lake.s.mv", "total")]}},
