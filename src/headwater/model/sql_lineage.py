@@ -83,12 +83,6 @@ def dashboard_lineage(told: Statement, named: Named, label: Label, read: Iterabl
     return lineage
 
 
-def as_whole(dataset: DatasetId, description: str = "") -> dict[str, Any]:
-    """An entry of a facet that says: the dataset takes part, and which of its columns, nobody knows."""
-    step = {"type": "INDIRECT", "subtype": "", "description": description, "masking": False}
-    return {"namespace": dataset.namespace, "name": dataset.name, "transformations": [step]}
-
-
 def _known(told: Statement, named: Named) -> dict[str, frozenset[Source]]:
     """The columns of which something is known."""
     return {
@@ -99,8 +93,14 @@ def _known(told: Statement, named: Named) -> dict[str, frozenset[Source]]:
 
 
 def _as_wholes(read: Iterable[DatasetId], told: Iterable[Iterable[Source]], named: Named) -> list[dict[str, Any]]:
+    """Entries for the datasets of which no column takes part, in the form of those of columns but for `field`."""
     by_columns = {named(source.table) for made in told for source in made}
-    return [as_whole(each, FROM_SQL) for each in sorted(set(read)) if each not in by_columns]
+    step = {"type": "INDIRECT", "subtype": "", "description": FROM_SQL, "masking": False}
+    return [
+        {"namespace": each.namespace, "name": each.name, "transformations": [step]}
+        for each in sorted(set(read))
+        if each not in by_columns
+    ]
 
 
 def _facet(

@@ -105,8 +105,6 @@ def _written(output: DatasetRef, event: RunEvent, sql: str) -> DatasetRef:
 
 def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any]:
     """What Trino tells of columns that are some, and as a whole the tables that it read and tells of no column of."""
-    from headwater.model import sql_lineage  # as in `_of_dashboard`
-
     told: dict[str, Any] = {}
     fields = lineage.get("fields")
     if isinstance(fields, dict):
@@ -123,7 +121,7 @@ def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any
         (text(each, "namespace"), text(each, "name")) for some in (told["dataset"], *inputs) for each in objects(some)
     }
     read = sorted({each.id for each in event.inputs})
-    told["dataset"] += [sql_lineage.as_whole(each) for each in read if tuple(each) not in named]
+    told["dataset"] += [{"namespace": each.namespace, "name": each.name} for each in read if each not in named]
     return told
 
 
