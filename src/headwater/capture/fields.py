@@ -1,7 +1,10 @@
 """Fields of records, whatever language their schema is in."""
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+_MOST_FIELDS: Final = 5_000
+_MemberT = TypeVar("_MemberT")
 
 
 class Field(NamedTuple):
@@ -21,6 +24,22 @@ class TopicSchema(NamedTuple):
 
 SchemaOf = Callable[[str], TopicSchema | None]
 """Gives the schema of a topic, as far as it is known."""
+
+
+class FieldBudget:
+    """How many fields of one schema are told: records within each other in turns have more than memory has room for."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_FIELDS
+
+    def taken(self, members: Sequence[_MemberT]) -> Sequence[_MemberT]:
+        """The members of one record, as many of them as there is room for.
+
+        To be asked before what is inside of any of them, which then takes no room from the others.
+        """
+        taken = members[: self._left]
+        self._left -= len(taken)
+        return taken
 
 
 def types(fields: Iterable[Field], prefix: str = "") -> dict[str, str]:

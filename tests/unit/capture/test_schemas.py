@@ -1,8 +1,10 @@
 """Fields of topics, from subjects as a registry gives them."""
 
 import json
+from typing import Final
 
 import httpx
+import pytest
 
 from headwater.capture.fields import Field, TopicSchema, types
 from headwater.capture.schemas import Registry, read_subject
@@ -84,6 +86,83 @@ def test_records_in_lists_and_maps_have_their_fields_and_one_within_itself_is_to
         ),
         1,
     )
+
+
+def test_names_of_avro_are_those_of_their_namespaces() -> None:
+    billed = {"type": "record", "name": "Address", "fields": [{"name": "street", "type": "string"}]}
+    shipped = {**billed, "namespace": "post", "fields": [{"name": "box", "type": "long"}]}
+    order = {
+        "type": "record",
+        "name": "Order",
+        "namespace": "shop",
+        "fields": [
+            {"name": "bill", "type": billed},
+            {"name": "ship", "type": shipped},
+            {"name": "bill_again", "type": "Address"},
+            {"name": "ship_again", "type": ["null", "post.Address"]},
+        ],
+    }
+
+    found = read_subject({"version": 1, "schema": json.dumps(order)})
+
+    assert found is not None
+    assert [path for path in types(found.fields) if "." in path] == [
+        "bill.street",
+        "ship.box",
+        "bill_again.street",
+        "ship_again.box",
+    ]
+
+
+_MANY: Final = range(12)
+_IN_TURNS: Final = {
+    "AVRO": {
+        "type": "record",
+        "name": "A",
+        "fields": [
+            {
+                "name": f"r{number}",
+                "type": {
+                    "type": "record",
+                    "name": f"R{number}",
+                    "fields": [{"name": f"f{other}", "type": ["null", f"R{other}"]} for other in _MANY],
+                },
+            }
+            for number in _MANY
+        ],
+    },
+    "JSON": {
+        "properties": {f"r{number}": {"$ref": f"#/$defs/R{number}"} for number in _MANY},
+        "$defs": {
+            f"R{number}": {"properties": {f"f{other}": {"$ref": f"#/$defs/R{other}"} for other in _MANY}}
+            for number in _MANY
+        },
+    },
+}
+_IN_TURNS_PROTOBUF: Final = "\n".join(
+    [
+        'syntax = "proto3";',
+        "message A {" + " ".join(f"R{number} r{number} = {number + 1};" for number in _MANY) + "}",
+        *(
+            f"message R{number} {{" + " ".join(f"R{other} f{other} = {other + 1};" for other in _MANY) + "}"
+            for number in _MANY
+        ),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [*((name, json.dumps(schema)) for name, schema in _IN_TURNS.items()), ("PROTOBUF", _IN_TURNS_PROTOBUF)],
+)
+def test_records_that_hold_each_other_in_turns_have_a_bound_and_hide_no_field_of_the_first(
+    language: str, text: str
+) -> None:
+    found = read_subject({"schemaType": language, "version": 1, "schema": text})
+
+    assert found is not None
+    assert [field.name for field in found.fields] == [f"r{number}" for number in _MANY]
+    assert len(types(found.fields)) <= 5_000
 
 
 def test_a_version_is_read_with_the_schemas_that_it_refers_to() -> None:

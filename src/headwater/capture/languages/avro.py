@@ -5,20 +5,24 @@ Source: Apache Avro 1.12 specification, Schema Declaration and Schema Resolution
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from headwater.capture.fields import Field
+from headwater.capture.fields import Field, FieldBudget
 from headwater.graph.impact.change import fit
+
+_NAMED: Final = ("record", "error", "enum", "fixed")
+_PLAIN: Final = frozenset(
+    {*_NAMED, "array", "map", "null", "boolean", "int", "long", "float", "double", "bytes", "string"}
+)
+_WITHIN: Final = ("type", "items", "values", "fields")
 
 
 def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
     """The fields of a record, those of types of other subjects included; none where the schema is no record."""
     reader = _Reader()
     for other in referenced.values():
-        reader.learn(json.loads(other))
-    schema = json.loads(text)
-    reader.learn(schema)
-    return reader.nested(schema, ())
+        reader.learn(json.loads(other), "")
+    return reader.nested(reader.learn(json.loads(text), ""), ())
 
 
 def breaks(before: str, after: str) -> bool:
@@ -26,26 +30,39 @@ def breaks(before: str, after: str) -> bool:
     return fit(before, after) not in ("same", "promoted")
 
 
+def _in_full(name: str, namespace: str) -> str:
+    return name if "." in name or not namespace else f"{namespace}.{name}"
+
+
 class _Reader:
     def __init__(self) -> None:
         self._named: dict[str, Any] = {}
+        self._budget = FieldBudget()
 
-    def learn(self, schema: object) -> None:
-        """Know all types that a schema names, wherever they stand in it."""
+    def learn(self, schema: Any, namespace: str) -> Any:  # noqa: ANN401  any JSON
+        """Know all types that a schema names, wherever they stand in it; gives it with their names in full.
+
+        Source: Apache Avro 1.12 specification, Names
+        """
+        if isinstance(schema, str):
+            return schema if schema in _PLAIN else _in_full(schema, namespace)
         if isinstance(schema, list):
-            for each in schema:
-                self.learn(each)
-        elif isinstance(schema, dict):
-            if isinstance(schema.get("name"), str) and schema.get("type") in ("record", "enum", "fixed", "error"):
-                self._named[schema["name"].rpartition(".")[2]] = schema
-            for key in ("type", "items", "values", "fields"):
-                self.learn(schema.get(key))
+            return [self.learn(each, namespace) for each in schema]
+        if not isinstance(schema, dict):
+            return schema
+        known = dict(schema)
+        if isinstance(schema.get("name"), str) and schema.get("type") in _NAMED:
+            known["name"] = _in_full(schema["name"], schema.get("namespace") or namespace)
+            namespace = known["name"].rpartition(".")[0]
+            self._named[known["name"]] = known
+        known |= {key: self.learn(schema[key], namespace) for key in _WITHIN if key in schema}
+        return known
 
     def nested(self, kind: object, within: tuple[str, ...]) -> tuple[Field, ...]:
         """The fields of a record, or of those in a list or a map; those of a record within itself are not told anew."""
         match self._plain(kind):
             case {"type": "record", "name": str(name), "fields": [*told]} if name not in within:
-                return tuple(self._field(each, (*within, name)) for each in told)
+                return tuple(self._field(each, (*within, name)) for each in self._budget.taken(told))
             case {"type": "array", "items": inner} | {"type": "map", "values": inner}:
                 return self.nested(inner, within)
         return ()
@@ -75,7 +92,7 @@ class _Reader:
             others = [each for each in kind if each != "null"]
             return self._plain(others[0]) if len(others) == 1 else kind
         if isinstance(kind, str):
-            return self._named.get(kind.rpartition(".")[2], kind)
+            return self._named.get(kind) or self._named.get(kind.rpartition(".")[2], kind)
         if isinstance(kind, dict) and not isinstance(kind.get("type"), str):
             return self._plain(kind.get("type"))
         return kind

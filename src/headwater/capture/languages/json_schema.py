@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from headwater.capture.fields import Field
+from headwater.capture.fields import Field, FieldBudget
 
 _DEEPEST: Final = 16
 """Schemas may name themselves within themselves."""
@@ -50,6 +50,7 @@ class _Reader:
     def __init__(self, root: object, others: Mapping[str, object]) -> None:
         self._root = root
         self._others = others
+        self._budget = FieldBudget()
 
     def nested(self, schema: object, within: tuple[int, ...]) -> tuple[Field, ...]:
         """The properties of an object, or of those in an array; those of an object within itself are not told anew."""
@@ -60,7 +61,7 @@ class _Reader:
         if properties:
             return tuple(
                 Field(name, self._type(body, 0), self.nested(body, (*within, id(plain))))
-                for name, body in properties.items()
+                for name, body in self._budget.taken([*properties.items()])
             )
         return self.nested(plain["items"], (*within, id(plain))) if isinstance(plain.get("items"), dict) else ()
 

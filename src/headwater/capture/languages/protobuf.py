@@ -6,7 +6,7 @@ Source: Protocol Buffers, language guides of proto2, proto3 and editions; Updati
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater.capture.fields import Field
+from headwater.capture.fields import Field, FieldBudget
 
 if TYPE_CHECKING:
     from proto_schema_parser import ast
@@ -76,6 +76,7 @@ class _Reader:
     def __init__(self) -> None:
         self._messages: dict[str, Any] = {}
         self._enums: set[str] = set()
+        self._budget = FieldBudget()
 
     def learn(self, file: "ast.File") -> str | None:
         """Know all that a file declares; gives the full name of its first message."""
@@ -103,24 +104,29 @@ class _Reader:
         """The fields of a message; those of a message within itself are not told anew."""
         if message in within or message not in self._messages:
             return ()
-        return tuple(self._fields(self._messages[message].elements, message, (*within, message)))
+        members = self._budget.taken([*self._members(self._messages[message].elements)])
+        return tuple(self._field(each, message, (*within, message)) for each in members)
 
-    def _fields(self, elements: list[Any], scope: str, within: tuple[str, ...]) -> Iterator[Field]:
+    def _members(self, elements: list[Any]) -> Iterator[Any]:
         from proto_schema_parser import ast
 
         for each in elements:
-            match each:
-                case ast.OneOf():
-                    yield from self._fields(each.elements, scope, within)
-                case ast.Field():
-                    name, kind = self._resolved(each.type, scope)
-                    yield Field(each.name, _several(kind, each.cardinality), self.nested(name, within))
-                case ast.Group():  # its field has the name in lower case
-                    fields = self.nested(_within(scope, each.name), within)
-                    yield Field(each.name.lower(), _several("struct", each.cardinality), fields)
-                case ast.MapField():
-                    name, kind = self._resolved(each.value_type, scope)
-                    yield Field(each.name, f"map<{each.key_type},{kind}>", self.nested(name, within))
+            if isinstance(each, ast.OneOf):
+                yield from self._members(each.elements)
+            elif isinstance(each, ast.Field | ast.Group | ast.MapField):
+                yield each
+
+    def _field(self, member: Any, scope: str, within: tuple[str, ...]) -> Field:  # noqa: ANN401
+        from proto_schema_parser import ast
+
+        if isinstance(member, ast.Group):  # its field has the name in lower case
+            fields = self.nested(_within(scope, member.name), within)
+            return Field(member.name.lower(), _several("struct", member.cardinality), fields)
+        if isinstance(member, ast.MapField):
+            name, kind = self._resolved(member.value_type, scope)
+            return Field(member.name, f"map<{member.key_type},{kind}>", self.nested(name, within))
+        name, kind = self._resolved(member.type, scope)
+        return Field(member.name, _several(kind, member.cardinality), self.nested(name, within))
 
     def _resolved(self, written: str, scope: str) -> tuple[str, str]:
         """The full name of a type, and how it is shown; names are looked for from the innermost scope outwards."""
