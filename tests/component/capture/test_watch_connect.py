@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaError, Message
 from typer.testing import CliRunner
 
 from headwater.capture.connect.events import Surroundings
@@ -80,6 +81,32 @@ def test_a_watcher_goes_on_while_kafka_is_away(tmp_path: Path) -> None:
     assert not thread.is_alive()
     assert told[0] == "START"
     assert set(told[1:]) == {"RUNNING"}
+
+
+def test_a_topic_that_cannot_be_read_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = WatchConfig(
+        bootstrap="127.0.0.1:1",
+        client={},
+        status_topic="connect-status",
+        config_topic="connect-configs",
+        evidence_topic=None,
+        group=None,
+        state=tmp_path / "state.json",
+        heartbeat_s=1,
+        lost_after_s=1,
+    )
+    around = Surroundings("kafka-connect", config.bootstrap, lambda _: None, 1)
+    watcher = Watcher(config, around, Outlet(lambda _: None, lambda _: True))
+    refused = Message(
+        topic="connect-configs", partition=0, offset=0, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
+    )
+
+    watcher._hold([refused, refused])  # a broker within the client refuses nobody
+
+    (told,) = caplog.records
+    assert told.message == "a topic cannot be read"
+    assert vars(told)["topic"] == "connect-configs"
+    assert "authorization" in vars(told)["fault"]
 
 
 def test_a_setting_that_kafkas_client_does_not_have_is_told_by_its_name(

@@ -85,6 +85,7 @@ class Watcher:
         self._read: set[str] = set()
         self._learned: set[str] = set()
         self._at_end: set[tuple[str, int]] = set()
+        self._refused: set[tuple[str, int]] = set()
         self._has_changed = True  # what is kept is written anew: an older process may have kept more
         self._is_urgent = False
         self._unsettled = 0
@@ -204,6 +205,8 @@ class Watcher:
             if (fault := message.error()) is not None:
                 if fault.code() == KafkaError._PARTITION_EOF:
                     self._at_end.add((topic, number))
+                else:
+                    self._cannot_read(topic, fault)
                 continue
             self._offsets[f"{topic}/{number}"] = offset + 1
             self._has_changed = True
@@ -215,6 +218,12 @@ class Watcher:
             elif (record := self._parsed(topic, message, time_ms)) is not None:
                 place = (time_ms, int(topic != self._config.config_topic), number, offset)
                 self._held.append((time.monotonic(), place, record))
+
+    def _cannot_read(self, topic: str, fault: KafkaError) -> None:
+        """Say why nothing comes of a topic, as where it takes a right that is missing; of each reason once."""
+        if (topic, fault.code()) not in self._refused:
+            self._refused.add((topic, fault.code()))
+            log.warning("a topic cannot be read", extra={"topic": topic, "fault": fault.str()})
 
     def _parsed(self, topic: str, message: Message, time_ms: int) -> Record | None:
         if topic in (self._config.config_topic, self._config.status_topic):
