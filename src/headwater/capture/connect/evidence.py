@@ -1,11 +1,14 @@
 """What the transform `OpenLineageLifecycleSmt` saw of records on their way: the fields of topics."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from headwater.capture.fields import Field, SchemaOf, TopicSchema
+
+_DEEPEST: Final = 32
+"""The transform tells 12 levels; whoever else writes into its topic may tell more than can be kept on disk."""
 
 
 class Evidence:
@@ -40,5 +43,10 @@ def _topics(event: Mapping[str, Any]) -> list[tuple[str, TopicSchema]]:
     ]
 
 
-def _fields(fields: list[Mapping[str, Any]]) -> tuple[Field, ...]:
-    return tuple(Field(each["name"], each.get("type", ""), _fields(each.get("fields", []))) for each in fields)
+def _fields(fields: list[Mapping[str, Any]], depth: int = 0) -> tuple[Field, ...]:
+    if depth == _DEEPEST:
+        return ()
+    return tuple(
+        Field(str(each["name"]), str(each.get("type") or ""), _fields(each.get("fields", []), depth + 1))
+        for each in fields
+    )
