@@ -3,6 +3,7 @@ package headwater.connect;
 import headwater.signing.NumberLiteral;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -32,7 +33,15 @@ final class AvroSchema {
           "uuid",
           "uuid");
 
+  private final FieldBudget budget = new FieldBudget();
+
+  /** Types by their full names. */
   private final Map<String, Map<?, ?>> named = new HashMap<>();
+
+  /** The full names of types: what says none of its own is in that of the type around it. */
+  private final Map<Map<?, ?>, String> fullNames = new IdentityHashMap<>();
+
+  private String namespace = "";
 
   RegisteredSchemas.Read read(Object schema) {
     Object top = resolved(schema);
@@ -43,15 +52,40 @@ final class AvroSchema {
   }
 
   private List<FieldShape> fields(Map<?, ?> record, int depth) {
-    named.put((String) record.get("name"), record);
+    String around = namespace;
+    namespace = namespaceOf(know(record));
     List<FieldShape> fields = new ArrayList<>();
-    for (Object one : (List<?>) record.get("fields")) {
+    for (Object one : budget.taken((List<?>) record.get("fields"))) {
       Map<?, ?> field = (Map<?, ?>) one;
       fields.add(
           field(
               (String) field.get("name"), field.get("type"), (String) field.get("doc"), depth + 1));
     }
+    namespace = around;
     return fields;
+  }
+
+  /** Keeps a type under its full name, which comes back. */
+  private String know(Map<?, ?> type) {
+    String full =
+        fullNames.computeIfAbsent(
+            type,
+            unknown -> {
+              String name = String.valueOf(type.get("name"));
+              return type.get("namespace") instanceof String own && name.indexOf('.') < 0
+                  ? inside(own, name)
+                  : inside(namespace, name);
+            });
+    named.putIfAbsent(full, type);
+    return full;
+  }
+
+  private static String namespaceOf(String fullName) {
+    return fullName.substring(0, Math.max(0, fullName.lastIndexOf('.')));
+  }
+
+  private static String inside(String namespace, String name) {
+    return namespace.isEmpty() || name.indexOf('.') >= 0 ? name : namespace + "." + name;
   }
 
   private FieldShape field(String name, Object schema, String doc, int depth) {
@@ -78,6 +112,9 @@ final class AvroSchema {
     if (!(plain instanceof Map<?, ?> complex)) {
       return PRIMITIVE.getOrDefault(String.valueOf(plain), String.valueOf(plain));
     }
+    if (complex.containsKey("name")) {
+      know(complex);
+    }
     String type = String.valueOf(complex.get("type"));
     if (complex.get("logicalType") instanceof String logical) {
       if (logical.equals("decimal")) {
@@ -91,7 +128,6 @@ final class AvroSchema {
         return LOGICAL.get(logical);
       }
     }
-    named.putIfAbsent(String.valueOf(complex.get("name")), complex);
     if (depth >= MAX_DEPTH) {
       return type;
     }
@@ -113,7 +149,8 @@ final class AvroSchema {
       return resolved(map.get("type"));
     }
     if (schema instanceof String name) {
-      Map<?, ?> known = named.get(name.substring(name.lastIndexOf('.') + 1));
+      // Some writers name a type of no namespace from within one.
+      Map<?, ?> known = named.getOrDefault(inside(namespace, name), named.get(name));
       return known == null ? schema : known;
     }
     return schema;

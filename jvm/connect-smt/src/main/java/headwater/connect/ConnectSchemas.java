@@ -15,8 +15,6 @@ final class ConnectSchemas {
   /** Schemas may hold themselves; nobody asks for columns further down. */
   private static final int MAX_DEPTH = 12;
 
-  private static final int MAX_FIELDS = 2_000;
-
   /** How the types with a meaning beyond their bytes are called: Connect's own, and Debezium's. */
   private static final Map<String, String> LOGICAL =
       Map.ofEntries(
@@ -41,7 +39,7 @@ final class ConnectSchemas {
           Map.entry("io.debezium.data.Enum", "enum"),
           Map.entry("io.debezium.data.VariableScaleDecimal", "decimal"));
 
-  private int fieldsLeft = MAX_FIELDS;
+  private final FieldBudget budget = new FieldBudget();
 
   private ConnectSchemas() {}
 
@@ -66,10 +64,7 @@ final class ConnectSchemas {
 
   private List<FieldShape> fieldsOf(Schema struct, int depth) {
     List<FieldShape> fields = new ArrayList<>();
-    for (Field field : struct.fields()) {
-      if (fieldsLeft-- <= 0) {
-        break;
-      }
+    for (Field field : budget.taken(struct.fields())) {
       fields.add(field(field.name(), field.schema(), depth + 1));
     }
     return fields;

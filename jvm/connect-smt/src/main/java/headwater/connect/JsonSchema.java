@@ -10,8 +10,15 @@ import java.util.TreeSet;
  *
  * <p>Source: JSON Schema 2020-12, validation vocabulary, `type`
  */
-record JsonSchema(Object root) {
+final class JsonSchema {
   private static final int MAX_DEPTH = 12;
+
+  private final Object root;
+  private final FieldBudget budget = new FieldBudget();
+
+  JsonSchema(Object root) {
+    this.root = root;
+  }
 
   RegisteredSchemas.Read read() {
     Map<?, ?> top = resolved(root);
@@ -33,7 +40,9 @@ record JsonSchema(Object root) {
       return fields;
     }
     if (schema.get("properties") instanceof Map<?, ?> properties) {
-      properties.forEach((name, property) -> fields.add(field((String) name, property, depth + 1)));
+      for (Map.Entry<?, ?> each : budget.taken(List.copyOf(properties.entrySet()))) {
+        fields.add(field((String) each.getKey(), each.getValue(), depth + 1));
+      }
     } else if (schema.containsKey("items")) {
       return nested(resolved(schema.get("items")), depth + 1);
     }

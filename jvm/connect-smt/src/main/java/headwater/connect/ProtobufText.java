@@ -3,10 +3,11 @@ package headwater.connect;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -18,9 +19,15 @@ import java.util.regex.Pattern;
  */
 final class ProtobufText {
   private static final int MAX_DEPTH = 12;
-  private static final Pattern COMMENT = Pattern.compile("//[^\n]*|/\\*.*?\\*/", Pattern.DOTALL);
+
+  /** Comments and strings in one: what begins in the other is none. */
   private static final Pattern TOKEN =
-      Pattern.compile("\"(?:[^\"\\\\]|\\\\.)*\"|[\\w.]+|[{}<>=;,\\[\\]()]");
+      Pattern.compile(
+          "//[^\n]*|/\\*.*?\\*/"
+              + "|\"(?:[^\"\\\\]++|\\\\.)*+\"|'(?:[^'\\\\]++|\\\\.)*+'"
+              + "|[\\w.]+|[{}<>=;,\\[\\]()]",
+          Pattern.DOTALL);
+
   private static final Map<String, String> PRIMITIVE =
       Map.ofEntries(
           Map.entry("int32", "int32"),
@@ -43,14 +50,27 @@ final class ProtobufText {
 
   private record Member(String name, String type, boolean isRepeated, String mapKey) {}
 
+  private static final String NOTHING = "";
+
   private final List<String> tokens = new ArrayList<>();
+
+  /** By their names, with those of the messages that they are in: `Order.Line`. */
   private final Map<String, List<Member>> messages = new LinkedHashMap<>();
-  private final Map<String, Boolean> enums = new HashMap<>();
+
+  private final Set<String> enums = new HashSet<>();
+  private final FieldBudget budget = new FieldBudget();
+  private String filePackage = NOTHING;
 
   private ProtobufText(String text) {
-    Matcher found = TOKEN.matcher(COMMENT.matcher(text).replaceAll(" "));
+    Matcher found = TOKEN.matcher(text);
+    int brackets = 0; // options of fields stand in them: what they say is no part of the field
     while (found.find()) {
-      tokens.add(found.group());
+      String token = found.group();
+      brackets += token.equals("[") ? 1 : 0;
+      if (brackets == 0 && !token.startsWith("//") && !token.startsWith("/*")) {
+        tokens.add(token);
+      }
+      brackets -= token.equals("]") ? 1 : 0;
     }
   }
 
@@ -92,17 +112,22 @@ final class ProtobufText {
 
   private String opened(List<String> statement, Deque<String> blocks) {
     String kind = statement.isEmpty() ? "" : statement.get(0);
+    String around = blocks.isEmpty() ? NOTHING : blocks.peek();
     if (kind.equals("message") && statement.size() > 1) {
-      messages.put(statement.get(1), new ArrayList<>());
-      return statement.get(1);
+      String name = inside(around, statement.get(1));
+      messages.put(name, new ArrayList<>());
+      return name;
     }
     if (kind.equals("enum") && statement.size() > 1) {
-      enums.put(statement.get(1), true);
+      enums.add(inside(around, statement.get(1)));
     }
-    return kind.equals("oneof") && !blocks.isEmpty() ? blocks.peek() : "";
+    return kind.equals("oneof") ? around : NOTHING;
   }
 
   private void addMember(List<String> statement, Deque<String> blocks) {
+    if (blocks.isEmpty() && statement.size() == 2 && statement.get(0).equals("package")) {
+      filePackage = statement.get(1);
+    }
     int equals = statement.indexOf("=");
     List<Member> members = blocks.isEmpty() ? null : messages.get(blocks.peek());
     if (members == null || equals < 2 || statement.get(0).matches("option|reserved|extensions")) {
@@ -119,27 +144,56 @@ final class ProtobufText {
 
   private List<FieldShape> fields(String message, int depth) {
     List<FieldShape> fields = new ArrayList<>();
-    for (Member member : messages.get(message)) {
-      String type = typeName(member.type());
+    for (Member member : budget.taken(messages.get(message))) {
+      String named = resolved(message, member.type());
+      String type = typeName(named);
       String shown =
           member.mapKey() != null
               ? "map<" + typeName(member.mapKey()) + "," + type + ">"
               : member.isRepeated() ? "array<" + type + ">" : type;
-      String nested = lastPart(member.type());
-      boolean isStruct = type.equals("struct") && messages.containsKey(nested) && depth < MAX_DEPTH;
+      boolean isStruct = messages.containsKey(named) && depth < MAX_DEPTH;
       fields.add(
           new FieldShape(
-              member.name(), shown, null, isStruct ? fields(nested, depth + 1) : List.of()));
+              member.name(), shown, null, isStruct ? fields(named, depth + 1) : List.of()));
     }
     return fields;
   }
 
   private String typeName(String type) {
-    String known = PRIMITIVE.get(type.startsWith(".") ? type.substring(1) : type);
-    return known != null ? known : enums.containsKey(lastPart(type)) ? "string" : "struct";
+    return PRIMITIVE.getOrDefault(type, enums.contains(type) ? "string" : "struct");
   }
 
-  private static String lastPart(String type) {
-    return type.substring(type.lastIndexOf('.') + 1);
+  /**
+   * The name of a type of this file, as it is kept here; that of any other as it is written.
+   *
+   * <p>Source: Protocol Buffers, language guide, "Packages and Name Resolution": first the
+   * innermost scope is searched, then the next
+   */
+  private String resolved(String message, String type) {
+    if (type.startsWith(".")) {
+      return withoutPackage(type.substring(1));
+    }
+    for (String scope = message; ; scope = outside(scope)) {
+      String name = inside(scope, type);
+      if (messages.containsKey(name) || enums.contains(name)) {
+        return name;
+      }
+      if (scope.isEmpty()) {
+        return withoutPackage(type);
+      }
+    }
+  }
+
+  private String withoutPackage(String type) {
+    String own = type.startsWith(filePackage + ".") ? type.substring(filePackage.length() + 1) : "";
+    return messages.containsKey(own) || enums.contains(own) ? own : type;
+  }
+
+  private static String inside(String scope, String name) {
+    return scope.isEmpty() ? name : scope + "." + name;
+  }
+
+  private static String outside(String scope) {
+    return scope.substring(0, Math.max(0, scope.lastIndexOf('.')));
   }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RegisteredSchemasTest {
   @Test
@@ -37,6 +39,33 @@ class RegisteredSchemasTest {
             new FieldShape("lines", "array<struct>", null, sku),
             new FieldShape("first", "struct", null, sku),
             new FieldShape("either", "union"));
+  }
+
+  @Test
+  void namesOfAvroAreThoseOfTheirNamespaces() {
+    RegisteredSchemas.Read read =
+        RegisteredSchemas.read(
+            "AVRO",
+            """
+            {"type":"record","name":"Order","namespace":"shop","fields":[
+             {"name":"bill","type":{"type":"record","name":"Address","fields":[
+               {"name":"street","type":"string"}]}},
+             {"name":"ship","type":{"type":"record","name":"Address","namespace":"post","fields":[
+               {"name":"box","type":"long"}]}},
+             {"name":"bill_again","type":"Address"},
+             {"name":"ship_again","type":["null","post.Address"]},
+             {"name":"nobody","type":"far.Address"}]}
+            """);
+
+    List<FieldShape> street = List.of(new FieldShape("street", "string"));
+    List<FieldShape> box = List.of(new FieldShape("box", "int64"));
+    assertThat(read.fields())
+        .containsExactly(
+            new FieldShape("bill", "struct", null, street),
+            new FieldShape("ship", "struct", null, box),
+            new FieldShape("bill_again", "struct", null, street),
+            new FieldShape("ship_again", "struct", null, box),
+            new FieldShape("nobody", "far.Address"));
   }
 
   @Test
@@ -109,6 +138,85 @@ class RegisteredSchemasTest {
             new FieldShape("state", "string"),
             new FieldShape("card", "string"),
             new FieldShape("cash", "boolean"));
+  }
+
+  @Test
+  void whatStandsInStringsAndOptionsOfProtobufHidesNoField() {
+    String text = "x".repeat(100_000);
+    RegisteredSchemas.Read read =
+        RegisteredSchemas.read(
+            "PROTOBUF",
+            """
+            syntax = 'proto3';
+            option go_package = "https://example.org/shop";
+            message Order {
+              string id = 1 [(pattern) = "^/*[a-z]//"];
+              string site = 2 [(rules).string = { prefix: "http://" in: ["a", "b"] }, (x) = 1];
+              string note = 3 [(doc) = "%s"]; // "
+              int32 count = 4;
+            }
+            """
+                .formatted(text));
+
+    assertThat(read.fields())
+        .extracting(FieldShape::name)
+        .containsExactly("id", "site", "note", "count");
+  }
+
+  @Test
+  void typesOfProtobufAreLookedUpFromWhereTheyAreNamed() {
+    RegisteredSchemas.Read read =
+        RegisteredSchemas.read(
+            "PROTOBUF",
+            """
+            package shop.v1;
+            message Order {
+              message Item { string sku = 1; }
+              repeated Item items = 1;
+              Return.Item back = 2;
+              .shop.v1.Item other = 3;
+              shop.v1.State state = 4;
+              far.Item unknown = 5;
+            }
+            message Return {
+              message Item { int64 reason = 1; }
+              enum State { A = 0; }
+            }
+            message Item { bool isOther = 1; }
+            enum State { B = 0; }
+            """);
+
+    assertThat(read.fields())
+        .containsExactly(
+            new FieldShape(
+                "items", "array<struct>", null, List.of(new FieldShape("sku", "string"))),
+            new FieldShape("back", "struct", null, List.of(new FieldShape("reason", "int64"))),
+            new FieldShape("other", "struct", null, List.of(new FieldShape("isOther", "boolean"))),
+            new FieldShape("state", "string"),
+            new FieldShape("unknown", "struct"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "AVRO|{'type':'record','name':'N','fields':[{'name':'a','type':['null','N']},"
+            + "{'name':'b','type':['null','N']},{'name':'c','type':['null','N']},"
+            + "{'name':'d','type':['null','N']},{'name':'last','type':'int'}]}",
+        "JSON|{'$ref':'#/definitions/N','definitions':{'N':{'type':'object','properties':{"
+            + "'a':{'$ref':'#/definitions/N'},'b':{'$ref':'#/definitions/N'},"
+            + "'c':{'$ref':'#/definitions/N'},'d':{'$ref':'#/definitions/N'},"
+            + "'last':{'type':'integer'}}}}}",
+        "PROTOBUF|message N { N a = 1; N b = 2; N c = 3; N d = 4; int32 last = 5; }"
+      },
+      quoteCharacter = '`')
+  void aSchemaThatHoldsItselfManyTimesHasABoundAndAllItsOwnFields(String type, String text) {
+    RegisteredSchemas.Read read = RegisteredSchemas.read(type, text.replace('\'', '"'));
+
+    assertThat(read.fields())
+        .extracting(FieldShape::name)
+        .containsExactly("a", "b", "c", "d", "last");
+    assertThat(FieldShape.sizeOf(read.fields())).isLessThanOrEqualTo(2_000);
   }
 
   @Test
