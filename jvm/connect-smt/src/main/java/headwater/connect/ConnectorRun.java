@@ -28,6 +28,9 @@ final class ConnectorRun {
   private static final int MAX_SHAPES = 64;
   private static final int MAX_TOPICS_AN_EVENT = 100;
 
+  /** Some 100 bytes each: a broker takes no record above 1 MB, unless it is told to. */
+  private static final int MAX_FIELDS_AN_EVENT = 4_000;
+
   /** What is to be done when there is news. */
   interface Environment {
     /** Says that {@link #due} has something to tell now. */
@@ -195,11 +198,12 @@ final class ConnectorRun {
     Map<String, ToldTopic> together = new LinkedHashMap<>();
     Instant time = null;
     for (News one : news) {
-      if (together.containsKey(one.topic()) || together.size() >= MAX_TOPICS_AN_EVENT) {
+      ToldTopic topic = new ToldTopic(one.topic(), recordsOf(one.topic()), one.shape());
+      if (together.containsKey(one.topic()) || isTooMuch(together.values(), topic)) {
         told.add(told(State.RUNNING, time, List.copyOf(together.values())));
         together.clear();
       }
-      together.put(one.topic(), new ToldTopic(one.topic(), recordsOf(one.topic()), one.shape()));
+      together.put(one.topic(), topic);
       time = one.time();
     }
     if (!together.isEmpty()) {
@@ -208,15 +212,28 @@ final class ConnectorRun {
     news.clear();
   }
 
-  /** Several events where there are too many topics for one; the last has the state. */
+  /** Several events where there is too much for one; the last has the state. */
   private List<Told> inParts(State state, Instant time, List<ToldTopic> all) {
     List<Told> parts = new ArrayList<>();
-    int begin = 0;
-    for (; all.size() - begin > MAX_TOPICS_AN_EVENT; begin += MAX_TOPICS_AN_EVENT) {
-      parts.add(told(State.RUNNING, time, all.subList(begin, begin + MAX_TOPICS_AN_EVENT)));
+    List<ToldTopic> together = new ArrayList<>();
+    for (ToldTopic topic : all) {
+      if (isTooMuch(together, topic)) {
+        parts.add(told(State.RUNNING, time, together));
+        together.clear();
+      }
+      together.add(topic);
     }
-    parts.add(told(state, time, all.subList(begin, all.size())));
+    parts.add(told(state, time, together));
     return parts;
+  }
+
+  /**
+   * Whether one event should not hold another topic; each topic has room in an event of its own.
+   */
+  private static boolean isTooMuch(Collection<ToldTopic> together, ToldTopic another) {
+    int fields = together.stream().mapToInt(ToldTopic::size).sum() + another.size();
+    return together.size() >= MAX_TOPICS_AN_EVENT
+        || (!together.isEmpty() && fields > MAX_FIELDS_AN_EVENT);
   }
 
   private Told told(State state, Instant time, List<ToldTopic> about) {

@@ -43,6 +43,7 @@ final class Emission implements ConnectorRun.Environment {
   private boolean isStopped;
   private volatile boolean isEnding;
   private volatile boolean hasSaidLast;
+  private boolean hasHurried;
   private byte[] signed;
   private Duration pause = Duration.ZERO;
   private long retryAtNanos;
@@ -113,6 +114,12 @@ final class Emission implements ConnectorRun.Environment {
     isEnding = true;
     wake();
     await(() -> hasSaidLast && outbox.isEmpty(), forEvents);
+    if (!outbox.isEmpty()) {
+      LOGGER.warn(
+          "{} took no lineage events before the end: {} are lost",
+          target,
+          outbox.getlineage_events_waiting());
+    }
   }
 
   /** Ends the thread; what waits is lost. */
@@ -144,7 +151,9 @@ final class Emission implements ConnectorRun.Environment {
 
   private void collect() {
     for (ConnectorRun run : allRuns()) {
-      learn(run);
+      if (Duration.ZERO.equals(run.untilDue())) {
+        learn(run);
+      }
       for (Told told : run.due()) {
         Map<String, Object> event = Events.of(told, kafkaVersion, connectorClass(told));
         outbox.put(
@@ -164,6 +173,7 @@ final class Emission implements ConnectorRun.Environment {
     return run.isOver();
   }
 
+  /** Costs the more the more tasks the worker has, so it is not for a run that tells nothing. */
   private void learn(ConnectorRun run) {
     if (run.kind() == Kind.UNKNOWN || !connectorClasses.containsKey(run.connector())) {
       WorkerMetrics.Connector known = WorkerMetrics.of(run.connector());
@@ -268,7 +278,12 @@ final class Emission implements ConnectorRun.Environment {
     retryAtNanos = System.nanoTime() + pause.toNanos();
   }
 
+  /** At the end what waits is tried once more at once. */
   private long untilRetry() {
+    if (isEnding && !hasHurried) {
+      hasHurried = true;
+      retryAtNanos = System.nanoTime();
+    }
     return pause.isZero() ? 0 : retryAtNanos - System.nanoTime();
   }
 

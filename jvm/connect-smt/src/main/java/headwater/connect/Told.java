@@ -45,5 +45,12 @@ record Told(
    * A topic, how many of its records have passed, and what they look like; null where none has
    * passed.
    */
-  record ToldTopic(String name, long records, Shape shape) {}
+  record ToldTopic(String name, long records, Shape shape) {
+    /** How many fields are told of it. */
+    int size() {
+      return shape == null
+          ? 0
+          : FieldShape.sizeOf(shape.fields()) + FieldShape.sizeOf(shape.keyFields());
+    }
+  }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import headwater.connect.Told.Kind;
 import headwater.connect.Told.State;
 import headwater.connect.Told.ToldTopic;
+import headwater.signing.CanonicalJson;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -240,6 +241,27 @@ class ConnectorRunTest {
 
     assertThat(told.stream().skip(1).map(event -> event.topics().size()))
         .containsExactly(100, 100, 50);
+  }
+
+  @Test
+  void wideTopicsAreToldInEventsThatABrokerTakes() {
+    SchemaBuilder wide = SchemaBuilder.struct();
+    IntStream.range(0, 300).forEach(number -> wide.field("column_" + number, Schema.INT64_SCHEMA));
+    Schema schema = wide.build();
+    TaskObserver task = opened(0);
+    IntStream.range(0, 100).forEach(number -> task.see(sourceRecord("t" + number, schema)));
+    List<Told> news = run.due();
+    after(Duration.ofSeconds(30));
+    List<Told> counted = run.due();
+
+    for (List<Told> told : List.of(news, counted)) {
+      assertThat(told.stream().mapToInt(event -> event.topics().size()).sum()).isEqualTo(100);
+      assertThat(told)
+          .allSatisfy(
+              event ->
+                  assertThat(CanonicalJson.write(Events.of(event, "4.3.1", "c")))
+                      .hasSizeLessThan(1_000_000));
+    }
   }
 
   @Test

@@ -7,6 +7,7 @@ import headwater.signing.Claim;
 import headwater.signing.JsonReader;
 import headwater.signing.NumberLiteral;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,8 +17,13 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import javax.management.AttributeNotFoundException;
+import javax.management.JMException;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.junit.jupiter.api.AfterEach;
@@ -254,6 +260,61 @@ class EmissionTest {
     emission.drain(Duration.ofSeconds(1), Duration.ofSeconds(10));
 
     assertThat(kept.types()).containsExactly("START", "ABORT");
+  }
+
+  @Test
+  void drainingTriesOnceMoreWhatWaits() throws InterruptedException {
+    for (int times = 0; times < 3; times++) { // then it would wait for 4 s
+      kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
+    }
+    emission.start();
+    emission.open("orders", 0, settings(Map.of())).close();
+    eventually(() -> kept.outcomes.isEmpty());
+
+    emission.drain(Duration.ofSeconds(1), Duration.ofSeconds(2));
+
+    assertThat(kept.types()).containsExactly("START", "ABORT");
+  }
+
+  /** What a worker's metrics say of a connector that another worker runs; counts who asks. */
+  private static final class Asked extends StandardMBean implements AskedMBean {
+    final AtomicInteger times = new AtomicInteger();
+
+    Asked() {
+      super(AskedMBean.class, false);
+    }
+
+    @Override
+    public Object getAttribute(String name) throws AttributeNotFoundException {
+      times.incrementAndGet();
+      throw new AttributeNotFoundException(name);
+    }
+  }
+
+  /** Nothing but what every MBean has. */
+  public interface AskedMBean {}
+
+  @Test
+  void theWorkersMetricsAreNotAskedForARunThatTellsNothing() throws JMException {
+    Asked metrics = new Asked();
+    ObjectName name = new ObjectName("kafka.connect:type=connector-metrics,connector=silent");
+    ManagementFactory.getPlatformMBeanServer().registerMBean(metrics, name);
+    try {
+      emission.start();
+      emission.open("silent", 0, settings(Map.of()));
+      eventually(() -> kept.types().size() == 1);
+      int asked = metrics.times.get();
+
+      for (int other = 1; other <= 5; other++) {
+        int events = 1 + 2 * other;
+        emission.open("other-" + other, 0, settings(Map.of())).close();
+        eventually(() -> kept.types().size() == events);
+      }
+
+      assertThat(metrics.times).hasValue(asked);
+    } finally {
+      ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
+    }
   }
 
   private static Settings settings(Map<String, String> more) {
