@@ -2,7 +2,9 @@ package headwater.connect;
 
 import headwater.signing.JsonReader;
 import headwater.signing.NumberLiteral;
+import headwater.signing.Patience;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -34,6 +36,7 @@ final class RegistryReader {
   private static final int MAX_TRIES = 10;
   private static final int MAX_QUESTIONS = 10_000;
   private static final long AGAIN_AFTER_S = 15;
+  private static final int MAX_BYTES = 16 << 20;
 
   /**
    * Which schema a topic's values have; the id is that in front of a value, or null where values
@@ -191,12 +194,14 @@ final class RegistryReader {
       byte[] user = registry.userInfo().value().getBytes(StandardCharsets.UTF_8);
       request.header("Authorization", "Basic " + Base64.getEncoder().encodeToString(user));
     }
-    HttpResponse<byte[]> answer =
-        client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
-    if (answer.statusCode() != 200) {
-      throw new IOException("status " + answer.statusCode());
+    HttpResponse<InputStream> answer =
+        client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+    try (InputStream body = answer.body()) {
+      if (answer.statusCode() != 200) {
+        throw new IOException("status " + answer.statusCode());
+      }
+      return JsonReader.read(Patience.read(body, MAX_BYTES, PATIENCE));
     }
-    return JsonReader.read(answer.body());
   }
 
   private static String encoded(String subject) {

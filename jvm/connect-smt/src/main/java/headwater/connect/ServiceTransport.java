@@ -45,7 +45,8 @@ final class ServiceTransport implements Transport {
     }
     try {
       Answer answer =
-          Answer.of(opened().send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
+          Answer.of(
+              opened().send(request.build(), HttpResponse.BodyHandlers.ofInputStream()), PATIENCE);
       if (answer.isAcknowledged()) {
         return Delivery.DONE;
       }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,7 @@ final class Emission {
   private static final long LONGEST_PAUSE_MS = 30_000;
   private static final long GATHER_MS = 1000;
   private static final String WAKE_UP = "";
+  private static final int HEARTBEAT_BYTES = 4096; // more than one has
 
   private final HeadwaterConfig config;
   private final BlockingQueue<String> queue;
@@ -49,6 +51,7 @@ final class Emission {
   private final AtomicLong handled = new AtomicLong();
   private final Semaphore hurry = new Semaphore(0);
   private volatile boolean isEnding;
+  private byte[] unspooled;
   private boolean hasBeaten;
   private Long gapToldAtNanos;
   private long spokenAtNanos = System.nanoTime();
@@ -56,7 +59,7 @@ final class Emission {
   Emission(HeadwaterConfig config, UnaryOperator<String> environ) {
     this.config = config;
     queue = new ArrayBlockingQueue<>(config.getQueueSize());
-    post = new Post(config.getUrl(), config.getTokenEnv(), environ);
+    post = new Post(config.endpoint(), config.getTokenEnv(), environ);
     Path parent = config.folder().resolve("openlineage");
     try {
       inherited = new ArrayList<>(Claim.orphans(parent));
@@ -171,6 +174,7 @@ final class Emission {
     while (!isEnding) {
       try {
         takeFromQueue(queue.poll(GATHER_MS, TimeUnit.MILLISECONDS));
+        isAllSpooled();
         beatIfDue(false);
       } catch (InterruptedException strange) {
         isEnding = true;
@@ -180,6 +184,9 @@ final class Emission {
       takeFromQueue(event);
     }
     beatIfDue(true);
+    if (!isAllSpooled()) {
+      drops.count("disk");
+    }
   }
 
   private void takeFromQueue(String event) {
@@ -194,41 +201,68 @@ final class Emission {
       drops.count("spool full");
       return;
     }
-    try {
-      byte[] signed = chain == null ? raw : chain.sign(raw);
-      if (chain != null) {
-        chain.record(claim.path());
-      }
-      spool.put(signed);
-      spokenAtNanos = System.nanoTime();
-      if (signed != raw) {
-        settleInherited();
-      }
-    } catch (IOException failure) {
+    if (!isAllSpooled()) {
       drops.count("disk");
+      return;
+    }
+    try {
+      unspooled = chain == null ? raw : chain.sign(raw);
     } catch (InvalidJsonException unreadable) {
       LOGGER.warn("a lineage event cannot be read: {}", unreadable.getMessage());
       drops.count("cannot be read");
+      return;
     } catch (RuntimeException fault) {
       LOGGER.warn("a lineage event cannot be signed: {}", fault.getClass().getName());
       drops.count("cannot be signed");
+      return;
+    }
+    boolean isSigned = unspooled != raw;
+    if (isAllSpooled()) {
+      spokenAtNanos = System.nanoTime();
+      if (isSigned) {
+        settleInherited();
+      }
     }
   }
 
-  /** An event that names the epochs that this one follows is safe: their heads may go. */
-  private void settleInherited() throws IOException {
-    for (Claim each : inherited) {
-      Chain.forget(each.path());
+  /**
+   * Spools the event that the disk has not taken yet, if there is one: it has its place in the
+   * chain, so nothing is to be signed behind it before.
+   */
+  private boolean isAllSpooled() {
+    if (unspooled == null) {
+      return true;
     }
-    inherited.removeIf(
-        each -> {
-          if (!isEmpty(each)) {
-            return false;
-          }
-          each.remove();
-          return true;
-        });
-    chain.follow(List.of());
+    try {
+      if (chain != null) {
+        chain.record(claim.path());
+      }
+      spool.put(unspooled);
+      unspooled = null;
+    } catch (IOException failure) {
+      return false;
+    }
+    return true;
+  }
+
+  /** An event that names the epochs that this one follows is safe: their heads may go. */
+  private void settleInherited() {
+    try {
+      for (Claim each : inherited) {
+        Chain.forget(each.path());
+      }
+      inherited.removeIf(
+          each -> {
+            if (!isEmpty(each)) {
+              return false;
+            }
+            each.remove();
+            return true;
+          });
+      chain.follow(List.of());
+    } catch (IOException | UncheckedIOException failure) {
+      LOGGER.warn("what dead processes left stays where it is: {}", failure.getMessage());
+    }
   }
 
   private static boolean isEmpty(Claim each) {
@@ -240,8 +274,9 @@ final class Emission {
   }
 
   private void beatIfDue(boolean isLast) {
-    if (chain == null || !(isLast ? hasLastWords() : isDue())) {
-      return;
+    boolean canBeat = chain != null && spool.hasRoomFor(HEARTBEAT_BYTES) && isAllSpooled();
+    if (!canBeat || !(isLast ? hasLastWords() : isDue())) {
+      return; // where there is no room it would only count as one more that was dropped
     }
     hasBeaten = true;
     take(heartbeat(isLast));
@@ -256,9 +291,7 @@ final class Emission {
     return isSilent || chain.shouldVouch() || isGapDue();
   }
 
-  /**
-   * Once an interval at most: where the spool is full, the record of it is what is dropped next.
-   */
+  /** Once an interval at most. */
   private boolean isGapDue() {
     long sinceNanos = gapToldAtNanos == null ? Long.MAX_VALUE : System.nanoTime() - gapToldAtNanos;
     return drops.hasNew() && sinceNanos >= config.getHeartbeatMs() * 1_000_000;
@@ -275,31 +308,51 @@ final class Emission {
     long pauseMs = FIRST_PAUSE_MS;
     try {
       while (true) {
-        Path first = spool.first();
-        byte[] event = Files.readAllBytes(first);
-        Post.Outcome outcome = post.send(event);
-        if (outcome == Post.Outcome.UNAVAILABLE) {
-          if (pauseMs == FIRST_PAUSE_MS) { // once, until it takes one again
-            LOGGER.warn("the service takes no lineage events now, they wait: {}", post.why());
-          }
-          if (hurry.tryAcquire(pauseMs, TimeUnit.MILLISECONDS)) {
-            hurry.drainPermits();
-          }
-          pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+        String why = settle(spool.first());
+        if (why == null) {
+          pauseMs = FIRST_PAUSE_MS;
           continue;
         }
-        if (outcome == Post.Outcome.REFUSED) {
-          drops.count("refused by the service");
+        if (pauseMs == FIRST_PAUSE_MS) { // once, until one is out of the way again
+          LOGGER.warn("lineage events wait: {}", why);
         }
-        pauseMs = FIRST_PAUSE_MS;
-        spool.done(first, event.length);
+        if (hurry.tryAcquire(pauseMs, TimeUnit.MILLISECONDS)) {
+          hurry.drainPermits();
+        }
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }
     } catch (InterruptedException ending) {
       Thread.currentThread().interrupt();
-    } catch (IOException | UncheckedIOException failure) {
-      if (!isEnding) {
-        LOGGER.error("the spool cannot be read; the next process delivers what is in it", failure);
+    }
+  }
+
+  /** Delivers an event, unless the service will never take it; why it has to wait, or null. */
+  private String settle(Spool.Waiting event) throws InterruptedException {
+    try {
+      Post.Outcome outcome = post.send(Files.readAllBytes(event.file()));
+      if (outcome == Post.Outcome.UNAVAILABLE) {
+        return "the service takes none now: " + post.why();
       }
+      spool.done(event);
+      if (outcome == Post.Outcome.REFUSED) {
+        drops.count("refused by the service");
+      }
+    } catch (NoSuchFileException gone) {
+      return forget(event);
+    } catch (IOException failure) {
+      return "the spool cannot be read: " + failure;
+    }
+    return null;
+  }
+
+  /** Somebody else has deleted it, as what cleans up temporary folders does. */
+  private String forget(Spool.Waiting event) {
+    try {
+      spool.done(event);
+      drops.count("gone from the spool");
+      return null;
+    } catch (IOException failure) {
+      return "the spool cannot be read: " + failure;
     }
   }
 }

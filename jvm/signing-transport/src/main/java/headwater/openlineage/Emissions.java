@@ -13,7 +13,12 @@ final class Emissions {
 
   private Emissions() {}
 
+  /**
+   * @throws IllegalArgumentException a setting makes no sense
+   * @throws java.io.UncheckedIOException the home cannot be written
+   */
   static Emission shared(HeadwaterConfig config) {
+    config.check();
     return STARTED.computeIfAbsent(
         List.of(config.getUrl(), config.folder().toString()),
         target -> {

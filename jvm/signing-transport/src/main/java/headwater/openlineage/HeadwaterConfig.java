@@ -1,6 +1,7 @@
 package headwater.openlineage;
 
 import io.openlineage.client.transports.TransportConfig;
+import java.net.URI;
 import java.nio.file.Path;
 
 /**
@@ -8,6 +9,8 @@ import java.nio.file.Path;
  * its own under a name of its own.
  */
 public final class HeadwaterConfig implements TransportConfig {
+  private static final long LEAST_HEARTBEAT_MS = 1000; // events tell it in seconds
+
   private String url = "http://localhost:5000/api/v1/lineage";
   private String home;
   private String tokenEnv;
@@ -77,6 +80,46 @@ public final class HeadwaterConfig implements TransportConfig {
 
   public void setHeartbeatMs(long heartbeatMs) {
     this.heartbeatMs = heartbeatMs;
+  }
+
+  /**
+   * Looks whether all of them make sense.
+   *
+   * @throws IllegalArgumentException one does not; the message names it, and shows no value
+   */
+  void check() {
+    endpoint();
+    check(queueSize >= 1, "queueSize: expected 1 or more");
+    check(spoolMb >= 0, "spoolMb: expected 0 or more");
+    check(drainTimeoutMs >= 0, "drainTimeoutMs: expected 0 or more");
+    check(
+        heartbeatMs >= LEAST_HEARTBEAT_MS,
+        "heartbeatMs: expected " + LEAST_HEARTBEAT_MS + " or more");
+  }
+
+  private static void check(boolean isSo, String otherwise) {
+    if (!isSo) {
+      throw new IllegalArgumentException(otherwise);
+    }
+  }
+
+  /**
+   * Where events are posted.
+   *
+   * @throws IllegalArgumentException as {@link #check}
+   */
+  URI endpoint() {
+    try {
+      URI endpoint = URI.create(url == null ? "" : url.strip());
+      String scheme = endpoint.getScheme();
+      if (endpoint.getHost() != null
+          && ("http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme))) {
+        return endpoint;
+      }
+    } catch (IllegalArgumentException malformed) {
+      // Its message shows the URL, and with it a password that somebody may have put there.
+    }
+    throw new IllegalArgumentException("url: expected http://HOST/PATH or https://HOST/PATH");
   }
 
   Path folder() {

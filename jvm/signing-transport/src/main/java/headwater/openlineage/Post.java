@@ -29,8 +29,8 @@ final class Post {
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
   private String why = "";
 
-  Post(String endpoint, String tokenEnv, UnaryOperator<String> environ) {
-    this.endpoint = URI.create(endpoint);
+  Post(URI endpoint, String tokenEnv, UnaryOperator<String> environ) {
+    this.endpoint = endpoint;
     this.tokenEnv = tokenEnv;
     this.environ = environ;
   }
@@ -52,7 +52,8 @@ final class Post {
     }
     try {
       Answer answer =
-          Answer.of(client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()));
+          Answer.of(
+              client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()), PATIENCE);
       why = answer.toString();
       if (answer.isAcknowledged()) {
         return Outcome.ACKNOWLEDGED;

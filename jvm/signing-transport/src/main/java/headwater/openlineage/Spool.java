@@ -1,7 +1,6 @@
 package headwater.openlineage;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -15,11 +14,14 @@ import java.util.stream.Stream;
  * processes left goes first.
  */
 final class Spool {
+  /** An event on disk. */
+  record Waiting(Path file, long bytes) {}
+
   private static final String EVENT = ".json";
 
   private final Path folder;
   private final long limitBytes;
-  private final Deque<Path> waiting = new ArrayDeque<>();
+  private final Deque<Waiting> waiting = new ArrayDeque<>();
   private long bytes;
   private long written;
 
@@ -31,8 +33,9 @@ final class Spool {
   /** Takes over the events in a dead process's folder. */
   synchronized void inherit(Path left) throws IOException {
     for (Path event : events(left)) {
-      waiting.addLast(event);
-      bytes += Files.size(event);
+      Waiting found = new Waiting(event, Files.size(event));
+      waiting.addLast(found);
+      bytes += found.bytes();
     }
   }
 
@@ -44,29 +47,30 @@ final class Spool {
     Path unfinished = folder.resolve("unfinished");
     Files.write(unfinished, event);
     Path whole = folder.resolve(String.format("%012d%s", written, EVENT));
-    waiting.addLast(Files.move(unfinished, whole, StandardCopyOption.ATOMIC_MOVE));
+    Files.move(unfinished, whole, StandardCopyOption.ATOMIC_MOVE);
+    waiting.addLast(new Waiting(whole, event.length));
     written++;
     bytes += event.length;
     notifyAll();
   }
 
   /** The oldest event; waits for one. */
-  synchronized Path first() throws InterruptedException {
+  synchronized Waiting first() throws InterruptedException {
     while (waiting.isEmpty()) {
       wait();
     }
     return waiting.peekFirst();
   }
 
-  /** Lets go of an event: it was delivered, or never will be. */
-  synchronized void done(Path event, int size) {
+  /**
+   * Lets go of an event: it was delivered, or never will be.
+   *
+   * @throws IOException if it cannot be deleted; then it waits still
+   */
+  synchronized void done(Waiting event) throws IOException {
+    Files.deleteIfExists(event.file());
     waiting.remove(event);
-    bytes -= size;
-    try {
-      Files.deleteIfExists(event);
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
+    bytes -= event.bytes();
     notifyAll();
   }
 

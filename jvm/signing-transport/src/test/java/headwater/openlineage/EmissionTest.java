@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import headwater.signing.ChainTest;
 import headwater.signing.NumberLiteral;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,11 +93,52 @@ class EmissionTest {
   void whatHasNoRoomIsDroppedAndCounted() {
     Emission emission = emission(0, 50);
     emission.put(event("no room"));
+    emission.close();
+
+    // The record of the gap had no room either, and is no event of anybody's.
+    assertThat(emission.dropped()).isEqualTo(1);
+    assertThat(service.events()).isEmpty();
+  }
+
+  @Test
+  void whatSomebodyElseDeletedFromTheSpoolHoldsUpNothing() throws IOException {
+    service.status = 503;
+    Emission emission = emission(64, 500);
+    emission.put(event("one"));
+    emission.put(event("two"));
     emission.flush();
 
-    // The record of the gap had no room either.
-    assertThat(emission.dropped()).isBetween(1L, 2L);
-    assertThat(service.events()).isEmpty();
+    Files.delete(own().resolve("000000000000.json"));
+    service.status = 201;
+    emission.put(event("three"));
+    emission.close();
+
+    assertThat(jobs()).startsWith("two", "three");
+    assertThat(emission.dropped()).isEqualTo(1);
+  }
+
+  @Test
+  void aDiskThatTakesNothingForAWhileLeavesNoHoleInTheChain() throws IOException {
+    Emission emission = emission(64);
+    Path inTheWay = Files.createDirectory(own().resolve("unfinished"));
+    emission.put(event("held"));
+    emission.put(event("dropped"));
+    emission.flush();
+
+    Files.delete(inTheWay);
+    emission.put(event("taken"));
+    emission.flush();
+
+    assertThat(jobs()).startsWith("held", "taken");
+    assertThat(sequences()).startsWith(0, 1);
+    assertThat(emission.dropped()).isEqualTo(1);
+  }
+
+  /** The folder of the one emission that there is. */
+  private Path own() throws IOException {
+    try (Stream<Path> found = Files.list(folder.resolve("openlineage"))) {
+      return found.findFirst().orElseThrow();
+    }
   }
 
   @Test

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 
@@ -24,13 +25,15 @@ public record Answer(int status, byte[] beginning) {
   /**
    * Reads no more than the beginning.
    *
-   * @throws IOException if it breaks off or is packed, which nobody asked for: whose answer it is,
-   *     and so whether it counts, is not known
+   * @param patience how long it may take to come: the client's own timeout ends with the headers
+   * @throws IOException if it breaks off, does not come to its end, or is packed, which nobody
+   *     asked for: whose answer it is, and so whether it counts, is not known
    */
-  public static Answer of(HttpResponse<InputStream> response) throws IOException {
+  public static Answer of(HttpResponse<InputStream> response, Duration patience)
+      throws IOException {
     String packing = response.headers().firstValue("Content-Encoding").orElse("identity").strip();
     try (InputStream body = response.body()) {
-      byte[] beginning = body.readNBytes(MOST_BYTES);
+      byte[] beginning = Patience.read(body, MOST_BYTES, patience);
       if (beginning.length > 0 && !packing.equalsIgnoreCase("identity")) {
         throw new IOException("the answer is packed");
       }

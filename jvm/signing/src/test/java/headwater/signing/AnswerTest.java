@@ -12,7 +12,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,6 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AnswerTest {
   private static final String ITS_OWN =
       "{\"code\": 403, \"message\": \"tampered\", \"retriable\": false}";
+  private static final Duration SHORT = Duration.ofMillis(200);
+  private static final Duration LONG = Duration.ofSeconds(20);
   private static final String TO_ENROL = "{\"code\": 403, \"retriable\": true}";
 
   @ParameterizedTest
@@ -66,8 +71,25 @@ class AnswerTest {
     assertThat(served(201, "br", 0, new byte[0]).isAcknowledged()).isTrue();
   }
 
+  @Test
+  @Timeout(60)
+  void anAnswerThatDoesNotComeToItsEndIsNotWaitedFor() throws Exception {
+    CountDownLatch isOver = new CountDownLatch(1);
+
+    assertThatThrownBy(
+            () -> served(201, null, 5000, "{".getBytes(StandardCharsets.UTF_8), isOver, SHORT))
+        .isInstanceOf(IOException.class);
+  }
+
   /** The answer of a real server, which says how long it is and sends what it is given. */
   private static Answer served(int status, String packing, int length, byte[] body)
+      throws IOException, InterruptedException {
+    return served(status, packing, length, body, new CountDownLatch(0), LONG);
+  }
+
+  /** The same, of a server that sends no end before it is told to. */
+  private static Answer served(
+      int status, String packing, int length, byte[] body, CountDownLatch end, Duration patience)
       throws IOException, InterruptedException {
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
@@ -80,6 +102,7 @@ class AnswerTest {
           exchange.sendResponseHeaders(status, length == 0 ? -1 : length);
           exchange.getResponseBody().write(body);
           exchange.getResponseBody().flush();
+          await(end);
           exchange.close();
         });
     server.start();
@@ -89,9 +112,19 @@ class AnswerTest {
           HttpClient.newHttpClient()
               .send(
                   HttpRequest.newBuilder(address).build(),
-                  HttpResponse.BodyHandlers.ofInputStream()));
+                  HttpResponse.BodyHandlers.ofInputStream()),
+          patience);
     } finally {
+      end.countDown();
       server.stop(0);
+    }
+  }
+
+  private static void await(CountDownLatch end) {
+    try {
+      end.await();
+    } catch (InterruptedException ended) {
+      throw new IllegalStateException(ended);
     }
   }
 
