@@ -108,7 +108,7 @@ def test_sparks_own_listener_is_signed_chained_and_spooled_while_the_service_is_
         go_on(program)
         said(program, "while_away")
         spool = tmp_path / "home" / "openlineage"
-        assert eventually(lambda: any(_is_an_end(each) for each in spool.glob("*/*.json")), 30)
+        assert eventually(lambda: any(_is_an_end(each) for each in spool.rglob("*.json")), 30)
         service.start()
         go_on(program)
         out, _ = program.communicate(timeout=60)
@@ -121,7 +121,7 @@ def test_sparks_own_listener_is_signed_chained_and_spooled_while_the_service_is_
         assert (record["nodeId"], record["epochs"], record["unproved"]) == (key.node_id, 1, 0)
         assert (record["events"], record["lastSequence"]) == (stored, stored - 1)
         assert not any(record["troubles"].values())
-    assert list(spool.glob("*/*.json")) == []
+    assert list(spool.rglob("*.json")) == []
 
 
 def _is_an_end(file: Path) -> bool:

@@ -60,9 +60,10 @@ final class Emission {
     this.config = config;
     queue = new ArrayBlockingQueue<>(config.getQueueSize());
     post = new Post(config.endpoint(), config.getTokenEnv(), environ);
-    Path parent = config.folder().resolve("openlineage");
+    Path parent = config.spool();
     try {
-      inherited = new ArrayList<>(Claim.orphans(parent));
+      inherited = new ArrayList<>(Claim.orphans(parent.getParent())); // of earlier versions
+      inherited.addAll(Claim.orphans(parent));
       claim = Claim.create(parent);
       spool = new Spool(claim.path(), config.getSpoolMb() << 20);
       for (Claim each : inherited) {

@@ -2,7 +2,11 @@ package headwater.openlineage;
 
 import io.openlineage.client.transports.TransportConfig;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 
 /**
  * The settings `transport.*`. A bean without annotations: each listener brings a JSON library of
@@ -10,6 +14,7 @@ import java.nio.file.Path;
  */
 public final class HeadwaterConfig implements TransportConfig {
   private static final long LEAST_HEARTBEAT_MS = 1000; // events tell it in seconds
+  private static final int NAME_BYTES = 8;
 
   private String url = "http://localhost:5000/api/v1/lineage";
   private String home;
@@ -120,6 +125,18 @@ public final class HeadwaterConfig implements TransportConfig {
       // Its message shows the URL, and with it a password that somebody may have put there.
     }
     throw new IllegalArgumentException("url: expected http://HOST/PATH or https://HOST/PATH");
+  }
+
+  /** Where what is for this service waits: of several services each has only its own. */
+  Path spool() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      byte[] target = digest.digest(endpoint().toString().getBytes(StandardCharsets.UTF_8));
+      String name = "http-" + HexFormat.of().formatHex(target, 0, NAME_BYTES);
+      return folder().resolve("openlineage").resolve(name);
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("this Java has no SHA-256", missing);
+    }
   }
 
   Path folder() {

@@ -90,6 +90,25 @@ class EmissionTest {
   }
 
   @Test
+  void whatIsLeftForAnotherServiceWaitsForThat() throws IOException {
+    service.status = 503;
+    Emission before = emission(64, 50);
+    before.put(event("for the first"));
+    before.close();
+
+    try (Service another = new Service()) {
+      Emission elsewhere = emission(another.url(), 64, 20_000);
+      elsewhere.put(event("for the other"));
+      elsewhere.close();
+      service.status = 201;
+      emission(64).flush();
+
+      assertThat(jobs(another)).containsExactly("for the other");
+      assertThat(jobs()).containsExactly("for the first");
+    }
+  }
+
+  @Test
   void whatHasNoRoomIsDroppedAndCounted() {
     Emission emission = emission(0, 50);
     emission.put(event("no room"));
@@ -136,7 +155,11 @@ class EmissionTest {
 
   /** The folder of the one emission that there is. */
   private Path own() throws IOException {
-    try (Stream<Path> found = Files.list(folder.resolve("openlineage"))) {
+    return onlyIn(onlyIn(folder.resolve("openlineage")));
+  }
+
+  private static Path onlyIn(Path parent) throws IOException {
+    try (Stream<Path> found = Files.list(parent)) {
       return found.findFirst().orElseThrow();
     }
   }
@@ -160,8 +183,12 @@ class EmissionTest {
   }
 
   private Emission emission(long spoolMb, long drainTimeoutMs) {
+    return emission(service.url(), spoolMb, drainTimeoutMs);
+  }
+
+  private Emission emission(String url, long spoolMb, long drainTimeoutMs) {
     HeadwaterConfig config = new HeadwaterConfig();
-    config.setUrl(service.url());
+    config.setUrl(url);
     config.setHome(folder.toString());
     config.setSpoolMb(spoolMb);
     config.setDrainTimeoutMs(drainTimeoutMs);
@@ -169,6 +196,10 @@ class EmissionTest {
   }
 
   private List<String> jobs() {
+    return jobs(service);
+  }
+
+  private static List<String> jobs(Service service) {
     return service.events().stream()
         .map(event -> (String) ((Map<?, ?>) event.get("job")).get("name"))
         .toList();
