@@ -1,10 +1,10 @@
 """The transforms that Kafka ships, by their documentation."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from headwater.capture.connect.chain import Column, columns_before, columns_behind, routed_topic
+from headwater.capture.connect.chain import Column, columns_before, columns_behind, routed_topic, transform_properties
 
 FIELDS = ["id", "price", "customer", "customer.name", "customer.email"]
 
@@ -123,6 +123,45 @@ def test_the_state_that_debezium_unwraps_is_what_comes_out() -> None:
     properties = {"transforms": "u", "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState"}
 
     assert columns_before(properties, ["id"]) == [Column("id", "after.id")]
+
+
+UNWRAPPING: Final = {
+    "transforms": "u",
+    "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.u.add.fields": "op, source.ts_ms,lsn:position",
+    "transforms.u.delete.tombstone.handling.mode": "rewrite",
+}
+
+
+def test_what_debezium_adds_to_a_row_is_no_column_of_the_table() -> None:
+    fields = ["id", "__op", "__source_ts_ms", "__position", "__deleted"]
+
+    assert columns_before(UNWRAPPING, fields) == [
+        Column("id", "after.id"),
+        *(Column(field, None) for field in fields[1:]),
+    ]
+    assert UNWRAPPING.keys() <= transform_properties(UNWRAPPING)
+
+
+def test_what_debezium_adds_to_a_row_is_from_its_envelope() -> None:
+    envelope = ["before.id", "after.id", "after.__op", "op", "source.ts_ms", "source.lsn", "transaction.id"]
+    prefixed = {**UNWRAPPING, "transforms.u.add.fields.prefix": "_", "transforms.u.add.fields": "op,id,source.ts_ms"}
+
+    assert columns_behind(UNWRAPPING, envelope) == [
+        Column("id", "after.id"),
+        Column("__op", "op"),
+        Column("__source_ts_ms", "source.ts_ms"),
+        Column("__position", "source.lsn"),
+        Column("__deleted", None),
+    ]
+    assert columns_behind(prefixed, envelope) == [
+        Column("id", "after.id"),
+        Column("__op", "after.__op"),
+        Column("_op", "op"),
+        Column("_id", "transaction.id"),
+        Column("_source_ts_ms", "source.ts_ms"),
+        Column("__deleted", None),
+    ]
 
 
 @pytest.mark.parametrize(

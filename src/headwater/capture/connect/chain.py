@@ -23,7 +23,8 @@ _VALUES: Final = frozenset({"static.value", "replacement"})
 """Settings that hold values of fields and name nothing; but what a router replaces with is a part of a name."""
 _ROUTED_BY: Final[Mapping[str, tuple[str, ...]]] = {"RegexRouter": ("regex", "replacement")}
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
-_UNWRAPPING: Final = "io.debezium.transforms.ExtractNewRecordState"
+_UNWRAPPING: Final = "ExtractNewRecordState"
+_DEBEZIUM: Final = "io.debezium.transforms."
 
 
 class Column(NamedTuple):
@@ -37,7 +38,7 @@ class Column(NamedTuple):
 
 class _Transform(NamedTuple):
     kind: str
-    """The class without its package, for those of Kafka; `$Value` is cut off, `$Key` is not."""
+    """The class without its package, for those that are known; `$Value` is cut off, `$Key` is not."""
     settings: Mapping[str, str]
 
     @property
@@ -139,6 +140,8 @@ def _names_before(properties: Properties, fields: Sequence[str]) -> Iterable[str
             yield from _renames(transform.settings)
         elif transform is not None and transform.kind == "ExtractField":
             yield from (f"{transform.settings.get('field', '')}.{field}" for field in fields)
+        elif transform is not None and transform.kind == _UNWRAPPING:
+            yield from (f"after.{field}" for field in fields)
         elif transform is not None and transform.kind == "Flatten":
             yield from (field.replace(transform.settings.get("delimiter", "."), ".") for field in fields)
 
@@ -160,8 +163,8 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
     kind = settings.get("type", "")
     if kind == _OURS:
         return _Transform("SetSchemaMetadata", {})
-    if kind == _UNWRAPPING:
-        return _Transform("ExtractField", {**settings, "field": "after"})
+    if kind == f"{_DEBEZIUM}{_UNWRAPPING}":
+        return _Transform(_UNWRAPPING, settings)
     return _Transform(kind.removeprefix(_KAFKA).removesuffix(_OF_VALUE), settings) if kind.startswith(_KAFKA) else None
 
 
@@ -235,6 +238,33 @@ def _extracted(settings: Mapping[str, str], columns: list[Column]) -> list[Colum
     ]
 
 
+_REWRITING: Final = ("rewrite", "rewrite-with-tombstone")
+_OF_TRANSACTION: Final = ("id", "total_order", "data_collection_order")
+
+
+def _unwrapped(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    """The row as it is now, and what is added to it of the rest of Debezium's envelope, which no table has.
+
+    Source: Debezium, "New Record State Extraction", `add.fields`, `delete.tombstone.handling.mode`
+    """
+    added = dict(_added(field, settings) for field in listed(settings.get("add.fields")))
+    mode = settings.get("delete.tombstone.handling.mode") or settings.get("delete.handling.mode")
+    if mode in _REWRITING:
+        added["__deleted"] = ""
+    sources = {column.name: column.source for column in columns}
+    row = [column for column in _extracted({"field": "after"}, columns) if column.name not in added]
+    return [*row, *(Column(name, sources.get(place)) for name, place in added.items())]
+
+
+def _added(field: str, settings: Mapping[str, str]) -> tuple[str, str]:
+    """What a field is called that is added, and where it stands in the envelope, as `source.ts_ms`."""
+    place, _, new = field.partition(":")
+    name = f"{settings.get('add.fields.prefix', '__')}{new or place.replace('.', '_')}"
+    if place in _OF_TRANSACTION:
+        return name, f"transaction.{place}"
+    return name, place if "." in place or place in ("op", "ts_ms") else f"source.{place}"
+
+
 _INSERTED_AS: Final = ("topic.field", "partition.field", "offset.field", "timestamp.field", "static.field")
 
 
@@ -264,6 +294,9 @@ _ACTS: Final[Mapping[str, _Act]] = {
     "Flatten": _Act(_flattened, ("delimiter",)),
     "ExtractField": _Act(_extracted, ("field",)),
     "InsertField": _Act(_inserted, _INSERTED_AS),
+    _UNWRAPPING: _Act(
+        _unwrapped, ("add.fields", "add.fields.prefix", "delete.tombstone.handling.mode", "delete.handling.mode")
+    ),
     "HoistField": _Act(_hoisted, ("field",)),
     "HeaderFrom": _Act(_to_headers, ("operation", "fields")),
 }
