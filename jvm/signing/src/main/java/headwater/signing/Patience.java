@@ -15,7 +15,8 @@ public final class Patience {
   /**
    * The first bytes of a body of {@link java.net.http.HttpClient}, `most` of them at most.
    *
-   * @throws IOException if it breaks off, or has not come to its end or to so many within `patience`
+   * @throws IOException if it breaks off, or has not come to its end or to so many within
+   *     `patience`
    */
   public static byte[] read(InputStream body, int most, Duration patience) throws IOException {
     Executor later = CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS);
