@@ -75,6 +75,17 @@ def test_one_run_from_start_to_stop_however_many_tasks() -> None:
     assert told[-1].topics == ("lines",)
 
 
+def test_a_run_that_begins_in_the_millisecond_of_one_that_failed_is_another() -> None:
+    by = lives()
+    told_by([Configured("archive", 1000, SINK), Planned("archive", 1000, 1)], by)
+
+    told = told_by([status(1010, "FAILED", trace="no database"), status(1010, "RUNNING", task=0)], by)
+
+    assert states(told) == ["START", "FAIL", "START"]
+    assert told[0].run_id == told[1].run_id != told[2].run_id
+    assert told[2].time_ms == 1011
+
+
 def test_a_restart_a_rebalance_and_a_pause_end_nothing() -> None:
     by = lives()
     before = told_by(started(1), by)

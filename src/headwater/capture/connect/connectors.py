@@ -70,6 +70,8 @@ class Connector:
     delivered: dict[str, int] = field(default_factory=dict)
     """The next offset by `TOPIC/PARTITION`, up to which an Iceberg sink has written."""
     run: Run | None = None
+    began_ms: int = 0
+    """When the last run began. The next begins later: its id follows from that."""
     lost: Run | None = None
     """The last run, where its end was inferred and may be taken back."""
 

@@ -248,6 +248,7 @@ class Lives:
         is_up = connector.state == "FAILED" or (connector.state == "RUNNING" and not is_old)
         if connector.run is None and is_to_run and is_up:
             connector.lost = None
+            time_ms = connector.began_ms = max(time_ms, connector.began_ms + 1)
             run = Run(self._run_id(connector.name, time_ms), time_ms, time_ms, bool(connector.planned_tasks))
             connector.run, run.newest_ms = run, time_ms
             yield self._told(connector, run, "START", time_ms)
