@@ -1,8 +1,10 @@
 package headwater.connect;
 
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.Schema;
@@ -27,6 +29,9 @@ final class TopicObserver {
   private static final int SAMPLED_EVERY = 1_000;
   private static final int NO_ID = -1;
 
+  /** Values that are bytes may begin like an id and hold another with each record. */
+  private static final int MAX_IDS = 100;
+
   private record Schemas(Schema key, Schema value, Shape shape) {}
 
   private final String topic;
@@ -39,8 +44,8 @@ final class TopicObserver {
   private int toSkip;
   private long sampled;
   private int toSample;
+  private final Set<Integer> askedFor = new HashSet<>();
   private int schemaId = NO_ID;
-  private boolean isRegistryAsked;
 
   TopicObserver(String topic, ConnectorRun run) {
     this.topic = topic;
@@ -141,13 +146,15 @@ final class TopicObserver {
     }
   }
 
-  private void readId(int id) {
-    if (isRegistryAsked && id == schemaId) {
+  private void readId(int read) {
+    int id = Math.max(NO_ID, read);
+    if (id == schemaId && !askedFor.isEmpty()) {
       return;
     }
-    isRegistryAsked = true;
     schemaId = id;
-    run.askRegistry(topic, id < 0 ? null : id, keyFields());
+    if (askedFor.size() < MAX_IDS && askedFor.add(id)) {
+      run.askRegistry(topic, id == NO_ID ? null : id, keyFields());
+    }
   }
 
   private List<FieldShape> keyFields() {
