@@ -3,10 +3,13 @@ import { isAway } from '../api/client'
 import { oneByOne } from '../api/oneByOne'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 
+/** Long enough that a service which comes back is not held up by those who wait for it. */
+const RETRY_MS = 3_000
+
 /**
  * What `load` gives for `subject`, loaded anew with each `revision`; the old value stays until the new one is here, and
- * while the service is away: the header says so, and all is asked again once it is back. Of one subject nothing is asked
- * twice at a time: what is on its way when the revision moves on is shown when it comes, and asked for again then.
+ * while the service is away: it is asked again until it answers. Of one subject nothing is asked twice at a time: what is
+ * on its way when the revision moves on is shown when it comes, and asked for again then.
  * Without a subject nothing is loaded; `signal` ends what nobody waits for any more.
  */
 export function useLoaded<T>(
@@ -21,6 +24,7 @@ export function useLoaded<T>(
   useEffect(() => {
     if (subject === undefined) return
     const unwanted = new AbortController()
+    let retry: ReturnType<typeof setTimeout> | undefined
     const settle = (value: Loadable<T>, isLastResort = false) => {
       if (unwanted.signal.aborted) return
       setLoaded((last) =>
@@ -28,13 +32,19 @@ export function useLoaded<T>(
       )
     }
     ask.current = oneByOne(async () => {
+      clearTimeout(retry)
       if (unwanted.signal.aborted) return
       await fetchNow(unwanted.signal).then(
         (value) => settle(ready(value)),
-        (error: unknown) => settle(failed(error), isAway(error)),
+        (error: unknown) => {
+          settle(failed(error), isAway(error))
+          // The stream may have outlived it, and a past has none: nothing else would ask again.
+          if (isAway(error) && !unwanted.signal.aborted) retry = setTimeout(() => ask.current?.(), RETRY_MS)
+        },
       )
     })
     return () => {
+      clearTimeout(retry)
       ask.current = undefined
       unwanted.abort()
     }

@@ -1,11 +1,14 @@
 // @vitest-environment happy-dom
 
-import { cleanup, renderHook, waitFor } from '@testing-library/react'
-import { afterEach, expect, test } from 'vitest'
+import { act, cleanup, renderHook, waitFor } from '@testing-library/react'
+import { afterEach, expect, test, vi } from 'vitest'
 import { ServiceError } from '../../src/api/client'
 import { useLoaded } from '../../src/ui/useLoaded'
 
-afterEach(cleanup)
+afterEach(() => {
+  cleanup()
+  vi.useRealTimers()
+})
 
 interface Asked {
   readonly subject: string
@@ -55,6 +58,41 @@ test('of what was never known nothing is shown while the service is away', async
   expect(await shownAfter(FOUND, { ...FOUND, subject: 'another', answer: AWAY })).toMatchObject({
     state: 'failed',
   })
+})
+
+test('a service that was away is asked again until it answers, and not any more once nobody waits', async () => {
+  vi.useFakeTimers()
+  const answers = [AWAY, AWAY, 'back', AWAY]
+  const load = vi.fn<() => Promise<string>>(async () => {
+    const answer = answers.shift() ?? AWAY
+    if (answer instanceof ServiceError) throw answer
+    return answer
+  })
+  const { result, rerender, unmount } = renderHook(({ revision }) => useLoaded('a', revision, load), {
+    initialProps: { revision: 1 },
+  })
+
+  await act(() => vi.advanceTimersByTimeAsync(60_000))
+  expect(result.current).toEqual({ state: 'ready', value: 'back' })
+  expect(load).toHaveBeenCalledTimes(3)
+  rerender({ revision: 2 })
+  await act(() => vi.advanceTimersByTimeAsync(1))
+  unmount()
+  await act(() => vi.advanceTimersByTimeAsync(60_000))
+
+  expect(load).toHaveBeenCalledTimes(4)
+})
+
+test('what the service refused is not asked for again', async () => {
+  vi.useFakeTimers()
+  const load = vi.fn<() => Promise<string>>(async () => {
+    throw new ServiceError('Nothing by that name.', 404)
+  })
+  renderHook(() => useLoaded('a', 1, load))
+
+  await act(() => vi.advanceTimersByTimeAsync(60_000))
+
+  expect(load).toHaveBeenCalledTimes(1)
 })
 
 test('what nobody waits for any more is ended', () => {
