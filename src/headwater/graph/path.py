@@ -5,7 +5,7 @@ a job hands to another without a dataset may go into whatever nobody tells the s
 """
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ def path(graph: Graph, start: GraphNode, max_hops: int, most: int) -> Generator[
     data, edges = _Data(graph), dict[tuple[str, str], tuple[GraphNode, GraphNode]]()
     is_cut = False
     for steps_from in (data.upstream, partial(data.downstream, start)):
-        hops = {_key(start): 0}
+        hops, left_out = {_key(start): 0}, dict[tuple[type[GraphNode], GraphNode], GraphNode]()
         queue = deque([start])
         while queue:
             node = queue.popleft()
@@ -45,15 +45,34 @@ def path(graph: Graph, start: GraphNode, max_hops: int, most: int) -> Generator[
                 yield
                 if step is None:
                     continue
-                edges[step.origin.node_id, step.destination.node_id] = step.origin, step.destination
+                edges[_ends(step)] = step.origin, step.destination
                 if step.onward is None or (key := _key(step.onward)) in hops:
                     continue
                 if len(hops) < most and hops[_key(node)] < max_hops:
                     hops[key] = hops[_key(node)] + 1
                     queue.append(step.onward)
                 else:
-                    is_cut = True
+                    left_out[key] = step.onward
+        is_cut = is_cut or (yield from _lead_on(left_out.values(), steps_from, edges))
     return Path([edges[key] for key in sorted(edges)], is_cut)
+
+
+def _lead_on(
+    nodes: Iterable[GraphNode],
+    steps_from: Callable[[GraphNode], Iterator[Step | None]],
+    edges: Container[tuple[str, str]],
+) -> Generator[None, None, bool]:
+    """Whether one of the nodes has a step that is not among the edges: most readers of a hub have none."""
+    for node in nodes:
+        for step in steps_from(node):
+            yield
+            if step is not None and _ends(step) not in edges:
+                return True
+    return False
+
+
+def _ends(step: Step) -> tuple[str, str]:
+    return step.origin.node_id, step.destination.node_id
 
 
 def _key(node: GraphNode) -> tuple[type[GraphNode], GraphNode]:

@@ -110,3 +110,13 @@ def test_it_goes_on_over_as_many_jobs_and_from_as_many_nodes_as_asked_for_and_sa
     assert edges(given, "d0", 1) == {"d0>j0", "j0>d1", "d1>j1", "j1>d2"}
     assert [found(given, start, hops).is_cut for hops in (1, 4)] == [True, False]
     assert [found(given, start, most=most).is_cut for most in (2, 5)] == [True, False]
+
+
+def test_there_is_no_more_where_it_ends_with_the_last_node_that_was_asked_for() -> None:
+    runs = [ran(f"j{at}", ("hub",), {f"d{at}": None}) for at in range(9)]
+    further = ran("on", ("d8",), {"beyond": None})
+    start = DatasetId("lake", "hub")
+
+    paths = [found(graph(*told), start, most=6) for told in (runs, [*runs, further])]
+
+    assert [(len(path.edges), path.is_cut) for path in paths] == [(18, False), (18, True)]
