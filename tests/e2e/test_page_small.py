@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.app import dataset, event, schema
+from tests.support.app import dataset, event, facet, schema
 from tests.support.browser import opened
 from tests.support.service import running
 
@@ -26,6 +26,31 @@ def test_how_many_columns_there_are_is_not_drawn_over_the_name(tmp_path: Path, n
             count_begins = left_of(card.locator(".fold"))
 
     assert name_ends <= count_begins
+
+
+@pytest.mark.parametrize("name", ["stream.enrich", "chain.step_024"])
+def test_a_short_name_of_a_job_is_drawn_whole(tmp_path: Path, name: str) -> None:
+    with running(tmp_path) as service:
+        service.tell([event(job={"namespace": "plant", "name": name})])
+        with opened(service.url) as page:
+            label = page.get_by_test_id("node").locator(".label-name")
+            expect(label).to_have_text(name)
+            needed, given = label.evaluate("label => [label.scrollWidth, label.clientWidth]")
+
+    assert needed <= given
+
+
+def test_a_long_type_leaves_the_names_of_columns_their_room(tmp_path: Path) -> None:
+    nested = "struct<" + ",".join(f"member_{number}:string" for number in range(20)) + ">"
+    fields = [{"name": "customer_identifier", "type": "long"}, {"name": "tail", "type": nested}]
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset("orders", schema=facet(fields=fields))])])
+        with opened(service.url) as page:
+            page.get_by_test_id("node").filter(has_text="orders").locator(".card-title").click()
+            name = page.get_by_role("complementary", name="Details").get_by_role("button", name="customer_identifier")
+            lines = name.evaluate("name => name.getClientRects().length")
+
+    assert lines == 1
 
 
 def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:

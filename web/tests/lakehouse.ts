@@ -327,6 +327,8 @@ export interface Service {
   broken: number | undefined
   /** If set, what is asked for by this path is answered with a failure. */
   failing: string | undefined
+  /** What is asked for by these paths may not be known by who asks. */
+  closed: readonly string[]
   /** Readers that lie far from all else. */
   beyond: Readonly<Record<NodeId, readonly Neighbour[]>>
   /** What is not on a path though a job reads it or writes it: who tells of columns puts the one into the other only. */
@@ -360,6 +362,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     jobs,
     broken: undefined,
     failing: undefined,
+    closed: [],
     beyond: {},
     apart: [],
     aliases: {},
@@ -387,6 +390,8 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
       if (pathname.endsWith('/column-lineage')) await service.columnDelay
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (service.failing && pathname.endsWith(`/${service.failing}`)) return json({ message: 'No.' }, 500)
+      if (service.closed.some((route) => pathname.endsWith(`/${route}`)))
+        return json({ message: 'May not.' }, 403)
       if (pathname.includes('/log/entries/')) return new Response(ENTRY)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
       const body = answer(service, decodeSegments(pathname), searchParams)

@@ -1,6 +1,7 @@
 /** Asks the service. Every failure is a `ServiceError` with a sentence for people. */
 
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
+import { MOST_STEPS } from '../core/columns'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type {
   Change,
@@ -124,7 +125,7 @@ export class Client {
   /** The columns around all columns of a dataset, both ways. */
   async columnLineage(dataset: NodeId, signal: AbortSignal): Promise<ColumnLineage> {
     return this.#get(
-      `column-lineage?${query({ nodeId: dataset, depth: DEPTH, withDownstream: true })}`,
+      `column-lineage?${query({ nodeId: dataset, depth: MOST_STEPS, withDownstream: true })}`,
       signal,
     )
   }
@@ -336,7 +337,7 @@ export function nothingIfUnknown(error: unknown): undefined {
 }
 
 /** For what not everybody may see. */
-function nothingIfClosed(error: unknown): undefined {
+export function nothingIfClosed(error: unknown): undefined {
   return nothingIf(403, error)
 }
 

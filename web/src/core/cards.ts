@@ -4,7 +4,7 @@ import type { Dataset, Field } from '../api/types'
 import type { Size } from './geometry'
 import { edgesOf } from './graph'
 import type { NodeId } from './ids'
-import { JOB_ROOM, type Label, labelApart, labelText } from './labels'
+import { type Label, labelApart, labelText, NARROW_ROOM } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
 import type { DrawnGraph, DrawnNode } from './piles'
 import type { Shape } from './shape'
@@ -43,7 +43,7 @@ export function cardsOf(graph: DrawnGraph, choices: Choices): Map<NodeId, Card> 
 }
 
 export function sizeOf({ node, label, rows, more }: Card): Size {
-  const isNarrow = node.kind === 'job' && labelText(label).length <= JOB_ROOM
+  const isNarrow = node.kind === 'job' && labelText(label).length <= NARROW_ROOM
   const lines = rows.length + Number(more > 0)
   const height = HEAD_HEIGHT + (lines > 0 ? lines * ROW_HEIGHT + FOOT_HEIGHT : 0)
   return { width: isNarrow ? NARROW : WIDTH, height }

@@ -23,6 +23,9 @@ export interface ColumnGraph {
   readonly outOf: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
 }
 
+/** How many steps away columns are asked for: more than the lineage of most columns has. */
+export const MOST_STEPS = 20
+
 /** Of columns that hang together with others only as all columns of a dataset do, more are counted and not shown. */
 export const MOST_APART = 10
 

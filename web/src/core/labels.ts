@@ -12,8 +12,10 @@ export interface Label {
   readonly name: string
 }
 
-/** How many characters of a job's name a narrow card shows, and a wide one of its end behind what stands before that. */
-export const JOB_ROOM = 15
+/** How many characters of a job's name a card shows, of its end behind what stands before that. */
+const JOB_ROOM = 15
+/** How many a narrow card shows. */
+export const NARROW_ROOM = 11
 
 /** A table's name where the dataset goes by one, the most qualified; else the last two segments of its own. */
 export function datasetLabel(dataset: Named & Pick<Neighbour, 'symlinks'>): Label {

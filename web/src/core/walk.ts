@@ -1,13 +1,19 @@
 /** Walks over the two graphs. Cycles are fine: each node is visited once. */
 
-import type { ColumnEdge, ColumnGraph } from './columns'
+import { type ColumnEdge, type ColumnGraph, MOST_STEPS } from './columns'
 import type { ColumnKey } from './ids'
 
 /** Everything that `neighbours` leads to from `start`, nearest first, with `start` itself. */
 export function reachable<Node>(start: Node, neighbours: (node: Node) => Iterable<Node>): Set<Node> {
-  const reached = new Set([start])
-  // A Set also visits what is added to it during the walk, so this is a breadth-first search.
-  for (const node of reached) for (const next of neighbours(node)) reached.add(next)
+  return new Set(stepsFrom(start, neighbours).keys())
+}
+
+/** The same, with how many steps away each is; `start` is at 0. */
+function stepsFrom<Node>(start: Node, neighbours: (node: Node) => Iterable<Node>): Map<Node, number> {
+  const reached = new Map([[start, 0]])
+  // A Map also visits what is added to it during the walk, so this is a breadth-first search.
+  for (const [node, steps] of reached)
+    for (const next of neighbours(node)) if (!reached.has(next)) reached.set(next, steps + 1)
   return reached
 }
 
@@ -23,6 +29,8 @@ export interface ColumnReach {
   readonly wholes: ReadonlyMap<ColumnKey, Strength>
   /** All where data flows. */
   readonly edges: readonly ColumnEdge[]
+  /** It goes as far as was asked for: there may be more beyond. */
+  readonly isCut: boolean
 }
 
 export interface ColumnPath {
@@ -58,7 +66,8 @@ function reach(
 ): ColumnReach {
   const over = (isTaken: (edge: ColumnEdge) => boolean) =>
     reachable(start, (key) => edgesAt(key).filter(isTaken).map(farEnd))
-  const all = over(() => true)
+  const steps = stepsFrom(start, (key) => edgesAt(key).map(farEnd))
+  const all = new Set(steps.keys())
   const direct = over((edge) => edge.direct)
   const apart = over((edge) => !wholes.has(edge.from) && !wholes.has(edge.to))
   const edges = [...all].flatMap(edgesAt).filter((edge) => !edge.within)
@@ -72,5 +81,6 @@ function reach(
     apart,
     wholes: new Map(strengths.filter(([key]) => wholes.has(key))),
     edges,
+    isCut: [...steps.values()].some((away) => away >= MOST_STEPS),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Transformation } from '../api/types'
 import { type ColumnEdge, type ColumnGraph, MOST_APART } from './columns'
+import { formatCount } from './format'
 import type { ColumnKey, NodeId } from './ids'
 import type { ColumnReach } from './walk'
 
@@ -176,7 +177,7 @@ export function byDataset(graph: ColumnGraph, { columns }: ColumnReach): ReachOf
   return [...found].map(([dataset, reach]) => ({ dataset, ...reach }))
 }
 
-/** `1 column`, `2 columns` */
+/** `1 column`, `2,000 columns` */
 export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }

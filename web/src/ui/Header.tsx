@@ -1,6 +1,7 @@
 import type { Connection } from '../api/stream'
 import { formatCount } from '../core/format'
 import { DRIFT, FAILURES, formatRoute, HOME, RECORD, type View } from '../core/route'
+import { counted } from '../core/wording'
 import { AsOfChoice } from './AsOfChoice'
 import { usePage } from './page'
 import { Search } from './search/Search'
@@ -30,7 +31,9 @@ export function Header({ view, connection, isBehind, unlisted }: HeaderProps) {
       <Views view={view} />
       <Search />
       {view === 'graph' && unlisted > 0 && (
-        <p className="unlisted">{formatCount(unlisted)} more jobs are not drawn; search finds them.</p>
+        <p className="unlisted">
+          {counted(unlisted, 'more job')} {unlisted === 1 ? 'is' : 'are'} not drawn; search finds them.
+        </p>
       )}
       <AsOfChoice />
       {asOf === undefined && (

@@ -50,7 +50,7 @@ describe('a card', () => {
       return card && sizeOf(card).width
     }
 
-    expect(widthOf('enrich-flights')).toBeLessThan(widthOf('pipeline_0008.task_000458') ?? 0)
+    expect(widthOf('ingest')).toBeLessThan(widthOf('pipeline_0008.task_000458') ?? 0)
     expect(widthOf('pipeline_0008.task_000458')).toBe(widthOf('x'.repeat(500)))
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
-import { columnKey } from '../../src/core/ids'
+import { columnKey, datasetId } from '../../src/core/ids'
 import { columnPath, reachable } from '../../src/core/walk'
 import { CSV, columnAnswer, DELAYS, FLIGHTS, REPORT, wholeAnswer, wideAnswer } from '../lakehouse'
 
@@ -62,6 +62,29 @@ describe('the path of a column', () => {
     expect(downstream.columns.size).toBe(0)
     expect(downstream.edges).toEqual([])
   })
+})
+
+test.each([
+  [19, false],
+  [20, true],
+])('a column that goes %i steps far may lead further: %s', (steps, isCut) => {
+  const dataset = (step: number) => datasetId('lake', `t${step}`)
+  const graph = Array.from({ length: steps }, (_, step) => ({
+    data: {
+      namespace: 'lake',
+      dataset: `t${step + 1}`,
+      field: 'k',
+      fieldType: '',
+      inputFields: [{ namespace: 'lake', dataset: `t${step}`, field: 'k' }],
+    },
+  }))
+  const columns = columnGraph({ graph })
+
+  const first = columnPath(columns, columnKey({ dataset: dataset(0), column: 'k' }), true)
+  const last = columnPath(columns, columnKey({ dataset: dataset(steps), column: 'k' }), true)
+
+  expect([first.upstream.isCut, first.downstream.isCut]).toEqual([false, isCut])
+  expect([last.upstream.isCut, last.downstream.isCut]).toEqual([isCut, false])
 })
 
 describe('the path of a column through what is told of all columns of a dataset', () => {

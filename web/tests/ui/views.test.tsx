@@ -258,6 +258,17 @@ describe('failures', () => {
     expect(screen.getByRole('link', { name: 'Failures' })).toBeTruthy()
   })
 
+  test('are listed to who may not know what is silent', async () => {
+    const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
+    service.closed = ['silent-streams', 'coverage']
+    openPage({ service, hash: formatRoute(FAILURES) })
+
+    expect(await screen.findByRole('listitem', { name: 'ingest' })).toBeTruthy()
+    expect(screen.getByText(/^What has gone silent is told only to those/)).toBeTruthy()
+    expect(screen.queryByRole('alert')).toBeNull()
+    expect(await screen.findByRole('link', { name: 'Failures 1' })).toBeTruthy()
+  })
+
   test('list what is silent and not ended, also of who promised no word', async () => {
     openPage({ hash: formatRoute(FAILURES) })
 

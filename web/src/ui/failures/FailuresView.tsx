@@ -1,4 +1,5 @@
 import type { KnownGap, SilentStream } from '../../api/answers'
+import { nothingIfClosed } from '../../api/client'
 import type { Page } from '../../api/paged'
 import type { Job } from '../../api/types'
 import { runError } from '../../core/facets'
@@ -30,9 +31,11 @@ export function FailuresView() {
   const found = useLoaded('failures', asked, () =>
     Promise.all([
       client.failedJobs(moreJobs.count),
-      client.silentStreams(moreStreams.count),
-      client.gaps('silent-stream', moreRuns.count),
-      client.gaps('run-without-end', moreRuns.count),
+      Promise.all([
+        client.silentStreams(moreStreams.count),
+        client.gaps('silent-stream', moreRuns.count),
+        client.gaps('run-without-end', moreRuns.count),
+      ]).catch(nothingIfClosed),
     ]),
   )
   return (
@@ -43,23 +46,38 @@ export function FailuresView() {
         with its next run.
       </p>
       <Awaited of={found} doing="Looking for what failed">
-        {([jobs, streams, endless, stuck]) => (
+        {([jobs, silent]) => (
           <>
             <FailedJobs jobs={jobs} more={moreJobs} />
-            {streams.totalCount > 0 && <StaleStreams streams={streams} more={moreStreams} />}
-            <SilentRuns
-              more={moreRuns}
-              silences={withoutPromise([...endless.items, ...stuck.items], streams.items)}
-              unlisted={[endless, stuck].reduce(
-                (sum, { items, totalCount }) => sum + totalCount - items.length,
-                0,
-              )}
-            />
+            {silent ? <Silent silent={silent} moreStreams={moreStreams} moreRuns={moreRuns} /> : <NotTold />}
           </>
         )}
       </Awaited>
     </div>
   )
+}
+
+interface SilentProps {
+  readonly silent: readonly [Page<SilentStream>, Page<KnownGap>, Page<KnownGap>]
+  readonly moreStreams: More
+  readonly moreRuns: More
+}
+
+function Silent({ silent: [streams, endless, stuck], moreStreams, moreRuns }: SilentProps) {
+  return (
+    <>
+      {streams.totalCount > 0 && <StaleStreams streams={streams} more={moreStreams} />}
+      <SilentRuns
+        more={moreRuns}
+        silences={withoutPromise([...endless.items, ...stuck.items], streams.items)}
+        unlisted={[endless, stuck].reduce((sum, { items, totalCount }) => sum + totalCount - items.length, 0)}
+      />
+    </>
+  )
+}
+
+function NotTold() {
+  return <p className="muted">What has gone silent is told only to those who may see every namespace.</p>
 }
 
 interface FailedJobsProps {

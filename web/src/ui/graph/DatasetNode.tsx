@@ -1,6 +1,7 @@
 import type { NodeProps } from '@xyflow/react'
 import { memo } from 'react'
 import type { Card, Row } from '../../core/cards'
+import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { fullName, labelText } from '../../core/labels'
 import { counted } from '../../core/wording'
@@ -44,7 +45,7 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
           ))}
           {more > 0 && (
             <li className="row-more">
-              {unfolded ? `${more} more in the details` : litWords(rows.length, more)}
+              {unfolded ? `${formatCount(more)} more in the details` : litWords(rows.length, more)}
             </li>
           )}
         </ul>
@@ -54,7 +55,7 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
 })
 
 function litWords(drawn: number, more: number): string {
-  return drawn > 0 ? `${more} more on the path` : `${counted(more, 'column')} on the path`
+  return drawn > 0 ? `${formatCount(more)} more on the path` : `${counted(more, 'column')} on the path`
 }
 
 function FoldButton({ card: { node, label, unfolded } }: { card: Card }) {
@@ -70,7 +71,7 @@ function FoldButton({ card: { node, label, unfolded } }: { card: Card }) {
       aria-label={`${action} the ${counted(count, 'column')} of ${labelText(label)}`}
       onClick={() => toggleFold(node.id)}
     >
-      {count}
+      {formatCount(count)}
       <ChevronIcon />
     </button>
   )

@@ -28,7 +28,7 @@ function NodeLegend({ reach: { upstream, downstream, isCut } }: { reach: Reach }
 
 /** Lets the reader leave out the indirect lines. */
 function ColumnLegend({ lit: { path }, withIndirect, onChange }: LegendProps & { lit: ColumnLit }) {
-  const [up, down] = [path.upstream.columns.size, path.downstream.columns.size]
+  const { upstream, downstream } = path
   return (
     <div className="legend">
       <span className="legend-item">
@@ -46,7 +46,8 @@ function ColumnLegend({ lit: { path }, withIndirect, onChange }: LegendProps & {
         <Line kind="indirect" /> indirect
       </label>
       <span className="legend-count" role="status">
-        {counted(up, 'column')} upstream, {down} downstream
+        {counted(upstream.columns.size, 'column')} upstream, {formatCount(downstream.columns.size)} downstream
+        {(upstream.isCut || downstream.isCut) && ', perhaps more beyond'}
       </span>
     </div>
   )

@@ -112,6 +112,7 @@ function Reach({ graph, reach, word }: ReachProps) {
     <details className="reach">
       <summary>
         {counted(reach.columns.size, 'column')} in {counted(datasets.length, 'dataset')} {word}
+        {reach.isCut && ', perhaps more beyond'}
       </summary>
       <ul className="plain">
         {datasets.map(({ dataset, direct, indirect }) => (
