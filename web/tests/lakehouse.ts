@@ -426,7 +426,7 @@ function answer(
     case 'silent-streams':
       return silent
     case 'lineage':
-      return node ? lineage(jobs, aliases[node] ?? node) : undefined
+      return node ? lineage(jobs, aliases[node] ?? node, Number(query.get('depth'))) : undefined
     case 'path':
       return node ? pathOf(jobs, node, apart) : undefined
     case 'neighbours':
@@ -472,16 +472,22 @@ function machineAnswer(id: string): Answer {
   return found && { ...found, ofEpochs: [], listed: [{ ...HOLE, epoch: 'e1' }], listedCount: 1 }
 }
 
-function lineage(jobs: Service['jobs'], start: NodeId): Answer {
+/** Jobs within `depth` jobs of the node, both ways, with all that they read and write. */
+function lineage(jobs: Service['jobs'], start: NodeId, depth: number): Answer {
   const isRead = Object.values(jobs).some(({ reads }) => reads.includes(start))
   if (!jobs[start] && !DATASETS[start] && !isRead) return undefined
-  const ids = new Set<NodeId>([start])
+  const most = 2 * depth + 1 // edges: one into a job and one out of it
+  const steps = new Map<NodeId, number>([[start, 0]])
   const found: WireNode[] = []
-  for (const id of ids) {
+  for (const [id, away] of steps) {
     const node = jobs[id] ? jobNode(id, jobs) : datasetNode(id, jobs)
     found.push(node)
-    for (const { origin, destination } of [...node.inEdges, ...node.outEdges])
-      ids.add(origin).add(destination)
+    if (away === most) continue
+    for (const end of [...node.inEdges, ...node.outEdges].flatMap(({ origin, destination }) => [
+      origin,
+      destination,
+    ]))
+      if (!steps.has(end)) steps.set(end, away + 1)
   }
   return { graph: found }
 }

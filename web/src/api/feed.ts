@@ -201,13 +201,14 @@ async function allBeside(client: Client, nodes: Iterable<NodeId>): Promise<WireN
 /** The lineage of `wanted` nodes that the service knows, till it is enough; one answer often covers many of them. */
 async function neighbourhoods(client: Client, wanted: readonly NodeId[]): Promise<WireNode[]> {
   const found: WireNode[] = []
+  const covered = new Set<NodeId>()
   let open = wanted
-  for (let width = 1; open.length > 0 && found.length < MOST_NODES; width = AT_ONCE) {
+  for (let width = 1; open.length > 0 && covered.size < MOST_NODES; width = AT_ONCE) {
     const asked = open.slice(0, width)
     const answers = await Promise.all(asked.map((node) => client.lineage(node).catch(nothingIfUnknown)))
     const nodes = answers.flatMap((answer) => answer ?? [])
     found.push(...nodes)
-    const covered = new Set([...asked, ...nodes.map(({ id }) => id)])
+    for (const id of [...asked, ...nodes.map((node) => node.id)]) covered.add(id)
     open = open.filter((node) => !covered.has(node))
   }
   return found

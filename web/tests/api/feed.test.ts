@@ -65,6 +65,18 @@ describe('the feed', () => {
     expect(service.asked.filter((path) => path.includes('/lineage'))).toHaveLength(2)
   })
 
+  test('begins with every job that is listed, though what surrounds one surrounds the next too', async () => {
+    const chain = Array.from({ length: 100 }, (_, step): [NodeId, JobPlan] => [
+      jobId('demo', `step-${step}`),
+      { reads: [datasetId('lake', `t${step}`)], writes: [datasetId('lake', `t${step + 1}`)], runs: [] },
+    ])
+    const { graph } = feeding(Object.fromEntries(chain))
+
+    await settle()
+
+    expect(graph().nodes.size).toBe(100 + 101)
+  })
+
   test('does not call old what was asked for while it began', async () => {
     const { feed } = feeding()
 
