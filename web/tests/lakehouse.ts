@@ -653,6 +653,7 @@ function datasetBy(name: string | undefined): Answer {
   const fields = found?.fields.map((field) => ({
     ...field,
     tags: field.name === 'carrier' ? ['public'] : [],
+    fields: field.name === 'tailnum' ? [{ name: 'prefix', type: 'char', description: null }] : [],
   }))
   return { ...found, fields, tags: ['gold'], facets: FACETS }
 }

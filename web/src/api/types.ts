@@ -51,6 +51,8 @@ export interface Field {
   readonly type: string | null
   readonly description: string | null
   readonly tags?: readonly string[]
+  /** Of a nested one. */
+  readonly fields?: readonly Field[]
 }
 
 export interface Dataset extends Named {

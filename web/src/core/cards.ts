@@ -6,6 +6,7 @@ import { edgesOf } from './graph'
 import type { NodeId } from './ids'
 import { type Label, labelApart, labelText, NARROW_ROOM } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
+import { withMembers } from './members'
 import type { DrawnGraph, DrawnNode } from './piles'
 import type { Shape } from './shape'
 
@@ -76,7 +77,13 @@ function rowsOf({ fields }: Dataset, open: boolean, lit: Lit | undefined, id: No
   const glows = column?.columns.get(id)
   const known = new Set(fields.map(({ name }) => name))
   const unknown = [...(glows?.keys() ?? [])].filter((name) => !known.has(name))
-  const all = [...fields, ...unknown.map((name) => ({ name, type: null, description: null }))]
+  const members = new Map(
+    unknown.length > 0 ? withMembers(fields).map((member) => [member.name, member] as const) : [],
+  )
+  const all = [
+    ...fields,
+    ...unknown.map((name) => members.get(name) ?? { name, type: null, description: null }),
+  ]
   const rows = all.map((field) => ({ field, glow: column && (glows?.get(field.name) ?? ('dim' as const)) }))
   return open ? rows : rows.filter(isGlowing)
 }

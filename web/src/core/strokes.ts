@@ -89,12 +89,26 @@ interface Way {
   readonly goesBack: boolean
 }
 
-/** A job may write what it reads: that line goes back, beneath both boxes where the layout says no other way. */
+/** A job may write what it reads: that line goes back, past both boxes; beneath them where the layout says no other way. */
 function wayOf(layout: Layout, edge: WireEdge): Way {
   const [from, to] = [layout.boxes.get(edge.origin), layout.boxes.get(edge.destination)]
   const turns = layout.bends.get(edgeKey(edge)) ?? []
   if (!from || !to || to.x >= from.x + from.width) return { turns, goesBack: false }
-  return { turns: turns.length > 0 ? turns : beneath(from, to), goesBack: true }
+  const [first, last] = [turns[0], turns.at(-1)]
+  if (!first || !last) return { turns: beneath(from, to), goesBack: true }
+  return { turns: [...past(from, first.y), ...turns, ...past(to, last.y)], goesBack: true }
+}
+
+/** From right to left past a box, as near to that height as it leaves free. */
+function past({ x, y, width, height }: Box, wanted: number): Point[] {
+  const [above, below] = [y - BENEATH, y + height + BENEATH]
+  const isFree = wanted <= above || wanted >= below
+  const free = wanted - above < below - wanted ? above : below
+  const level = isFree ? wanted : free
+  return [
+    { x: x + width, y: level },
+    { x, y: level },
+  ]
 }
 
 function beneath(from: Box, to: Box): Point[] {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { cardsOf, HEAD_HEIGHT, ROW_HEIGHT, shapeOf } from '../../src/core/cards'
 import { columnGraph } from '../../src/core/columns'
+import type { NodeId } from '../../src/core/ids'
 import { layout } from '../../src/core/layout'
 import { lightUp } from '../../src/core/lit'
 import { litPath } from '../../src/core/path'
 import { columnStrokes, type Drawing, flowStrokes, meanwhile } from '../../src/core/strokes'
-import { CSV, columnAnswer, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
+import { AGGREGATE, CSV, columnAnswer, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
 
 const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, true)
 
@@ -54,6 +55,44 @@ test('a line back to what its job reads runs beneath both boxes', () => {
   expect(there).not.toContain(' 57')
   expect(back).toMatch(/^M240 \S+C260 \S+ 260 57 240 57C120 57 120 57 0 57C-20 57 -20 \S+ 0 \S+$/)
 })
+
+test('a line back round a cycle is not hidden by the boxes that it leaves and comes to', () => {
+  const size = { width: 100, height: 40 }
+  const ids = [CSV, INGEST, FLIGHTS, AGGREGATE]
+  const edges = ids.map((origin, at) => ({ origin, destination: ids[(at + 1) % ids.length] as NodeId }))
+  const shape = { boxes: new Map(ids.map((id) => [id, size])), edges }
+  const placed = layout(shape)
+  const targets = new Map(edges.map(({ origin, destination }) => [origin, [destination]]))
+  const given = { ...drawing(), graph: { ...GRAPH, targets }, layout: placed }
+
+  const strokes = flowStrokes(given, undefined)
+
+  expect(strokes).toHaveLength(ids.length)
+  const hidden = strokes.flatMap(({ d }) =>
+    pointsOn(d).filter(([x, y]) =>
+      [...placed.boxes.values()].some(
+        (box) => x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height,
+      ),
+    ),
+  )
+  expect(hidden).toEqual([])
+})
+
+/** Points of a path of cubic Bézier curves, close together. */
+function pointsOn(d: string): (readonly [x: number, y: number])[] {
+  const numbers = [...d.matchAll(/-?[\d.]+/g)].map(([number]) => Number(number))
+  const pieces = (numbers.length - 2) / 6
+  return Array.from({ length: pieces }, (_, piece) => numbers.slice(6 * piece, 6 * piece + 8)).flatMap(
+    (ends) =>
+      Array.from({ length: 51 }, (_, at) => {
+        const t = at / 50
+        const weights = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t ** 2 * (1 - t), t ** 3]
+        const along = (axis: number) =>
+          weights.reduce((sum, weight, n) => sum + weight * (ends[2 * n + axis] ?? 0), 0)
+        return [along(0), along(1)] as const
+      }),
+  )
+}
 
 describe('the lines of a lit column', () => {
   test('end at the row of the column', () => {

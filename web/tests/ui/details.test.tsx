@@ -4,7 +4,17 @@ import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { datasetId, jobId, type NodeId, type RunId } from '../../src/core/ids'
 import { formatRoute, routeTo } from '../../src/core/route'
-import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run, wideAnswer } from '../lakehouse'
+import {
+  AGGREGATE,
+  DELAYS,
+  FLIGHTS,
+  INGEST,
+  JOBS,
+  type JobPlan,
+  lakehouse,
+  run,
+  wideAnswer,
+} from '../lakehouse'
 import { openPage } from './openPage'
 
 const at = (node: NodeId, column?: string) => formatRoute(routeTo(node, column))
@@ -43,6 +53,17 @@ describe('the details of a dataset', () => {
     const panel = within(await details())
     expect(await panel.findByText('/lake/marts/delays')).toBeTruthy()
     expect(window.location.hash).toBe(at(DELAYS))
+  })
+
+  test('list the members of a nested column, each with its own way', async () => {
+    const { user } = openPage({ hash: at(FLIGHTS) })
+    const panel = within(await details())
+
+    await user.click(await panel.findByRole('button', { name: 'tailnum.prefix' }))
+
+    expect(panel.getByRole('heading', { name: 'Schema 3' })).toBeTruthy()
+    expect(await panel.findByText(/has no known source: it begins here/)).toBeTruthy()
+    expect(window.location.hash).toBe(at(FLIGHTS, 'tailnum.prefix'))
   })
 
   test('say how its quality was asserted', async () => {

@@ -2,6 +2,7 @@ import type { Dataset, Named } from '../../api/types'
 import type { ColumnGraph } from '../../core/columns'
 import type { NodeId } from '../../core/ids'
 import type { Loadable } from '../../core/loadable'
+import { withMembers } from '../../core/members'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { About } from './About'
@@ -23,13 +24,14 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
   const { client, revisionOf } = usePage()
   const loaded = useLoaded(id, revisionOf(id), () => client.dataset(summary))
   const dataset = loaded.state === 'ready' ? loaded.value : summary
+  const fields = withMembers(dataset.fields)
   return (
     <>
       {column !== undefined && (
         <ColumnStory
           start={{ dataset: id, column }}
           columns={columns}
-          isInSchema={dataset.fields.some(({ name }) => name === column)}
+          isInSchema={fields.some(({ name }) => name === column)}
         />
       )}
       {dataset.description && <p>{dataset.description}</p>}
@@ -42,7 +44,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       <Neighbours of={id} way="downstream" type="DATASET" title="Made into" />
       <Questions key={column ?? ''} dataset={id} column={column} />
       {loaded.state === 'failed' && <p role="alert">{loaded.message}</p>}
-      <Schema dataset={id} fields={dataset.fields} chosen={column} />
+      <Schema dataset={id} fields={fields} count={dataset.fields.length} chosen={column} />
     </>
   )
 }

@@ -6,17 +6,20 @@ import { Tags } from './Tags'
 
 interface SchemaProps {
   readonly dataset: NodeId
+  /** With members of nested ones. */
   readonly fields: readonly Field[]
+  /** How many of them are columns of their own. */
+  readonly count: number
   /** The column whose path is lit. */
   readonly chosen: string | undefined
 }
 
-export function Schema({ dataset, fields, chosen }: SchemaProps) {
+export function Schema({ dataset, fields, count, chosen }: SchemaProps) {
   const { lead, toggleColumn } = usePage()
   return (
     <section>
       <h3>
-        Schema <span className="muted">{fields.length > 0 && formatCount(fields.length)}</span>
+        Schema <span className="muted">{count > 0 && formatCount(count)}</span>
       </h3>
       {fields.length === 0 ? (
         <p className="muted">No schema was reported.</p>
