@@ -21,6 +21,12 @@ export function searchGraph(graph: LineageGraph, query: string, limit: number): 
     .map(({ hit }) => hit)
 }
 
+/** What the service is asked for: it finds words in their order with `%` between them, and a node id as it stands. */
+export function textForService(query: string): string {
+  const text = query.trim()
+  return /^(job|dataset):/i.test(text) ? text : text.replaceAll(/\s+/g, '%')
+}
+
 /** The service's results after ours, without those that are ours already. */
 export function addFound(hits: readonly Hit[], found: readonly SearchResult[]): Hit[] {
   const known = new Set(hits.map(({ nodeId }) => nodeId))

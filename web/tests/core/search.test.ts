@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { labelText } from '../../src/core/labels'
-import { addFound, searchGraph } from '../../src/core/search'
+import { addFound, searchGraph, textForService } from '../../src/core/search'
 import { DELAYS, GRAPH } from '../lakehouse'
 
 const found = (query: string) => searchGraph(GRAPH, query, 10).map(({ label }) => labelText(label))
@@ -26,6 +26,14 @@ describe('searching the graph', () => {
 
   test('gives no more than asked for', () => {
     expect(searchGraph(GRAPH, 'e', 2)).toHaveLength(2)
+  })
+
+  test.each([
+    [' hub  reader 07 ', 'hub%reader%07'],
+    ['hub', 'hub'],
+    [' dataset:lake:my table', 'dataset:lake:my table'],
+  ])('asks the service for %j as %j', (query, asked) => {
+    expect(textForService(query)).toBe(asked)
   })
 
   test('adds from the service only what is not there', () => {

@@ -243,3 +243,10 @@ describe('a dataset with many readers', () => {
     expect(await screen.findByRole('button', { name: '39 more jobs: show all' })).toBeTruthy()
   })
 })
+
+test('of a job of which no run is known nobody says that it has not run', async () => {
+  const lone = jobId('demo', 'lone')
+  openPage({ service: lakehouse({ [lone]: { reads: [], writes: [], runs: [] } }) })
+
+  expect(await screen.findByRole('button', { name: 'Job lone no run known' })).toBeTruthy()
+})

@@ -41,7 +41,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
           <LabelText label={label} />
           <span className="card-state">
             <span className="state-dot" data-state={state} />
-            {run ? stateWords(run, now) : 'no run yet'}
+            {run ? stateWords(run, now) : 'no run known'}
           </span>
         </span>
       </button>
@@ -50,7 +50,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
 })
 
 function runWords(run: Run | null, now: Date): string {
-  if (!run) return 'no run yet'
+  if (!run) return 'no run known'
   const words = stateWords(run, now)
   if (toldState(run, now) === 'STALE' && run.updatedAt)
     return `${words}, last heard ${formatTime(run.updatedAt, now)}`

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { SearchResult } from '../../api/types'
 import { failed, LOADING, type Loadable, ready } from '../../core/loadable'
-import { addFound, type Hit, searchGraph } from '../../core/search'
+import { addFound, type Hit, searchGraph, textForService } from '../../core/search'
 import { usePage } from '../page'
 
 const MOST_HITS = 12
@@ -22,7 +22,7 @@ export function useHits(text: string): Hits {
     if (text.trim() === '') return
     const abort = new AbortController()
     const ask = async () => {
-      const results = await client.search(text.trim(), MOST_HITS, abort.signal).then(ready, failed)
+      const results = await client.search(textForService(text), MOST_HITS, abort.signal).then(ready, failed)
       if (!abort.signal.aborted) setFound({ text, results })
     }
     const timer = setTimeout(ask, PAUSE_MS)
