@@ -161,7 +161,11 @@ export function datasetNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> 
   const writers = entries.filter(([, { writes }]) => writes.includes(id))
   const readers = entries.filter(([, { reads }]) => reads.includes(id))
   const { fields: names = [], table } = DATASETS[id] ?? {}
-  const fields = names.map((name) => ({ name, type: 'string', description: null }))
+  const fields = names.map((name) => ({
+    name,
+    type: 'string',
+    description: name === 'tailnum' ? 'which plane' : null,
+  }))
   const symlinks = table === undefined ? [] : [{ namespace: 'lake', name: table }]
   return {
     id,

@@ -117,6 +117,10 @@ describe('the graph', () => {
     const columns = await waitFor(() => within(nodeOf(FLIGHTS) as HTMLElement).getAllByTestId('column'))
     expect(columns.map(({ dataset }) => dataset.column)).toEqual(['carrier', 'arr_delay', 'tailnum'])
     expect(columns.every(({ dataset }) => dataset.lit === undefined)).toBe(true)
+    expect(columns.map(({ title }) => title).slice(1)).toEqual([
+      'arr_delay string',
+      'tailnum string\nwhich plane',
+    ])
   })
 
   test('lights the path of a column both ways, and dims the rest', async () => {

@@ -1,5 +1,6 @@
 import type { NodeProps } from '@xyflow/react'
 import { memo } from 'react'
+import type { Field } from '../../api/types'
 import type { Card, Row } from '../../core/cards'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
@@ -54,6 +55,12 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
   )
 })
 
+/** What a row has no room for. */
+function wholeText({ name, type, description }: Field): string {
+  const head = type ? `${name} ${type}` : name
+  return description ? `${head}\n${description}` : head
+}
+
 function litWords(drawn: number, more: number): string {
   return drawn > 0 ? `${formatCount(more)} more on the path` : `${counted(more, 'column')} on the path`
 }
@@ -91,7 +98,7 @@ function ColumnRow({ node, row: { field, glow } }: { node: NodeId; row: Row }) {
         data-lit={lit}
         data-glow={glow}
         aria-pressed={glow === 'start'}
-        title={field.description ?? field.name}
+        title={wholeText(field)}
         onClick={(click) => {
           toggleColumn({ dataset: node, column: field.name })
           if (glow !== 'start') lead('story', click)
