@@ -40,7 +40,7 @@ def page(service: Service) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("width", [700, 900, 1440])
-def test_each_result_shows_its_whole_name_within_the_window(page: Page, width: int) -> None:
+def test_each_result_shows_its_whole_name_and_namespace_within_the_window(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
 
     page.get_by_role("searchbox").fill("warehouse")
@@ -48,7 +48,9 @@ def test_each_result_shows_its_whole_name_within_the_window(page: Page, width: i
     expect(page.get_by_role("option")).to_have_count(len(TASKS))
     ends = page.locator(".result .label-name")
     assert sorted(ends.all_text_contents()) == sorted(TASKS)
-    for end in ends.all():
+    namespaces = page.locator(".result-place")
+    assert namespaces.all_text_contents() == ["plant"] * len(TASKS)
+    for end in [*ends.all(), *namespaces.all()]:
         assert end.evaluate("end => end.scrollWidth <= end.clientWidth")
         place = end.bounding_box()
         assert place is not None

@@ -43,8 +43,10 @@ export function Results({ id, hits, answer, chosen, onTake }: ResultsProps) {
           onClick={() => onTake(hit.nodeId)}
         >
           {hit.type === 'JOB' ? <JobIcon /> : <TableIcon />}
-          <LabelText label={hit.label} />
-          <span className="result-place">{hit.namespace}</span>
+          <span className="result-words">
+            <LabelText label={hit.label} />
+            <span className="result-place">{hit.namespace}</span>
+          </span>
         </div>
       ))}
     </div>
