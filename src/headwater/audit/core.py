@@ -41,6 +41,10 @@ MOST_LEVELS = 254  # of objects and arrays inside one another: with more, reader
 TOGETHER = 1 << 23  # bytes of entries that go through each check together: who does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 ERASED = b'{"_deleted":true}'
+HASH_BYTES, SALT_BYTES = 32, 16
+ENTRY_MEMBERS = {"index", "leaf", "kind", "type", "receivedUs", "verdict", "keyId", "facets", "salt", "salts", "parts"}
+ENTRY_MEMBERS |= {"raw"}
+NOT_PROVEN = ("unsigned", "tampered", "unknown-key", "malformed")  # verdicts of the log, beside `ok`
 SIGNATURE_MEMBERS = {"_producer", "_schemaURL", "algorithm", "keyId", "payloadHash", "signature"}
 SIGNATURE_SCHEMAS = {"https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json"}  # all that docs/trust.md lists
 SIGNATURE_SCHEMAS |= {"https://example.org/spec/lineage/signature.json"}  # of other implementations
@@ -148,7 +152,7 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
         report.not_known.append(f"whether {log_key} is the log's key: it was taken from the bundle (--log-key)")
     note, head = bundle.read("checkpoint.txt").decode(), Head("", 0, b"")
     try:
-        head = opened(note, log_key)
+        head = opened_of_log(note, log_key)
         report.checked.append(f"checkpoint: {head.origin} signed the head over {head.size:,} entries")
         for witness in trust.witnesses:
             opened(note, witness)
@@ -166,17 +170,27 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
 def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust: Trust, report: Report) -> None:
     is_there = "since-checkpoint.txt" in bundle.namelist()
     kept = trust.since or (bundle.read("since-checkpoint.txt").decode() if is_there else None)
+    if is_there and trust.since is None:
+        report.not_known.append("whether the earlier head is one that you kept: it was taken from the bundle (--since)")
     if kept is None:
         return report.not_known.append("whether the log only grew since an earlier head: none was given (--since)")
     try:
-        old = opened(kept, log_key)
+        old = opened_of_log(kept, log_key)
         given: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
         if old.size < head.size and given["from"] != old.size:
             raise Refused(f"the bundle has no proof from {old.size} entries on: export it with --since")
-        check_consistent(old, head, [a2b_base64(each) for each in given["proof"]])
+        check_consistent(old, head, [read_hash(each) for each in given["proof"]])
         report.checked.append(f"consistency: the head adds to the one over {old.size:,} entries that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
+
+
+def opened_of_log(note: str, key: str) -> Head:
+    """Read a checkpoint of the log whose key this is: one key may sign for logs of several names."""
+    head = opened(note, key)
+    if head.origin != key.strip().partition("+")[0]:
+        raise Refused(f"the head is of the log {head.origin!r}, which is not that of the log's key")
+    return head
 
 
 def opened(note: str, key: str) -> Head:
@@ -198,6 +212,13 @@ def opened(note: str, key: str) -> Head:
                 origin, size, root = text.split("\n")[:3]
                 return Head(origin, int(size), a2b_base64(root))
     raise Refused(f"{name} did not sign the head")
+
+
+def read_hash(encoded: str) -> bytes:
+    """Read a hash of the tree; of another length, two of them could be split otherwise, and still hash to the same."""
+    if len(node := a2b_base64(encoded)) != HASH_BYTES:
+        raise Refused(f"a hash of the tree has {len(node)} bytes, and not {HASH_BYTES}")
+    return node
 
 
 def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
@@ -234,7 +255,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
     if len(beside["left"]) != len(heights := [*_heights(0, begin)]):
         raise Refused(f"tree.json lacks the hashes of the entries before {begin}, or has more than these")
     for height, node in zip(heights, beside["left"], strict=True):
-        tree.add(a2b_base64(node), height)
+        tree.add(read_hash(node), height)
     with bundle.open("entries.jsonl") as lines:
         while (part := lines.read(TOGETHER)) or rest:
             *whole, rest = (rest + part).split(b"\n") if part else (rest, b"")
@@ -255,7 +276,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
     if place != manifest["to"]:
         report.find("inclusion", place, f"the bundle ends here, and says that it ends at {manifest['to']}")
     for height, node in zip(_heights(place, head.size), beside["right"], strict=False):
-        tree.add(a2b_base64(node), height)
+        tree.add(read_hash(node), height)
     if (tree.size, tree.root()) != (head.size, head.root):
         report.find("inclusion", None, "the entries do not give the head that the log signed")
     _tell_of_entries(begin, place, report)
@@ -272,7 +293,7 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
     report.checked += (f"{check}: {told}" for check, told in went_well.items() if not report.found[check])
     if count["withheld"]:
         report.not_known += [f"what stands in {count['withheld']:,} entries that are not shown, and what it is about"]
-    for verdict in filter(count.get, ("unsigned", "tampered", "unknown-key", "malformed")):
+    for verdict in filter(count.get, NOT_PROVEN):
         report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
     if count["erased"]:
         report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
@@ -280,7 +301,9 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
 
 def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
     """The leaf of an entry, as its own bytes give it."""
-    claimed, index = a2b_base64(entry["leaf"]), entry["index"]
+    claimed, index = read_hash(entry["leaf"]), entry["index"]
+    if unknown := entry.keys() - ENTRY_MEMBERS:
+        report.find("entry", index, f"no check looks at what it says as {', '.join(sorted(unknown))}")
     if "raw" not in entry:
         report.counts["withheld"] += 1
         return claimed
@@ -288,17 +311,23 @@ def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
     report.counts["edits"] += entry["kind"] == "edit"
     if (leaf := leaf_of(entry, raw)) != claimed:
         report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
-    if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
+    if entry["kind"] != ("edit" if entry["type"] == "EDIT" else "event"):  # only the kind is in the leaf
         report.find("entry", index, f"its leaf says {entry['kind']}, and the bundle {entry['type']}")
+    if entry["verdict"] not in ("ok", *NOT_PROVEN):
+        report.find("entry", index, f"its verdict, {entry['verdict']!r}, is none that there is")
     return leaf
 
 
 def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
     """Work out the leaf of an entry; in an erased facet's place stands `ERASED`, and `parts` has its commitment."""
     facets, erased = entry["facets"], {int(number): a2b_base64(part) for number, part in entry.get("parts", {}).items()}
-    stream = hashlib.shake_256(a2b_base64(entry["salt"])).digest(8 * len(facets) + 16) if "salt" in entry else b""
+    stream = (
+        hashlib.shake_256(a2b_base64(entry["salt"])).digest(8 * len(facets) + SALT_BYTES) if "salt" in entry else b""
+    )
     salts = [a2b_base64(each or "") for each in entry["salts"]] if "salts" in entry else []
-    salts = salts or [stream[at : at + 16] for at in range(0, len(stream), 16)]
+    salts = salts or [stream[at : at + SALT_BYTES] for at in range(0, len(stream), SALT_BYTES)]
+    if {*map(len, salts)} - {0, SALT_BYTES} or {*map(len, erased.values())} - {HASH_BYTES} or not salts[0]:
+        return b""  # of another length, they could be split from the bytes behind them otherwise
     rest, committed, at, shift = [salts[0]], [b""], 0, 0
     for number in range(len(facets) // 2):
         begin, end = facets[2 * number : 2 * number + 2]
@@ -381,7 +410,7 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
     erased = [number for number in entry.get("parts", ()) if 0 <= 2 * int(number) < len(entry["facets"])]
     if erased:
         report.counts["erased"] += len(erased)
-    elif verdict != "ok":
+    elif verdict in NOT_PROVEN:
         report.counts[verdict] += 1
     elif key_id not in keys:
         told = f"no key is known as {key_id!r} that fits the hash in it, by --keys or else by the bundle"
@@ -459,11 +488,16 @@ def canonical(value: object) -> str:
     if isinstance(value, _Literal):
         return str(value)
     if isinstance(value, str):
-        text = json.dumps(value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), ensure_ascii=False)
+        text = json.dumps(without_halves(value), ensure_ascii=False)
         for character in "<>&\u2028\u2029":
             text = text.replace(character, f"\\u{ord(character):04x}")
         return text
     if isinstance(value, dict):
-        members = sorted(value.items(), key=lambda member: member[0].encode(errors="surrogatepass"))
+        members = sorted(value.items(), key=lambda member: without_halves(member[0]).encode())
         return "{" + ",".join(f"{canonical(key)}:{canonical(each)}" for key, each in members) + "}"
     return "[" + ",".join(map(canonical, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def without_halves(text: str) -> str:
+    """The text with U+FFFD in the place of each half of a surrogate pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -25,7 +25,7 @@ from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Fact,
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.store.connection import Row
-from headwater.store.entries import as_today
+from headwater.store.entries import as_today, type_of
 from headwater.store.packing import content_of_row
 from headwater.store.reader import Reader
 from headwater.store.tables import TABLES, THEMSELVES
@@ -52,12 +52,16 @@ class Folding:
         self._asked_for: dict[bytes, Mapping[str, Any]] = {}
         """By digest, what declarations say, and errors of runs; of all other contents nobody asks here."""
         self._merged: dict[type[Fact], dict[tuple[object, ...], Fact]] = defaultdict(dict)
+        self.mistyped: list[int] = []
+        """The places of entries that are of another type than was told."""
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
         """Take in an entry; one that would be refused today says nothing, as in the service."""
         entry = as_today(event_type, raw)
         if entry is None:
             return
+        if type_of(entry) != event_type:
+            self.mistyped.append(index)
         facts = self._in_order.facts(entry, index, arrival)
         asked_for = {fact.content for fact in facts if _is_asked_for(fact)}
         for fact in facts:
@@ -185,6 +189,8 @@ def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None, graph_of_what == "log")
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
     different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != graph[part]]
+    for index in folding.mistyped:
+        report.find("entry", index, "it is of another type than the bundle says")
     for parts in dict.fromkeys(_PARTS[part] for part in different):
         report.find("graph", None, f"the {parts} that were shown are not those that the entries make")
     if is_same_version and (unknown := {*shown} - {*_PARTS}):

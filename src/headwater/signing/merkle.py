@@ -115,7 +115,7 @@ def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root
 
     Source: RFC 9162, section 2.1.3.2
     """
-    if not 0 <= index < size:
+    if not 0 <= index < size or not _are_hashes(proof):
         return False
     place, last, found = index, size - 1, leaf
     for node in proof:
@@ -138,7 +138,7 @@ def is_consistent(old: int, old_root: bytes, new: int, new_root: bytes, proof: S
     """
     if old == 0 or old == new:
         return not proof and (old_root == (EMPTY_ROOT if old == 0 else new_root))
-    if not 0 < old < new:
+    if not 0 < old < new or not _are_hashes(proof):
         return False
     path = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
     if not path:
@@ -185,6 +185,11 @@ def _subtrees(begin: int, end: int, node: Node) -> Iterator[bytes]:
 def _root_between(begin: int, end: int, node: Node) -> bytes:
     """The head of the tree over these leaves, where `begin` is where such a subtree begins."""
     return _folded(tuple(_subtrees(begin, end, node)))
+
+
+def _are_hashes(proof: Sequence[bytes]) -> bool:
+    """Whether each is as long as a hash is: two of other lengths can be told as two others that hash to the same."""
+    return all(len(node) == HASH_BYTES for node in proof)
 
 
 def _folded(nodes: Sequence[bytes]) -> bytes:

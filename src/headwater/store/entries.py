@@ -78,16 +78,19 @@ def _unsealed(event: Event | EditEntry, verdict: Verdict, key_id: str | None, re
         return Entry(*_stamped(event), EDIT, None, verdict, key_id, received_us, frame, (), (), event)
     said = facts(event, Arrival(received_us, verdict, key_id))
     names = named(event, said)
-    return Entry(*_stamped(event), _type(event), run_id, verdict, key_id, received_us, frame, said, names, None)
+    return Entry(*_stamped(event), type_of(event), run_id, verdict, key_id, received_us, frame, said, names, None)
 
 
 def _stamped(event: Event | EditEntry) -> tuple[bytes, int]:
     return event.stamp.digest, event.stamp.time_us
 
 
-def _type(event: Event) -> str:
+def type_of(event: Event | EditEntry) -> str:
+    """The type that it has in the log."""
     if isinstance(event, RunEvent):
         return event.event_type
+    if isinstance(event, EditEntry):
+        return EDIT
     return "DATASET" if isinstance(event, DatasetEvent) else "JOB"
 
 

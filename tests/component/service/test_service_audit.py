@@ -796,7 +796,7 @@ def test_a_small_bundle_that_would_unpack_to_more_than_anything_exported_is_refu
 def test_the_core_is_one_file_that_an_auditor_can_read() -> None:
     text = Path(core.__file__).read_text()
 
-    assert len(text.splitlines()) < 470
+    assert len(text.splitlines()) < 510
     assert "import headwater" not in text
     assert "from headwater" not in text
 

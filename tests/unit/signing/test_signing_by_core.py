@@ -19,6 +19,7 @@ from headwater.model.producer import SIGNATURE_MEMBERS
 from headwater.model.strict_json import MAX_DEPTH
 from headwater.service.ingest import reading
 from headwater.service.ingest.reading import Trust
+from headwater.signing.canonical import canonical
 from headwater.signing.facet import KNOWN_SCHEMAS, signature_facet
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
@@ -127,6 +128,16 @@ def test_command_service_and_audit_judge_alike_what_a_node_signed_as_it_sent_it(
     assert is_signed(raw, KEY.key_id, PUBLIC, read) == (verdict == "ok")
     assert isinstance(taken, Entry if verdict == "ok" else InvalidEventError)
     assert not isinstance(taken, Entry) or taken.verdict == "ok"
+
+
+@pytest.mark.parametrize("value", ['{"\\ud800":1,"\uff21":2}', '{"\\udc00\\ud800":1,"\ufffd":2,"\ue000":3}'])
+def test_half_of_a_pair_in_a_key_has_one_place_in_the_canonical_form(value: str, read: ReadJson) -> None:
+    payload = canonical((EVENT % ("", value)).encode())
+    signature = json.dumps(signature_facet(payload, "https://example.org", KEY))
+    raw = (EVENT % (f'"signature": {signature}, ', value)).encode()
+
+    assert verify_event(raw, TRUSTED).verdict == "ok"
+    assert is_signed(raw, KEY.key_id, PUBLIC, read)
 
 
 def test_what_a_signature_must_say_is_written_down_alike_on_both_sides() -> None:

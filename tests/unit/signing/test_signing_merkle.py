@@ -216,6 +216,17 @@ def test_a_bent_consistency_proof_is_found(old: int, new: int, proof: list[str])
     assert not is_consistent(old, second, new, first, good)
 
 
+def test_hashes_of_other_lengths_prove_nothing_whatever_they_hash_to() -> None:
+    """Split otherwise, four of them lead to an older head and to one over other leaves."""
+    first, second, third, fourth, forged = _leaves(5)
+    both = node_hash(first, second) + third
+    old = _root([first, second, third])
+    new = hashlib.sha256(b"\1" + both + node_hash(forged, fourth)).digest()
+
+    assert not is_consistent(3, old, 4, new, [b"", forged + fourth, both])
+    assert not is_included(fourth, 1, 2, [b""], hashlib.sha256(b"\1" + fourth).digest())
+
+
 def test_an_empty_tree_grows_into_any() -> None:
     assert is_consistent(0, EMPTY_ROOT, 3, bytes.fromhex(ROOTS[3]), [])
     assert not is_consistent(0, LEAVES[0], 3, bytes.fromhex(ROOTS[3]), [])
