@@ -39,6 +39,8 @@ class OthersWitness:
             return 400, ""
         if int(old) != self._size:
             return 409, f"{self._size}\n"
+        if head.size == self._size and head.root != self._root:
+            return 409, ""
         proof = [b64decode(line, validate=True) for line in lines]
         if self._size and not is_consistent(self._size, self._root, head.size, head.root, proof):
             return 422, ""

@@ -25,6 +25,9 @@ _MEANING: Final = {
     403: "it knows the log by another key",
     404: "it does not know this log: its operator must add it",
 }
+_REWRITTEN: Final = "the log was rewritten, or shows another history to others"
+_MOST_DIGITS: Final = 19
+"""Of a size: what 64 bits hold."""
 
 
 def cosign(
@@ -66,11 +69,17 @@ def _cosigned(service: str, witness: str) -> int:
     size = parse_checkpoint(parse_note(note).text).size
     answer = _asked(witness, 0, [], note)
     if answer.status_code == httpx.codes.CONFLICT:  # it tells which head it signed last
-        seen = _size(answer, witness)
+        seen = _size(answer)
+        if seen is None:
+            raise UnavailableError(f"{witness} does not tell the size that it signed last")
         if seen > size:
             raise UntrustedNoteError(f"{witness} saw {seen} entries, and the log has {size}: it was cut off")
         proof = consistency_proof(service, seen, size) if 0 < seen < size else []
         answer = _asked(witness, seen, proof, note)
+        if answer.status_code == httpx.codes.CONFLICT and seen == size and _size(answer) in (None, size):
+            raise UntrustedNoteError(
+                f"{witness} did not sign, 409: it saw another head over {size} entries: {_REWRITTEN}"
+            )
     _check_signed(answer, witness)
     kept = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
     if kept.is_error:
@@ -82,10 +91,7 @@ def _cosigned(service: str, witness: str) -> int:
 def _check_signed(answer: httpx.Response, witness: str) -> None:
     told = f"{witness} did not sign, {answer.status_code}"
     if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
-        raise UntrustedNoteError(
-            f"{told}: the head does not add to what it saw before: the log was rewritten, or shows another history to "
-            "others"
-        )
+        raise UntrustedNoteError(f"{told}: the head does not add to what it saw before: {_REWRITTEN}")
     if answer.status_code in _MEANING:
         raise SetupError(f"{told}: {_MEANING[answer.status_code]}")
     if answer.is_error:
@@ -107,8 +113,7 @@ def _posted(url: str, body: str) -> httpx.Response:
         raise InvalidInputError(f"{url!r} is no URL ({fault})") from fault
 
 
-def _size(answer: httpx.Response, witness: str) -> int:
+def _size(answer: httpx.Response) -> int | None:
+    """The size that a witness says it signed last; None where it says none."""
     text = answer.text.strip()
-    if not (text.isascii() and text.isdigit()):
-        raise UnavailableError(f"{witness} does not tell the size that it signed last")
-    return int(text)
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None

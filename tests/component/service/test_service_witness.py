@@ -101,6 +101,25 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
     assert (status, "422: the head does not add to what it saw before" in told) == (1, True)
 
 
+def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(tmp_path: Path) -> None:
+    """It answers 409 then, too, as https://c2sp.org/tlog-witness has it."""
+    key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
+    (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
+
+    with witness_of_others(key) as other:
+        with running(tmp_path) as service:
+            post(service.url, 3)
+            CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
+        for path in tmp_path.glob("headwater.db*"):
+            path.unlink()
+        with running(tmp_path) as service:
+            post(service.url, 3)
+            told = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
+
+    assert isinstance(told.exception, HeadwaterError)
+    assert (status_of(told.exception), "it saw another head over 3 entries" in str(told.exception)) == (1, True)
+
+
 @pytest.mark.parametrize(("knows", "status"), [("log", 1), ("another log", 2)])
 def test_a_witness_that_saw_another_history_is_a_bad_answer_and_one_that_knows_no_such_log_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], knows: str, status: int
