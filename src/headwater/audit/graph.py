@@ -20,8 +20,8 @@ import orjson
 from headwater.audit.core import Refused, Report
 from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
-from headwater.model.edits import InOrder
-from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Fact, Observation, RunFacet, RunOfJob
+from headwater.model.edits import KEY, InOrder
+from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Edit, Fact, Observation, RunFacet, RunOfJob
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.store.connection import Row
@@ -84,6 +84,12 @@ class Folding:
     def links(self) -> Iterable[ChainLink]:
         """The places of the entries in their nodes' records."""
         return cast(Iterable[ChainLink], self._merged[ChainLink].values())
+
+    @property
+    def of_keys(self) -> Iterable[Edit]:
+        """What the entries say of keys."""
+        edits = cast(Iterable[Edit], self._merged[Edit].values())
+        return (edit for edit in edits if edit.target[0] == KEY)
 
     def graph(self) -> Mapping[str, Any]:
         """The graph that the entries make."""

@@ -199,7 +199,7 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
         check_chains(folding.links, report)
         heads.check(report)
         erasures.check(report, is_whole=folded.is_of_log)
-        late.tell(report)
+        late.tell(folding.of_keys, report)
     return report, folded
 
 

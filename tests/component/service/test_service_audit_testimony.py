@@ -18,7 +18,9 @@ from headwater.audit.graph import Folding
 from headwater.cli.main import app
 from headwater.model.events import parse_event
 from headwater.model.nodes import Arrival
+from headwater.model.times import microseconds
 from headwater.signing.directory import revocation
+from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.leaf import salts
 from headwater.signing.notefile import log_key
@@ -254,3 +256,24 @@ def test_an_event_behind_the_entry_that_revokes_its_key_is_told_whatever_the_log
         f"whether 1 events came before their key {KEY.key_id!r} was revoked, as the log says: they stand behind entry "
         "2, which revokes it, the first at 3"
     ]
+
+
+def test_an_event_that_came_after_the_log_revoked_its_key_is_found_whatever_the_key_set_says(home: Path) -> None:
+    with _signed_only(home) as client:
+        enrol(client, KEY, token(home / "tokens"))
+        assert sent(client, KEY) == 201
+        assert state(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY)).status_code == 201
+    raw = sign_event(json.dumps(event(run={"runId": "0198f7d0-0000-7000-8000-000000000005"})).encode(), KEY)
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([entry_of(parse_event(raw), "ok", KEY.key_id, microseconds(NOW) + MINUTE_US, bytes(16))])
+    (home / "known.jwks").write_text(write_jwks({KEY.key_id: KEY.public_key}))
+    path = bundle_of(home)
+
+    of_the_bundle, of_others = verdict(path), verdict(path, "--keys", str(home / "known.jwks"))
+
+    for told in (of_the_bundle, of_others):
+        [late] = [each for each in told["findings"] if each["entry"] == 3]
+        assert late["check"] == "signature"
+        assert "did not count when the event came" in late["message"]
+        assert not [each for each in told["notKnown"] if "came before their key" in each]
+    assert "entry 2 had revoked it, whatever its key set says" in of_others["findings"][0]["message"]
