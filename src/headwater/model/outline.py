@@ -30,6 +30,10 @@ class FacetPlace(NamedTuple):
     path: Path
 
 
+_NO_OUTLINE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InvalidEventError)
+"""What reading a text without one raises; msgspec says of a key that it is not UTF-8 as Python does."""
+
+
 class Outline(NamedTuple):
     """An event without its facets, and these by the path of what holds them, such as `("run", "facets")`."""
 
@@ -49,7 +53,7 @@ def outline(raw: bytes) -> Outline | None:
         rest, texts, places = _cut(raw)
         shell = cast(_Shell, strict_json.parse(rest))
         return Outline(shell, {path: FacetTexts(each) for path, each in texts.items()}, places)
-    except (msgspec.MsgspecError, RecursionError, InvalidEventError):
+    except _NO_OUTLINE:
         return None
 
 
@@ -60,7 +64,7 @@ def places_of_facets(raw: bytes) -> tuple[FacetPlace, ...] | None:
     """
     try:
         return _cut(raw)[2]
-    except (msgspec.MsgspecError, RecursionError, InvalidEventError):
+    except _NO_OUTLINE:
         return None
 
 
@@ -96,7 +100,7 @@ def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPl
     """The event's text with holes for facets, these as they were written, and where they stand.
 
     Raises:
-        MsgspecError, RecursionError, InvalidEventError: it has no outline.
+        MsgspecError, UnicodeDecodeError, RecursionError, InvalidEventError: it has no outline.
     """
     rest: list[bytes] = []
     facets: dict[Path, dict[str, bytes]] = {}

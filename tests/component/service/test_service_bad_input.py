@@ -54,6 +54,11 @@ REFUSED = {
     "open brackets": (b"[" * 200_000, 400, "event: more than"),
     "open objects": (b'{"a":' * 200_000, 400, "event: more than"),
     "not UTF-8": (b'{"a": "\xff"}', 400, "event: not UTF-8 at byte 7"),
+    "a facet's name not UTF-8": (
+        with_run_facets(u=facet()).replace(b'"u"', b'"\xfc"'),
+        400,
+        "event: not UTF-8 at byte ",
+    ),
     "NaN": (raw_event(x="NaN"), 400, "x: NaN is not JSON"),
     "null": (b"null", 422, "event: expected an object"),
     "an array": (b"[]", 422, "event: expected an object"),

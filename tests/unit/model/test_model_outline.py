@@ -54,6 +54,7 @@ def test_what_is_left_is_read_and_facets_are_read_when_somebody_looks() -> None:
         b'{"other":{"decoy":1},"run":{"facets":{"a":{"decoy":1}}}}',  # the same text stands before it
         b'{"run":{"facets":{"a":{"x":1e999}}}}',
         b'{"run":{"facets":{"a":{"x":"\xff"}}}}',
+        b'{"run":{"facets":{"\xfcber":{}}}}',
         b'{"run":{"facets":[]}}',
         b'{"run":[]}',
         b'{"inputs":{"0":{"facets":{}}}}',
