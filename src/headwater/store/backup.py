@@ -15,6 +15,7 @@ from headwater.store.sqlite import is_sqlite_store, segments_of
 _PAGES: Final = 256
 """Copied in one go: a megabyte."""
 _READ_EVERY: Final = 1_000
+_DAMAGED: Final = "the database was damaged, or edited; keep the backups of before"
 
 Advance = Callable[[str, int, int], None]
 """Told what is being done, and how much of how much of it is done."""
@@ -95,9 +96,13 @@ def _copy_segments(source: Path, target: Path) -> None:
 def _read_back(path: Path, advance: Advance) -> BackedUp:
     with closing(open_reader(path, segments_of(path))) as reader:
         entries = reader.size()
-        for logged in reader.logged(range(entries)):
+        for place, logged in enumerate(reader.logged(range(entries))):
+            if not logged.is_kept_at(place):
+                raise SetupError(f"the log lacks entry {place}, or its bytes are not those that it took: {_DAMAGED}")
             if (logged.log_index + 1) % _READ_EVERY == 0 or logged.log_index + 1 == entries:
                 advance("reading back", logged.log_index + 1, entries)
+        if (taken := reader.tree.size()) != entries:
+            raise SetupError(f"the log has {entries} entries, and its tree {taken}: {_DAMAGED}")
         tree = reader.tree.frontier(entries).root.hex()
     files = [path, *segments_of(path).glob("*")]
     return BackedUp(entries, tree, sum(file.stat().st_size for file in files))

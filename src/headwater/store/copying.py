@@ -53,7 +53,8 @@ def copy(source: Store, target: Store, advance: Advance) -> Copied:
     """Append to `target` what it lacks of `source`, then compare the two, bytes and facts.
 
     Raises:
-        SetupError: `target` holds something else than the beginning of `source`, or one of them is written to.
+        SetupError: `target` holds something else than the beginning of `source`, one of them is written to, or `source`
+            does not have what it took.
         UnavailableError: a database does not answer; the same call goes on from there.
     """
     before = target.size()
@@ -91,8 +92,15 @@ def _check_prefix(source: Store, target: Store, size: int) -> None:
 
 
 def _append(source: Store, target: Store, advance: Advance) -> None:
-    size = source.size()
-    for part in _parts(source.logged(range(target.size(), size))):
+    first, size = target.size(), source.size()
+    for part in _parts(source.logged(range(first, size))):
+        for place, each in enumerate(part, first):
+            if not each.is_kept_at(place):
+                raise SetupError(
+                    f"FROM lacks entry {place} of its log, or its bytes are not those that it took: it was damaged, or "
+                    "edited; restore it from a backup"
+                )
+        first += len(part)
         seals = source.tree.seals(range(part[0].log_index, part[-1].log_index + 1))
         stored = target.add([_again(source, each, sealed) for each, sealed in zip(part, seals, strict=True)])
         if [each.log_index for each in stored] != [each.log_index for each in part]:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import sha256
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from headwater.errors import InvalidEventError
@@ -113,6 +114,10 @@ class LoggedEvent(NamedTuple):
     verdict: Verdict
     key_id: str | None
     raw: bytes
+
+    def is_kept_at(self, place: int) -> bool:
+        """Whether it is the entry of that place, with the bytes of which the log has the digest."""
+        return self.log_index == place and sha256(self.raw).digest() == self.digest
 
 
 def parsed(event_type: str, raw: bytes) -> Event | EditEntry:

@@ -164,6 +164,26 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "copy.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ("UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 150) WHERE idx = 151", "lacks entry 151, or"),
+        ("DELETE FROM log WHERE idx = 160", "lacks entry 160, or"),
+        ("DELETE FROM log WHERE idx > 190", "the log has 191 entries, and its tree 200"),
+    ],
+)
+def test_a_log_that_is_not_what_it_took_is_told(tmp_path: Path, edit: str, told: str) -> None:
+    with closing(open_store(tmp_path / "headwater.db")) as store:
+        store.add([entry(number) for number in range(200)])
+    with closing(sqlite3.connect(tmp_path / "headwater.db")) as database, database:
+        database.execute(edit)
+
+    with pytest.raises(SetupError, match=told):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+
+    assert not list(tmp_path.glob("*copy*"))
+
+
 def test_the_command_tells_what_is_in_the_backup(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     command = CliRunner()

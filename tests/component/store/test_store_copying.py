@@ -157,6 +157,21 @@ def test_a_copy_that_comes_out_differently_is_told_by_the_exit_status(tmp_path: 
     assert (result.exit_code, result.stdout[:13]) == (1, "NOT THE SAME:")
 
 
+@pytest.mark.parametrize(
+    "edit",
+    ["DELETE FROM log WHERE idx = 10", "UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 9) WHERE idx = 10"],
+)
+def test_a_log_that_is_not_what_it_took_is_not_copied(tmp_path: Path, edit: str) -> None:
+    fill(tmp_path / "from.db", [*entries()])
+    with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
+        database.execute(edit)
+
+    told = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert isinstance(told.exception, SetupError)
+    assert "FROM lacks entry 10 of its log, or its bytes are not those that it took" in str(told.exception)
+
+
 def others(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE person (name TEXT)")
