@@ -28,6 +28,7 @@ from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.signing.directory import revocation, rotation
 from headwater.signing.keyfile import load_or_create
+from headwater.signing.keys import NodeKey
 from headwater.signing.leaf import Found, part, salts, seal
 from headwater.signing.notefile import log_key
 from headwater.signing.segments import facet_places
@@ -963,3 +964,47 @@ def test_what_is_missing_from_a_record_is_told_and_what_was_signed_twice_is_foun
     assert "place 5: 2 different events were signed for one place" in told["findings"][0]["message"]
     assert "names another event before it" in told["findings"][1]["message"]
     assert any("places 27 to 29 said: events are missing" in each for each in told["notKnown"])
+
+
+def test_a_stranger_s_word_about_a_node_s_record_proves_nothing_against_the_node(home: Path) -> None:
+    key = load_or_create(home)
+    stranger = NodeKey.from_seed(key.node_id, bytes([9] * 32))
+    chain = {"nodeId": key.node_id, "epoch": EPOCH, "sequence": 5, "previousHash": None}
+    body = event(run={"runId": RUN_ID, "facets": {"headwater_chain": chain}})
+    raw = sign_event(json.dumps(body).encode(), stranger)
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([entry_of(parse_event(raw), "unknown-key", stranger.key_id, START_US, bytes(16))])
+
+    told = verdict(bundle_of(home))
+
+    assert (told["verdict"], told["findings"]) == ("proven", [])
+    where = f"who contradicts node {key.node_id}, epoch {EPOCH}, place 5"
+    assert [each for each in told["notKnown"] if each.startswith("who contradicts")] == [
+        f"{where}: 2 different events were signed for one place, not all by a key that counted",
+        f"{where}: names another event before it, not all by a key that counted",
+    ]
+
+
+def test_a_stranger_s_word_hides_no_event_that_was_put_in_another_s_place(home: Path) -> None:
+    key = load_or_create(home)
+    stranger = NodeKey.from_seed(key.node_id, bytes([9] * 32))
+    chain = {"nodeId": key.node_id, "epoch": "another epoch", "previousHash": None}
+
+    def signed(sequence: int, by: NodeKey, **said: object) -> bytes:
+        facets = {"headwater_chain": {**chain, "sequence": sequence, **said}}
+        return sign_event(json.dumps(event(run={"runId": RUN_ID, "facets": facets})).encode(), by)
+
+    true_hash = json.loads(signed(0, key))["run"]["facets"]["signature"]["payloadHash"]
+    log = [
+        (signed(0, key, lastCheckpoint=None), "ok", key.key_id),  # in the place of the one that the next names
+        (signed(1, key, previousHash=true_hash), "ok", key.key_id),
+        (signed(0, stranger), "unknown-key", stranger.key_id),  # which is the true one, but for who signed it
+    ]
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([entry_of(parse_event(raw), told, by, START_US, bytes(16)) for raw, told, by in log])  # type: ignore[arg-type]
+
+    told = verdict(bundle_of(home))
+
+    assert [(each["check"], "place 1: names another event" in each["message"]) for each in told["findings"]] == [
+        ("chain", True)
+    ]
