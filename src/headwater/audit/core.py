@@ -396,10 +396,11 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
     """The Ed25519 keys of a set, by their ids; one whose id has the hash of another key is left out."""
     keys = {}
     for jwk in jwks["keys"]:
-        if (jwk["kty"], jwk["crv"]) == ("OKP", "Ed25519"):
+        if (jwk["kty"], jwk.get("crv")) == ("OKP", "Ed25519"):
             public, hashed = urlsafe_b64decode(jwk["x"] + "="), jwk["kid"].partition("#sha256:")[2]
             own = urlsafe_b64encode(hashlib.sha256(public).digest()).decode().rstrip("=")
-            revoked = datetime.fromisoformat(jwk["revokedFrom"]).timestamp() if "revokedFrom" in jwk else float("inf")
+            from_time = jwk.get("revokedFrom")
+            revoked = float("inf") if from_time is None else datetime.fromisoformat(from_time).timestamp()
             if hashed in ("", own):
                 keys[jwk["kid"]] = Key(VerifyKey(public), jwk.get("nbf", 0), revoked)
     return keys

@@ -12,6 +12,7 @@ from headwater.audit.core import Trust, read_keys, read_strictly
 from headwater.errors import InvalidEventError, InvalidInputError, UntrustedNoteError
 from headwater.model import strict_json
 from headwater.signing.checkpoint import parse_checkpoint
+from headwater.signing.jwks import read_jwks, read_revocations
 from headwater.signing.note import NoteVerifier, parse_note, parse_verifier
 
 _KEY_SET: Final = "a JSON Web Key Set, as `headwater key show --jwks` writes one"
@@ -68,6 +69,8 @@ def _read(path: Path, read: Callable[[str], Any], option: str, expected: str) ->
 
 
 def _key_set(text: str) -> Any:  # noqa: ANN401  as the core takes it
+    read_jwks(text)
+    read_revocations(text)
     keys = orjson.loads(text)
     read_keys(keys)
     return keys

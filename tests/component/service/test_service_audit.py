@@ -27,6 +27,7 @@ from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.signing.directory import revocation, rotation
+from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.keys import NodeKey
 from headwater.signing.leaf import Found, part, salts, seal
@@ -49,6 +50,7 @@ MINUTE_US = 60_000_000
 
 
 RUN_ID = "0198f7d0-0000-7000-8000-000000000000"
+BROUGHT = json.loads(write_jwks({KEY.key_id: KEY.public_key}))["keys"][0]
 EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
 
 
@@ -607,6 +609,8 @@ def test_what_a_bundle_says_in_odd_characters_is_told_in_json(home: Path) -> Non
         ("--keys", ""),
         ("--keys", "{}"),
         ("--keys", '{"keys": [{"kid": 5}]}'),
+        ("--keys", json.dumps({"keys": [BROUGHT, BROUGHT]})),
+        ("--keys", json.dumps({"keys": [BROUGHT | {"revokedFrom": "2026-05-22T14:00:00"}]})),
         ("--since", ""),
         ("--since", "no head"),
     ],
@@ -624,6 +628,17 @@ def test_what_an_auditor_brings_along_and_cannot_be_read_is_told_as_theirs(home:
     assert option in told.output
     assert "proven" not in told.output
     assert "the bundle cannot be read" not in told.output
+
+
+def test_a_key_set_may_hold_keys_of_other_kinds(home: Path) -> None:
+    own = load_or_create(home)
+    keys = json.loads(write_jwks({own.key_id: own.public_key}))["keys"]
+    others = [{"kty": "RSA", "kid": "of the identity provider", "n": "AQAB", "e": "AQAB"}]
+    (home / "brought.jwks").write_text(json.dumps({"keys": [*others, keys[0] | {"revokedFrom": None}]}))
+
+    told = verdict(bundle_of(home), "--keys", str(home / "brought.jwks"))
+
+    assert (told["verdict"], told["counts"]["signed"]) == ("proven", 27)
 
 
 def test_a_bundle_that_is_there_is_replaced_only_where_that_is_asked_for(home: Path) -> None:
