@@ -1,4 +1,4 @@
-"""The key that signs the log's heads, with a word where another may have signed those that are known."""
+"""The key that signs the log's heads, with a word where another may have signed those that are known, or other ones."""
 
 import logging
 import socket
@@ -6,15 +6,16 @@ from pathlib import Path
 
 from headwater.cli.printed import say
 from headwater.errors import UntrustedNoteError
-from headwater.signing.checkpoint import Checkpoint
-from headwater.signing.note import NoteSigner, NoteVerifier, is_signed_by, parse_note
+from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.note import Note, NoteSigner, NoteVerifier, is_signed_by, parse_note
 from headwater.signing.notefile import log_key, log_key_path
 from headwater.signing.secretfile import write_whole
 from headwater.store.store import Store
 
 log = logging.getLogger(__name__)
 
-_ADVICE = "which no reader or witness knows; if there is a backup of the old key, stop, and put it back"
+_PUT_BACK = "which no reader or witness knows; if there is a backup of the old key, stop, and put it back"
+_NAME_ANEW = "stop, and put the database back, or give what goes on from here another key and name"
 
 
 def check_log_name(home: Path, name: str | None) -> None:
@@ -30,6 +31,8 @@ def check_log_name(home: Path, name: str | None) -> None:
 def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     """The key that signs the log's heads from now on; made if there is none. One that is not the last one's is told.
 
+    So is a log that is not the one whose head was kept here when it was opened last.
+
     Raises:
         SetupError: the key cannot be made or read, or another service signs this log with another.
     """
@@ -40,26 +43,53 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     head = home / "witness" / "own-head.txt"
     if entries and is_missing:
         _warn(
-            f"the log has {entries:,} entries and its key was not here: from now on a new one signs its heads, {path}"
+            f"the log has {entries:,} entries and its key was not here: from now on a new one signs its heads, {path}",
+            _PUT_BACK,
         )
     elif entries and (signer := _other_signer(head, key.verifier)) is not None:
-        _warn(f"the log has {entries:,} entries and {signer} signed its heads: from now on another key does, {path}")
+        _warn(
+            f"the log has {entries:,} entries and {signer} signed its heads: from now on another key does, {path}",
+            _PUT_BACK,
+        )
+    elif (other := _other_log(head, key.verifier, store)) is not None:
+        _warn(f"{other}: it was restored or rewritten, and whoever kept a head or a receipt can show it", _NAME_ANEW)
     _keep(head, store, key)
     return key
 
 
-def _warn(told: str) -> None:
-    say(f"warning: {told}, {_ADVICE} (docs/operations.md)", err=True)
+def _warn(told: str, advice: str) -> None:
+    say(f"warning: {told}, {advice} (docs/operations.md)", err=True)
+
+
+def _other_log(head: Path, key: NoteVerifier, store: Store) -> str | None:
+    """How the log contradicts the head that was kept here, where this key signed that."""
+    note = _kept(head, key)
+    if note is None or not is_signed_by(note, key):
+        return None
+    kept, size = parse_checkpoint(note.text), store.tree.size()
+    if kept.size > size:
+        return f"the log had {kept.size:,} entries when it was opened last, and has {size:,}"
+    if store.tree.frontier(kept.size).root != kept.root:
+        return f"the log's first {kept.size:,} entries are not those that it had when it was opened last"
+    return None
+
+
+def _kept(head: Path, key: NoteVerifier) -> Note | None:
+    """The head that was kept here; None where none was, or nobody can say by whom it is signed."""
+    try:
+        note = parse_note(head.read_text())
+        is_signed_by(note, key)
+        parse_checkpoint(note.text)
+    except (OSError, UnicodeDecodeError, UntrustedNoteError):
+        return None
+    return note
 
 
 def _other_signer(head: Path, key: NoteVerifier) -> str | None:
     """Who signed the newest head that was kept here, where it was not this key: as it names itself in the note."""
-    try:
-        note = parse_note(head.read_text())
-        if is_signed_by(note, key):
-            return None
-    except (OSError, UnicodeDecodeError, UntrustedNoteError):
-        return None  # nothing was kept, or nobody can say by whom
+    note = _kept(head, key)
+    if note is None or is_signed_by(note, key):
+        return None
     return f"{note.signatures[0].name}+{note.signatures[0].key_hash.hex()}"
 
 

@@ -11,12 +11,16 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
+from headwater.model.events import parse_event
 from headwater.signing.notefile import log_key
+from headwater.store.entries import entry_of
+from headwater.store.opening import open_store
 from tests.support.app import event
 from tests.support.service import eventually, running
 
@@ -114,6 +118,32 @@ def test_a_key_of_a_log_that_was_exchanged_for_another_is_told_once_with_whose_p
         assert "warning" not in capfd.readouterr().err
 
     assert f"entries and {name}+{key_hash} signed its heads: from now on another key does, {key}" in told
+
+
+@pytest.mark.parametrize("comes_again", [False, True], ids=["shorter", "with other entries"])
+def test_a_database_that_is_older_than_the_head_that_was_kept_is_told_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], comes_again: bool
+) -> None:
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+    older = (tmp_path / "headwater.db").read_bytes()
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event(eventType="COMPLETE")))
+    with running(tmp_path):
+        assert "warning" not in capfd.readouterr().err
+    (tmp_path / "headwater.db").write_bytes(older)
+    if comes_again:
+        with closing(open_store(tmp_path / "headwater.db")) as store:
+            raw = json.dumps(event(eventType="FAIL")).encode()
+            store.add([entry_of(parse_event(raw), "unsigned", None, 1, bytes(16))])
+
+    with running(tmp_path):
+        told = capfd.readouterr().err
+    with running(tmp_path):
+        assert "warning" not in capfd.readouterr().err
+
+    what = "the log's first 2 entries are not those that it had" if comes_again else "the log had 2 entries when"
+    assert f"warning: {what}" in told
 
 
 def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
