@@ -1,12 +1,15 @@
 """A run that a Python program tells about itself, whatever it runs: START, RUNNING, then one end, whatever happens."""
 
+import atexit
 import os
 import threading
-from collections.abc import Callable, Iterable
+from asyncio import CancelledError
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from openlineage.client.event_v2 import Job, RunState
 from openlineage.client.facet_v2 import job_type_job
@@ -23,6 +26,13 @@ from headwater.observe.run_facets import failure_facet
 from headwater.observe.signals import Ends, Signals
 from headwater.observe.told_run import Content, Outward, ToldRun
 
+_STOPPED: Final[Mapping[type[BaseException], str]] = {
+    KeyboardInterrupt: "SIGINT",
+    CancelledError: "cancelled",
+    GeneratorExit: "closed",
+}
+"""What somebody outside of the block has it end by. In asyncio Ctrl-C is a cancelled task."""
+
 
 def run(
     job: str,
@@ -37,9 +47,10 @@ def run(
 ) -> "ExplicitRun":
     """A run of a job, for a `with` statement: START when the block begins, and its end as the block's.
 
-    COMPLETE if the block ends, FAIL if it raises, ABORT on Ctrl-C, on SIGTERM (unless the program handles that itself)
-    and where the block calls `abort`. Events are signed and spooled; none of them can hold the program up. In a process
-    that the block forks the run is nobody's: nothing there tells of it.
+    COMPLETE if the block ends, FAIL if it raises, ABORT on Ctrl-C, on SIGTERM (unless the program ignores that or
+    handles it itself), where its asyncio task is cancelled or its generator closed, where the program exits while it is
+    open, and where the block calls `abort`. Events are signed and spooled; none of them can hold the program up. In a
+    process that the block forks the run is nobody's: nothing there tells of it.
 
     Args:
         job: its name.
@@ -62,7 +73,8 @@ def run(
         raise ValueError(f"running_every_s: expected more than 0 seconds, found {running_every_s}")
     named = JobId(plain("namespace", namespace), plain("job", job))
     flows = Flows(given("inputs", inputs), given("outputs", outputs))
-    return ExplicitRun(named, flows, lambda: opened_emitter(endpoint, file, token_env), running_every_s)
+    opened = partial(opened_emitter, endpoint, file, token_env)
+    return ExplicitRun(named, flows, opened, running_every_s, lambda: datetime.now(UTC))
 
 
 class Flows(NamedTuple):
@@ -79,15 +91,24 @@ class ExplicitRun:
         run_id: to pass on to what the block starts, as its parent.
     """
 
-    def __init__(self, job: JobId, flows: Flows, opened: Callable[[], Emitter], running_every_s: float) -> None:
+    def __init__(
+        self,
+        job: JobId,
+        flows: Flows,
+        opened: Callable[[], Emitter],
+        running_every_s: float,
+        now: Callable[[], datetime],
+    ) -> None:
         """Nothing is told before the block begins."""
         self.run_id = new_run_id()
         self._job = job
         self._opened = opened
         self._running_every_s = running_every_s
+        self._now = now
         self._inputs = {one.id: one for one in flows.inputs}
         self._outputs = {one.id: one for one in flows.outputs}
         self._stop_reason: str | None = None
+        self._process: int | None = None
         self._over = threading.Event()
 
     def reads(self, *datasets: Dataset) -> None:
@@ -108,15 +129,22 @@ class ExplicitRun:
         self._stop_reason = reason
 
     def __enter__(self) -> Self:
-        """START."""
-        self._process = os.getpid()
+        """START.
+
+        Raises:
+            RuntimeError: the run has begun before: each is told once.
+        """
+        if self._process is not None:
+            raise RuntimeError("a run is told once: have headwater.run make another")
         self._emitter = self._opened()
-        self._started_at = datetime.now(UTC)
+        self._started_at = self._now()
         kind = job_type_job.JobTypeJobFacet(processingType="BATCH", integration="HEADWATER", jobType="RUN")
         job = Job(namespace=self._job.namespace, name=self._job.name, facets={"jobType": kind})
-        out = Outward(lambda: datetime.now(UTC), self._emitter.put)
+        out = Outward(self._now, self._emitter.put)
         self._told = ToldRun(job, self.run_id, self._started_at, {}, out)
+        self._process = os.getpid()
         self._signals = Signals(Ends(self.abort, self._stopped, self._emitter.close))
+        atexit.register(self._left_open)
         self._told.tell(RunState.START, self._content(None))
         threading.Thread(target=self._tell_running, name="headwater-run", daemon=True).start()
         return self
@@ -130,9 +158,10 @@ class ExplicitRun:
         """
         if self._process != os.getpid():
             return
-        if isinstance(error, KeyboardInterrupt):
-            self.abort("SIGINT")
-            error = None
+        for what, reason in _STOPPED.items():
+            if isinstance(error, what):
+                self._stop_reason = self._stop_reason or reason
+                error = None
         try:
             self._end(None if is_exit(error) else error)
         finally:
@@ -140,14 +169,23 @@ class ExplicitRun:
 
     def _end(self, error: BaseException | None) -> None:
         self._over.set()
-        failure = None if error is None or self._signals.reason else _failure(error)
-        ended = RunState.COMPLETE if self._stop_reason is None else RunState.ABORT
-        self._told.tell(RunState.FAIL if failure else ended, self._content(failure))
+        atexit.unregister(self._left_open)
+        if not self._told.over:
+            failure = None if error is None or self._signals.reason else _failure(error)
+            ended = RunState.COMPLETE if self._stop_reason is None else RunState.ABORT
+            self._told.tell(RunState.FAIL if failure else ended, self._content(failure))
         self._emitter.close()
 
     def _stopped(self, _: str) -> None:
         """ABORT, whatever the thread that is in the block does now."""
         self._told.tell(RunState.ABORT, self._content(None))
+
+    def _left_open(self) -> None:
+        """ABORT, where the program exits inside the block: in a daemon thread, or a generator that nobody closed."""
+        if self._process == os.getpid():
+            self._over.set()
+            self._stop_reason = self._stop_reason or "exit"
+            self._told.tell(RunState.ABORT, self._content(None))
 
     def _tell_running(self) -> None:
         while not self._over.wait(min(self._running_every_s, threading.TIMEOUT_MAX)):
@@ -155,14 +193,14 @@ class ExplicitRun:
 
     def _content(self, failure: Failure | None) -> Content:
         facets = {} if failure is None else {"errorMessage": failure_facet(failure)}
-        lasted = datetime.now(UTC) - self._started_at
+        lasted = self._now() - self._started_at
         counters = HeadwaterRunFacet(
             recordsIn=None,
             recordsOut=None,
             bytesIn=None,
             bytesOut=None,
             errorCount=0 if failure is None else 1,
-            durationMs=round(lasted.total_seconds() * 1000),
+            durationMs=max(0, round(lasted.total_seconds() * 1000)),  # a clock may be set back
             stopReason=None if failure else self._stop_reason,
         )
         return Content({**facets, "headwater_run": counters}, list(self._inputs.values()), list(self._outputs.values()))

@@ -38,7 +38,8 @@ class Ends(NamedTuple):
 class Signals:
     """Has an open run of a program that does not handle SIGTERM itself tell its end; then the program ends of it.
 
-    Of several the inner ones go first. A program with a handler of its own keeps it: it is called, and decides.
+    Of several the inner ones go first. A program with a handler of its own keeps it: it is called, and decides. To one
+    that ignores the signal nothing happens.
 
     Attributes:
         reason: the signal's name, once it came.
@@ -105,7 +106,8 @@ def _take_signal() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     before = signal.getsignal(signal.SIGTERM)
-    if before is not None and not isinstance(before, _Handler):  # None: it is not Python's, and could not be put back
+    # None: it is not Python's, and could not be put back. What is ignored is ignored by what the program starts, too.
+    if before not in (None, signal.SIG_IGN) and not isinstance(before, _Handler):
         signal.signal(signal.SIGTERM, _Handler(before))
 
 

@@ -1,17 +1,25 @@
 """`headwater.run`: one START, and one end, whatever happens in the block."""
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import headwater
+from headwater.emission import opened_emitter
 from headwater.errors import InvalidNameError
+from headwater.explicit import ExplicitRun, Flows
+from headwater.model.names import JobId
 from tests.support.spec import Specification
 
 Event = dict[str, Any]
@@ -66,6 +74,86 @@ def test_an_interrupted_block_is_aborted(told: Path) -> None:
         raise KeyboardInterrupt
 
     assert states(told) == ["START", "ABORT"]
+
+
+def stop_reasons(file: Path) -> list[str | None]:
+    """Those of the ends that were told."""
+    told = [event for event in events(file) if event["eventType"] in ("COMPLETE", "FAIL", "ABORT")]
+    return [event["run"]["facets"]["headwater_run"].get("stopReason") for event in told]
+
+
+def test_a_block_whose_task_is_cancelled_is_aborted(told: Path) -> None:
+    async def work() -> None:
+        with headwater.run("load", file=told):
+            await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(work(), 0.01))
+
+    assert states(told) == ["START", "ABORT"]
+    assert stop_reasons(told) == ["cancelled"]
+
+
+def test_ctrl_c_aborts_a_block_of_asyncio(told: Path) -> None:
+    async def work() -> None:
+        with headwater.run("load", file=told):
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(work())
+
+    assert states(told) == ["START", "ABORT"]
+
+
+def test_a_generator_that_is_read_no_further_has_its_run_aborted(told: Path) -> None:
+    def rows() -> Iterator[int]:
+        with headwater.run("load", file=told):
+            yield from range(5)
+
+    several = rows()
+    next(several)
+    several.close()
+
+    assert states(told) == ["START", "ABORT"]
+    assert stop_reasons(told) == ["closed"]
+
+
+def test_what_a_block_says_of_its_stop_stays_where_it_is_then_stopped_from_outside(told: Path) -> None:
+    def rows() -> Iterator[int]:
+        with headwater.run("load", file=told) as run:
+            yield 1
+            run.abort("a newer load is there")
+            yield 2
+
+    several = rows()
+    assert [next(several), next(several)] == [1, 2]
+    several.close()
+
+    assert stop_reasons(told) == ["a newer load is there"]
+
+
+def test_a_run_is_told_once(told: Path) -> None:
+    run = headwater.run("load", file=told)
+    run.running()
+    with run:
+        with pytest.raises(RuntimeError, match="told once"), run:
+            pass
+        run.running()
+    with pytest.raises(RuntimeError, match="told once"), run:
+        pass
+
+    assert states(told) == ["START", "RUNNING", "COMPLETE"]
+
+
+def test_a_clock_that_is_set_back_makes_no_duration_below_zero(told: Path) -> None:
+    times = (datetime(2026, 5, 19, 12, tzinfo=UTC) - timedelta(hours=hours) for hours in count())
+    nothing = Flows([], [])
+
+    with ExplicitRun(JobId("etl", "load"), nothing, partial(opened_emitter, None, told, None), 60, lambda: next(times)):
+        pass
+
+    assert [event["run"]["facets"]["headwater_run"]["durationMs"] for event in events(told)] == [0, 0]
 
 
 def test_a_block_may_say_itself_that_it_was_stopped(told: Path) -> None:
@@ -173,6 +261,48 @@ with headwater.run('outer', file=FILE):
     assert status == -signal.SIGTERM
     assert ended(told) == [("inner", "ABORT"), ("outer", "ABORT")]
     assert Path(f"{told}.theirs").read_text() == "theirs\n"
+
+
+def test_a_program_that_ignores_sigterm_goes_on_and_so_does_what_it_starts(told: Path) -> None:
+    text = """
+import subprocess
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with headwater.run('load', file=FILE):
+    signal.raise_signal(signal.SIGTERM)
+    told = subprocess.run([sys.executable, '-c', 'import signal; print(signal.getsignal(15) == signal.SIG_IGN)'])
+"""
+    assert printed(text, told).split() == ["True"]
+
+    assert states(told) == ["START", "COMPLETE"]
+
+
+LEFT_OPEN = {
+    "a generator": """
+def rows():
+    with headwater.run('load', file=FILE):
+        yield 1
+left = rows()
+next(left)
+""",
+    "a daemon thread": """
+def work():
+    with headwater.run('load', file=FILE):
+        opened.set()
+        time.sleep(60)
+opened = threading.Event()
+threading.Thread(target=work, daemon=True).start()
+opened.wait()
+""",
+    "a notebook": "headwater.run('load', file=FILE).__enter__()",
+}
+
+
+@pytest.mark.parametrize("where", LEFT_OPEN)
+def test_a_run_that_is_open_when_the_program_exits_is_aborted(where: str, told: Path) -> None:
+    printed(LEFT_OPEN[where], told)
+
+    assert states(told) == ["START", "ABORT"]
+    assert stop_reasons(told) == ["exit"]
 
 
 def test_the_last_run_gives_the_signal_back(told: Path) -> None:
