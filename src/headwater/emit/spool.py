@@ -3,9 +3,14 @@
 SQLite rather than files of our own: a kill at any instant leaves whole transactions, delivered events give their room
 back, and a full disk or a damaged page is an error code. The journal is a write-ahead log that is not synced on every
 commit: a process may die at any time without loss, a power cut may take the last transactions but never tears one.
+
+SQLite has locks that all connections of a process share. A child that is forked while some thread holds one would wait
+for it for ever at its first connection, so one thread at a time is in SQLite here, and who forks waits until none is.
 """
 
+import os
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -28,6 +33,9 @@ _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqli
 _WORTH_SHRINKING_BYTES: Final = 8 << 20
 _CACHE_KIB: Final = 256
 """Events are read once, in order: of SQLite's usual 2 MB a burst would fill all, for as long as the process lives."""
+
+_FORK_WAITS_S: Final = 5.0
+"""For a thread that is in SQLite: a disk that hangs must not hold up the program for good."""
 
 
 class DamagedSpoolError(UnavailableError):
@@ -127,7 +135,8 @@ class Spool:
 
     def close(self) -> None:
         """Close the spool; an empty one is deleted, another is left to the next process."""
-        self._db.close()
+        with _turn.lock:
+            self._db.close()
         if self._claim is not None:
             if self.event_count == 0:
                 self._claim.remove()
@@ -136,7 +145,8 @@ class Spool:
 
     def set_aside(self) -> Path | None:
         """Close a damaged spool and keep its file for a person to look at; returns its directory."""
-        self._db.close()
+        with _turn.lock:
+            self._db.close()
         return self._claim.set_aside() if self._claim else None
 
     def _prepared(self, check: bool) -> tuple[int, int]:
@@ -165,11 +175,37 @@ class Spool:
                 raise
 
 
+class _Turn:
+    """Whose turn it is to be in SQLite."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._forking = threading.local()
+
+    def take_to_fork(self) -> None:
+        """Wait until no thread is in SQLite."""
+        self._forking.has_it = self.lock.acquire(timeout=_FORK_WAITS_S)
+
+    def give_back(self) -> None:
+        """In the parent the other threads go on."""
+        if self._forking.has_it:
+            self.lock.release()
+
+    def begin_anew(self) -> None:
+        """In the child there are none."""
+        self.lock = threading.RLock()
+
+
+_turn: Final = _Turn()
+os.register_at_fork(before=_turn.take_to_fork, after_in_parent=_turn.give_back, after_in_child=_turn.begin_anew)
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
-    """SQLite's errors as ours; its messages name tables and pages, never values."""
+    """A turn in SQLite, its errors as ours; its messages name tables and pages, never values."""
     try:
-        yield
+        with _turn.lock:
+            yield
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE) & 0xFF
         raise (DamagedSpoolError if kind in _DAMAGED else UnavailableError)(f"spool: {error}") from error

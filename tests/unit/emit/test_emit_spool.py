@@ -1,7 +1,10 @@
 import os
+import signal
 import sqlite3
 import stat
-from contextlib import closing
+import subprocess
+import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -271,3 +274,38 @@ def test_what_a_process_leaves_is_not_held_by_its_forked_children(tmp_path: Path
     os.waitpid(child, 0)
     for each in (holds[0], *forked):
         os.close(each)
+
+
+def test_a_child_may_have_spools_though_it_was_forked_while_other_threads_were_in_theirs() -> None:
+    program = """
+import os, threading
+from headwater.emit.spool import Outgoing, Spool
+
+def fill_and_close():
+    while True:
+        spool = Spool(None)
+        spool.add([Outgoing(0.0, b"x" * 1000)] * 10)
+        spool.close()
+
+for _ in range(3):
+    threading.Thread(target=fill_and_close, daemon=True).start()
+for _ in range(30):
+    if not (child := os.fork()):
+        Spool(None).close()
+        os._exit(0)
+    os.waitpid(child, 0)
+print("none hung")
+"""
+    # In a session of its own: a child that hangs ends with it.
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            said = "hung"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    assert said == "none hung\n"
