@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,14 @@ _FULL_BYTES: Final = 8_000_000
 def log_of(home: Path, run_id: str) -> Path:
     """Where an execution's log is."""
     return home / "agent" / "logs" / f"{run_id}.log"
+
+
+def log_to_standard_error() -> None:
+    """Log from INFO on, but no request of a pipeline or emitter: an address may hold a key, or a record's value."""
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s", stream=sys.stderr
+    )
+    logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 @contextmanager

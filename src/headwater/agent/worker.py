@@ -22,7 +22,7 @@ import orjson
 
 from headwater.agent.deliveries import Deliveries
 from headwater.agent.deploying import checked
-from headwater.agent.logs import log_of, written_log
+from headwater.agent.logs import log_of, log_to_standard_error, written_log
 from headwater.agent.messages import (
     Alive,
     Began,
@@ -242,7 +242,7 @@ def main() -> None:
     """Obey the agent whose pipes these are, until it says so or is gone."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
-    _log_to_standard_error()
+    log_to_standard_error()
     commands = os.fdopen(os.dup(0), "rb")
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a pipeline prints goes where the log goes
@@ -316,12 +316,6 @@ def _told(fault: Exception) -> str:
 
 def _in_thread(name: str, work: Callable[[], None]) -> None:
     threading.Thread(target=work, name=name, daemon=True).start()
-
-
-def _log_to_standard_error() -> None:
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s", stream=sys.stderr
-    )
 
 
 if __name__ == "__main__":

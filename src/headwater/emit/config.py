@@ -21,7 +21,7 @@ class HttpConfig:
         token_env: the name of the environment variable that holds the bearer token; it is read at every delivery.
 
     Raises:
-        InvalidInputError: the endpoint holds a user name or password, which would show in logs.
+        InvalidInputError: the endpoint is no URL, or holds a user name or password, which would show in logs.
     """
 
     endpoint: str = field(default=DEFAULT_ENDPOINT, repr=False)
@@ -35,7 +35,13 @@ class HttpConfig:
 
     def __post_init__(self) -> None:
         """Refuse what must not be shown."""
-        if "@" in urlsplit(self.endpoint).netloc:
+        try:
+            host = urlsplit(self.endpoint).netloc
+        except ValueError:  # what it says may repeat a password
+            raise InvalidInputError(
+                "the endpoint for events is no URL, such as http://localhost:5000/api/v1/lineage"
+            ) from None
+        if "@" in host:
             raise InvalidInputError(
                 "the endpoint for events holds credentials; name the variable with a token in their place: "
                 "--token-env, or lineage.http.auth.token_env of a pipeline file"

@@ -11,7 +11,9 @@ import os
 import ssl
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
@@ -60,6 +62,10 @@ _MOST_TOGETHER_BYTES: Final = 64 << 20
 """The same; where that was too large less is sent."""
 _MORE_EACH_TIME: Final = 64
 """After a body was too large the next ones grow by this part of them, until one is again: some 3 % are in vain."""
+_is_posting: Final = ContextVar("_is_posting", default=False)
+
+# At INFO it logs each request of anybody's, with the whole address, whose query may hold a key.
+logging.getLogger("httpx").addFilter(lambda _: not _is_posting.get())
 
 
 class HttpTransport:
@@ -126,7 +132,7 @@ class HttpTransport:
 
         Source: RFC 9110, section 15, for what a status says about trying again
         """
-        answer = self._posted(self._config.endpoint, "application/json", event, 1)
+        answer = self._posted("", "application/json", event, 1)
         if isinstance(answer, Unavailable):
             return answer
         outcome = self._outcome(answer)
@@ -136,10 +142,8 @@ class HttpTransport:
 
     def _sent_together(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Post the events in one body; gives nothing if they must be sent one by one."""
-        url = httpx.URL(self._config.endpoint)
-        url = url.copy_with(path=f"{url.path.rstrip('/')}/batch")
         body = b"\n".join(events)
-        answer = self._posted(str(url), "application/x-ndjson", body, len(events))
+        answer = self._posted("/batch", "application/x-ndjson", body, len(events))
         if isinstance(answer, Unavailable):
             return [answer]
         if answer.status == 200 and (outcomes := _outcomes(told := _json(answer.body), len(events))):
@@ -158,7 +162,7 @@ class HttpTransport:
             self._doubt = answer.status
         return []
 
-    def _posted(self, url: str, content_type: str, body: bytes, events: int) -> "_Answer | Unavailable":
+    def _posted(self, route: str, content_type: str, body: bytes, events: int) -> "_Answer | Unavailable":
         headers = {"Content-Type": content_type, "User-Agent": f"headwater/{VERSION}"}
         is_receipt_wanted = self._receipts is not None and self._receipts.is_due
         if is_receipt_wanted:
@@ -170,7 +174,8 @@ class HttpTransport:
             headers["Authorization"] = f"Bearer {token}"
         status = None
         try:
-            with self._opened().stream("POST", url, content=body, headers=headers) as response:
+            url = _below(self._config.endpoint, route)
+            with _quietly(), self._opened().stream("POST", url, content=body, headers=headers) as response:
                 status = response.status_code
                 retry_after = response.headers.get("Retry-After")
                 body = _beginning(response, _ANSWER_MAX_BYTES * events, time.monotonic() + self._config.timeout_s)
@@ -233,6 +238,31 @@ class _Answer(NamedTuple):
     is_receipt_wanted: bool
     is_page: bool
     """For people, whatever type it has: something between here and the service says it, as a network's sign-in page."""
+
+
+def _below(endpoint: str, route: str) -> httpx.URL:
+    """The endpoint, or what is at a route below it.
+
+    Raises:
+        SetupError: it is no address.
+    """
+    try:
+        url = httpx.URL(endpoint)
+        if url.host and route:  # to ask for the host is what finds one that cannot be
+            return url.copy_with(path=f"{url.path.rstrip('/')}{route}")
+    except (httpx.InvalidURL, UnicodeError) as fault:
+        raise SetupError("the endpoint for events is no address of a web server") from fault
+    return url
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """No request in here is logged by httpx."""
+    before = _is_posting.set(True)
+    try:
+        yield
+    finally:
+        _is_posting.reset(before)
 
 
 def _json(answer: bytes | str) -> object:

@@ -10,6 +10,15 @@ def test_the_endpoint_shows_in_no_repr_since_its_query_may_hold_a_key() -> None:
     assert "hunter2" not in repr(config)
 
 
+@pytest.mark.parametrize("endpoint", ["http://[::1/api/v1/lineage", "http://app:hunter2@\u2100/api/v1/lineage"])
+def test_an_endpoint_that_is_no_url_is_refused_without_being_shown(endpoint: str) -> None:
+    with pytest.raises(InvalidInputError, match="no URL") as refusal:
+        HttpConfig(endpoint=endpoint)
+
+    assert refusal.value.__cause__ is None
+    assert "hunter2" not in str(refusal.value)
+
+
 def test_credentials_in_the_endpoint_are_refused_without_being_shown() -> None:
     with pytest.raises(InvalidInputError, match="token_env") as refusal:
         HttpConfig(endpoint="http://ali:hunter2@lineage.test/")

@@ -1,4 +1,5 @@
 import gzip
+import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -273,6 +274,29 @@ def test_neither_the_endpoints_key_nor_the_token_is_shown() -> None:
 
 
 MANY = [b'{"n":%d}' % number for number in range(4)]
+
+
+def test_a_program_that_logs_at_info_is_not_told_of_each_post_with_the_endpoints_key(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    assert sent(lambda _: httpx.Response(201)) == Acknowledged()
+    assert caplog.text == ""
+
+    with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as theirs:
+        theirs.get("http://their.test/")
+    assert "http://their.test/" in caplog.text
+
+
+@pytest.mark.parametrize("endpoint", ["http://localhost:abc/api/v1/lineage", "http://xn--a/api/v1/lineage"])
+@pytest.mark.parametrize("events", [1, 2])
+def test_an_endpoint_that_is_no_address_has_events_wait(endpoint: str, events: int) -> None:
+    transport = HttpTransport(HttpConfig(endpoint=endpoint))
+
+    outcomes = transport.send_some([EVENT] * events)
+
+    assert outcomes == [Unavailable("the endpoint for events is no address of a web server")]
 
 
 class ManyTaker:
