@@ -115,7 +115,8 @@ def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
         with marks_of(folder, how.transport.target, from_start=from_start) as marks:
             _ship_files(folder, how, marks, shipped)
     except OSError as fault:
-        raise SetupError(f"{folder}: {fault.strerror}: events there cannot be shipped") from fault
+        where = fault.filename or folder
+        raise SetupError(f"{where}: {fault.strerror}: the events in {folder} cannot be shipped") from fault
     return shipped
 
 
@@ -192,8 +193,8 @@ def _inode(file: IO[bytes]) -> tuple[int, int]:
 
 
 def _files(folder: Path, order: FileOrder) -> list[Path]:
-    """In the order in which they were written."""
-    return order.of(folder.glob(_PATTERN))
+    """In the order in which they were written; what only has such a name, as Spark's folders of JSON, is none."""
+    return order.of(path for path in folder.glob(_PATTERN) if path.is_file())
 
 
 def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:

@@ -1,8 +1,9 @@
 """Shipping files of events: order, going on where it stopped, and what is held back."""
 
 import json
+import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -58,6 +59,16 @@ def test_rotated_files_go_first_and_in_their_order(tmp_path: Path) -> None:
 
     assert b"".join(target.got) == b"abcdef"
     assert (report.arrived, report.is_whole) == (6, True)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_what_is_no_file_holds_up_no_events(make: Callable[[Path], None], tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
+    make(tmp_path / "an-output-of-spark.jsonl")
+
+    report = shipped(tmp_path, Target())
+
+    assert (report.arrived, report.is_whole) == (2, True)
 
 
 def in_place(epoch: str, sequence: int, *follows: str) -> bytes:
