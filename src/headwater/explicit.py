@@ -1,6 +1,7 @@
 """A run that a Python program tells about itself, whatever it runs: START, RUNNING, then one end, whatever happens."""
 
 import atexit
+import math
 import os
 import threading
 from asyncio import CancelledError
@@ -32,6 +33,9 @@ _STOPPED: Final[Mapping[type[BaseException], str]] = {
     GeneratorExit: "closed",
 }
 """What somebody outside of the block has it end by. In asyncio Ctrl-C is a cancelled task."""
+_WHERE_NOBODY_ANSWERS_S: Final = 0.5
+_unreached: Final[set[tuple[str, ...]]] = set()
+"""Where events of this process's last run waited in vain: a program of many runs waits there once, not with each."""
 
 
 def run(
@@ -174,7 +178,12 @@ class ExplicitRun:
             failure = None if error is None or self._signals.reason else _failure(error)
             ended = RunState.COMPLETE if self._stop_reason is None else RunState.ABORT
             self._told.tell(RunState.FAIL if failure else ended, self._content(failure))
-        self._emitter.close()
+        self._deliver()
+
+    def _deliver(self) -> None:
+        to = self._emitter.targets
+        self._emitter.close(_WHERE_NOBODY_ANSWERS_S if to in _unreached else math.inf)
+        (_unreached.discard if self._emitter.is_empty else _unreached.add)(to)
 
     def _stopped(self, _: str) -> None:
         """ABORT, whatever the thread that is in the block does now."""

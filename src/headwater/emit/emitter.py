@@ -2,6 +2,7 @@
 
 import atexit
 import logging
+import math
 import os
 import secrets
 import threading
@@ -100,6 +101,11 @@ class Emitter:
         return cls(config, chain.sign, chain=chain, metrics=metrics, clock=clock, observe=observe)
 
     @property
+    def targets(self) -> tuple[str, ...]:
+        """Where events go, without credentials."""
+        return tuple(each.target for each in (self._config.http, self._config.file) if each is not None)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing that was signed waits, neither here nor with a dead process."""
         return self._is_a_parents or all(courier.is_empty for courier in self._couriers)
@@ -149,8 +155,8 @@ class Emitter:
             courier.hurry()
         return all([courier.wait_until_empty(deadline - time.monotonic()) for courier in self._couriers])
 
-    def close(self) -> None:
-        """Drain for `drain_timeout_s` and end the threads; what was not delivered stays in the spool.
+    def close(self, most_s: float = math.inf) -> None:
+        """Drain for `drain_timeout_s`, or `most_s` if that is less, and end the threads; the rest stays in the spool.
 
         Where another thread closes already, or the one that a signal handler interrupts: have what was put be safe.
         """
@@ -162,7 +168,7 @@ class Emitter:
         atexit.unregister(self.close)
         self._is_closing = True
         self._intake.wake()
-        self.drain(self._config.drain_timeout_s)
+        self.drain(min(self._config.drain_timeout_s, most_s))
         self._is_closed = True
         self._intake.stop()
         self._worker.join(_GRACE_S)

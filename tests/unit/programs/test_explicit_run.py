@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,9 +18,14 @@ import pytest
 
 import headwater
 from headwater.emission import opened_emitter
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.emit.places import is_anything_waiting
 from headwater.errors import InvalidNameError
 from headwater.explicit import ExplicitRun, Flows
 from headwater.model.names import JobId
+from headwater.signing.keyfile import load_or_create
+from tests.support.ports import free_port
 from tests.support.spec import Specification
 
 Event = dict[str, Any]
@@ -34,6 +40,10 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def events(file: Path) -> list[Event]:
     return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 def states(file: Path) -> list[str]:
@@ -162,6 +172,23 @@ def test_a_block_may_say_itself_that_it_was_stopped(told: Path) -> None:
 
     assert events(told)[-1]["run"]["facets"]["headwater_run"]["stopReason"] == "nothing to load"
     assert states(told) == ["START", "ABORT"]
+
+
+def test_where_nobody_answers_a_program_of_many_runs_waits_once(tmp_path: Path) -> None:
+    key, nobody = load_or_create(tmp_path), HttpConfig(endpoint=f"http://127.0.0.1:{free_port()}/api/v1/lineage")
+
+    def tell(most_s: float) -> None:
+        config = EmitConfig(http=nobody, spool=tmp_path / "spool", drain_timeout_s=most_s)
+        with ExplicitRun(JobId("etl", "load"), Flows([], []), partial(Emitter.of_node, config, key), 60, now):
+            pass
+
+    tell(0.01)
+    second = threading.Thread(target=tell, args=[3600], daemon=True)
+    second.start()
+    second.join(30)
+
+    assert not second.is_alive()
+    assert is_anything_waiting(tmp_path / "spool")
 
 
 @pytest.mark.parametrize(("code", "end"), [(0, "COMPLETE"), (3, "FAIL")])
