@@ -196,6 +196,16 @@ def test_a_command_whose_result_is_shown_is_one_run(program: Program) -> None:
     ]  # fmt: skip
 
 
+def test_a_folder_that_sql_writes_is_one_run(program: Program) -> None:
+    folder = f"{program.folder}/exported"
+    program.spark.sql(f"INSERT OVERWRITE DIRECTORY '{folder}' USING csv SELECT id FROM lake.sales.orders")  # noqa: S608
+    program.capture.end()
+
+    (export,) = runs(program.raw_events)[1:]
+    assert (export.job, export.states) == (f"shop.{folder}", ["START", "COMPLETE"])
+    assert (export.columns(), list(export.outputs().values())) == ({"id": ["sales/orders.id"]}, [3])
+
+
 def test_a_change_of_a_table_that_failed_leaves_it_as_it_was(program: Program) -> None:
     program.spark.sql("CREATE TABLE lake.sales.taken (id INT) USING iceberg")
     with pytest.raises(PySparkException):

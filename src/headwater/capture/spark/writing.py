@@ -190,12 +190,12 @@ WHOLE: Final = frozenset(
         "SaveAsV1TableCommand",
         "CreateDataSourceTableAsSelectCommand",
         "CreateHiveTableAsSelectCommand",
+        "InsertIntoDataSourceDirCommand",
     }
 )
 """Commands that have another one do the writing."""
 
 _QUERY_INSIDE: Final = WHOLE | {
-    "InsertIntoDataSourceDirCommand",
     "InsertIntoHiveDirCommand",
     "SaveIntoDataSourceCommand",
 }
