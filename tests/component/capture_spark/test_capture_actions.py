@@ -206,6 +206,31 @@ def test_a_folder_that_sql_writes_is_one_run(program: Program) -> None:
     assert (export.columns(), list(export.outputs().values())) == ({"id": ["sales/orders.id"]}, [3])
 
 
+def test_tables_of_sparks_own_catalog_are_made_alike_and_renamed(program: Program) -> None:
+    spark, name = program.spark, f"own_{program.folder.name}"
+    spark.sql(f"CREATE TABLE {name} (id INT) USING parquet")
+    spark.sql(f"CREATE TABLE {name}_b LIKE {name}")
+    spark.sql(f"ALTER TABLE {name}_b RENAME TO {name}_c")
+    with pytest.raises(PySparkException):
+        spark.sql(f"ALTER TABLE {name}_c RENAME TO {name}")
+
+    program.capture.end()
+
+    for table in (name, f"{name}_c"):
+        spark.sql(f"DROP TABLE {table}")
+    alike, renamed, failed = [told for told in runs(program.raw_events) if told.job != "shop"][-3:]
+    assert [told.job for told in (alike, renamed, failed)] == [
+        f"shop.create.default.{name}_b", f"shop.rename.default.{name}_c", f"shop.rename.default.{name}",
+    ]  # fmt: skip
+    (table,) = renamed.last["outputs"]
+    change = table["facets"]["lifecycleStateChange"]
+    assert (change["lifecycleStateChange"], change["previousIdentifier"]["name"]) == ("RENAME", f"default.{name}_b")
+    assert table["name"].endswith(f"/{name}_c")
+    (left,) = failed.last["outputs"]
+    assert failed.states == ["START", "FAIL"]
+    assert (left["name"], "lifecycleStateChange" in left["facets"]) == (table["name"], False)
+
+
 def test_a_change_of_a_table_that_failed_leaves_it_as_it_was(program: Program) -> None:
     program.spark.sql("CREATE TABLE lake.sales.taken (id INT) USING iceberg")
     with pytest.raises(PySparkException):

@@ -33,6 +33,8 @@ def change_of(plan: Java, session: Java, *, is_done: bool) -> Write | None:
         return write
     if rule is _renamed:
         write.dataset = _in_its_place(plan, session, _label(plan.child()))
+    elif rule is _renamed_in_spark:
+        write.dataset = _kept_in_spark(plan.oldName(), session)
     write.dataset.facets.pop("lifecycleStateChange", None)
     return write
 
@@ -104,6 +106,20 @@ def _created_in_spark(plan: Java, session: Java) -> Write | None:
     return None if plan.ignoreIfExists() else _in_spark("CREATE", plan.table().identifier(), plan, session)
 
 
+def _created_alike_in_spark(plan: Java, session: Java) -> Write | None:
+    return None if plan.ifNotExists() else _in_spark("CREATE", plan.targetTable(), plan, session)
+
+
+def _renamed_in_spark(plan: Java, session: Java) -> Write | None:
+    """A managed table moves with its name; a new name without a schema is one of the old schema."""
+    old, new = plan.oldName(), plan.newName()
+    if plan.isView():
+        return None
+    if not new.database().isDefined():
+        new = new.copy(new.table(), old.database(), old.catalog())
+    return _in_spark("RENAME", new, plan, session, warehouse_name(session, table_name(old)))
+
+
 def _altered_in_spark(plan: Java, session: Java) -> Write | None:
     return _in_spark("ALTER", plan.table(), plan, session)
 
@@ -112,15 +128,20 @@ def _truncated_in_spark(plan: Java, session: Java) -> Write | None:
     return _in_spark("TRUNCATE", plan.tableName(), plan, session)
 
 
-def _in_spark(change: Change, identifier: Java, plan: Java, session: Java) -> Write | None:
+def _in_spark(
+    change: Change, identifier: Java, plan: Java, session: Java, before: DatasetId | None = None
+) -> Write | None:
     """A table of Spark's own catalog."""
-    catalog = session.sessionState().catalog()
-    if not catalog.tableExists(identifier):
+    if not session.sessionState().catalog().tableExists(identifier):
         return None
-    metadata = catalog.getTableMetadata(identifier)
+    return _told(change, table_name(identifier), plan, _kept_in_spark(identifier, session), before)
+
+
+def _kept_in_spark(identifier: Java, session: Java) -> Described:
+    metadata = session.sessionState().catalog().getTableMetadata(identifier)
     dataset = catalog_table(metadata, session)
     dataset.facets["schema"] = schema_facet(struct_of(metadata.schema()))
-    return _told(change, table_name(identifier), plan, dataset)
+    return dataset
 
 
 def _told(
@@ -144,7 +165,9 @@ _RULES: Final[Mapping[str, Callable[[Java, Java], Write | None]]] = {
     "CreateTable": _created,
     "ReplaceTable": _replaced,
     "AlterTableAddColumnsCommand": _altered_in_spark,
+    "AlterTableRenameCommand": _renamed_in_spark,
     "CreateDataSourceTableCommand": _created_in_spark,
+    "CreateTableLikeCommand": _created_alike_in_spark,
     "DropTable": _dropped,
     "RenameTable": _renamed,
     "TruncateTable": _truncated,
