@@ -116,12 +116,13 @@ class Action:
         facets = {**gaps_facet(self.gaps), **why(self.ending.failure)}
         if self.ended_at is None:
             return facets
-        scans = sum_of(scan for _, scan in self._reads())
+        scans = [scan for source, scan in self.tally.read.items() if self.read.datasets.get(source)]
+        read = sum_of(scans) if scans or not self.inputs() else Moved()
         written = sum_of(self.moved.values())
         facets["headwater_run"] = HeadwaterRunFacet(
-            recordsIn=scans.rows,
+            recordsIn=read.rows,
             recordsOut=written.rows,
-            bytesIn=scans.bytes,
+            bytesIn=read.bytes,
             bytesOut=written.bytes,
             errorCount=0 if self.ending.failure is None else 1,
             durationMs=round((self.ended_at - self.started_at).total_seconds() * 1000),

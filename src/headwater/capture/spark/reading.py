@@ -2,7 +2,10 @@
 
 import json
 import os
+import posixpath
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,6 +27,9 @@ from headwater.observe.spark.schema import schema_facet
 
 _MANY_PATHS: Final = 10
 """More paths of one relation than this are told as the folder that holds them all."""
+
+_FILES: Final = "files"
+"""The namespace of a name that stands for all files of a relation, which have one set of columns."""
 
 _FOLLOWED_FILES: Final = re.compile(r"File(?:Stream)?(?:Source|Sink)\[(?P<path>.*)\]")
 _TOPICS: Final = re.compile(r"strategy=Subscribe\[(?P<topics>[^\]]*)\]")
@@ -75,12 +81,22 @@ class Read:
             self.rewritten[source] = table
 
     def dataset_of(self, leaf: Leaf) -> DatasetId | None:
-        """The one dataset whose columns a leaf of the plan's JSON has, if there is such."""
+        """The one dataset whose columns a leaf of the plan's JSON has, or a name for several (see `members`)."""
         source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
         if source in self.rewritten:
             return self.rewritten[source].id
-        found = self.datasets.get(source, []) if source is not None and not _computes(source) else []
+        if source is None or _computes(source):
+            return None
+        found = self.datasets.get(source, [])
+        if len(found) > 1 and source.startswith("files:"):
+            return DatasetId(_FILES, source)
         return found[0].id if len(found) == 1 else None
+
+    def members(self, dataset: DatasetId) -> list[DatasetId]:
+        """The datasets of which a name stands for all, where it is one that `dataset_of` made; else itself."""
+        if dataset.namespace != _FILES:
+            return [dataset]
+        return [one.id for one in self.datasets.get(dataset.name, [])]
 
     def hides(self, leaf: Leaf) -> bool:
         """Whether a leaf reads something while its columns are those of no one dataset."""
@@ -207,9 +223,22 @@ def _files(paths: list[str], leaf: Java, session: Java) -> list[Described]:
     in_catalog = leaf.catalogTable()
     if in_catalog.isDefined():
         return [catalog_table(in_catalog.get(), session)]
-    if len(paths) > _MANY_PATHS:
-        paths = [os.path.commonpath(paths)]
-    return [files(file_dataset(path), _format(leaf)) for path in paths]
+    return [files(name, _format(leaf)) for name in files_named(paths)]
+
+
+def files_named(paths: Iterable[str]) -> list[DatasetId]:
+    """The names of a relation's paths; of many, that of the folder which holds them all, for each place they lie in.
+
+    >>> files_named(f"s3a://lake/events/day={day}" for day in range(31))
+    [DatasetId(namespace='s3://lake', name='events')]
+    """
+    names = [file_dataset(path) for path in paths]
+    if len(names) <= _MANY_PATHS:
+        return names
+    by_place: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_place[name.namespace].append(name.name)
+    return [DatasetId(place, posixpath.commonpath(inside) or "/") for place, inside in by_place.items()]
 
 
 def _format(leaf: Java) -> str:

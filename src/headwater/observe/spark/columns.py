@@ -1,7 +1,8 @@
 """Column lineage of an output's frame as the dataset facet `columnLineage`."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from openlineage.client.facet_v2 import column_lineage_dataset, schema_dataset
 
@@ -29,6 +30,25 @@ def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collectio
     named = {one.dataset for inputs in (*known.values(), lineage.dataset) for one in inputs}
     hidden = {dataset for gap in lineage.gaps for leaf in gap.leaves for dataset in behind(leaf)}
     return column_facet(known, lineage.dataset) if (known or not unknown) and hidden <= named else None
+
+
+def spread(
+    lineage: PlanLineage[DatasetId], members: Callable[[DatasetId, str], Sequence[DatasetId]]
+) -> PlanLineage[DatasetId]:
+    """The lineage with every column of a group of datasets as the column of those that have it."""
+
+    def all_of(inputs: Iterable[ColumnInput[DatasetId]]) -> frozenset[ColumnInput[DatasetId]]:
+        return frozenset(
+            ColumnInput(dataset, one.column, one.transformation)
+            for one in inputs
+            for dataset in members(one.dataset, one.column)
+        )
+
+    return replace(
+        lineage,
+        columns={column: all_of(inputs) for column, inputs in lineage.columns.items()},
+        dataset=all_of(lineage.dataset),
+    )
 
 
 def column_facet(

@@ -20,7 +20,7 @@ from headwater.observe.failure import Failure
 from headwater.observe.guard import Guard
 from headwater.observe.lifecycle import Lifecycle
 from headwater.observe.run_facets import HeadwaterStreamFacet, counters_facet, failure_facet, gaps_facet
-from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words, named_as
+from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words, named_as, spread
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
@@ -31,7 +31,7 @@ from headwater.pipeline.stop import Why
 from headwater.pipeline.telling.accounts import Accounts
 from headwater.pipeline.telling.job import job_of, pipeline_facets
 from headwater.pipeline.telling.sources import Datasets
-from headwater.pipeline.telling.topics import cut_at_payloads, spread
+from headwater.pipeline.telling.topics import cut_at_payloads
 
 
 class Teller:

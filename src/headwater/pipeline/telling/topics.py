@@ -4,18 +4,14 @@ How records become columns is no lineage: a topic has the columns of its payload
 come out of the reading, and what is below becomes one relation.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
 import orjson
 from openlineage.client.facet_v2 import DatasetFacet, dataset_type_dataset
 
-from headwater.graph.sparkplan.lineage import PlanLineage
 from headwater.graph.sparkplan.plan import Entry
-from headwater.graph.sparkplan.transformation import ColumnInput
-from headwater.model.names import DatasetId
 from headwater.model.naming import kafka_dataset
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.observe.described import Described, source_facet
@@ -70,25 +66,6 @@ def fields_of(topics: Iterable[Topic]) -> Mapping[str, frozenset[str]]:
 def cut_at_payloads(plan: str) -> bytes:
     """A plan's JSON with a relation, its source `kafka:INPUT`, in the place of how an input's records are read."""
     return orjson.dumps(_cut(orjson.loads(plan)))
-
-
-def spread(
-    lineage: PlanLineage[DatasetId], members: Callable[[DatasetId, str], Sequence[DatasetId]]
-) -> PlanLineage[DatasetId]:
-    """The lineage with every column of a group of topics as the column of those that have it."""
-
-    def all_of(inputs: Iterable[ColumnInput[DatasetId]]) -> frozenset[ColumnInput[DatasetId]]:
-        return frozenset(
-            ColumnInput(dataset, one.column, one.transformation)
-            for one in inputs
-            for dataset in members(one.dataset, one.column)
-        )
-
-    return replace(
-        lineage,
-        columns={column: all_of(inputs) for column, inputs in lineage.columns.items()},
-        dataset=all_of(lineage.dataset),
-    )
 
 
 def _cut(entries: list[Entry]) -> list[Entry]:

@@ -1,0 +1,34 @@
+"""Files that Spark reads, by name."""
+
+import pytest
+
+from headwater.capture.spark.reading import files_named
+from headwater.model.names import DatasetId
+
+
+@pytest.mark.parametrize(
+    ("paths", "named"),
+    [
+        ([f"s3a://lake/events/day={day}" for day in range(11)], [("s3://lake", "events")]),
+        ([f"hdfs://name:8020/events/{day}" for day in range(11)], [("hdfs://name:8020", "/events")]),
+        (
+            [f"abfss://raw@shop.dfs.core.windows.net/events/{day}" for day in range(11)],
+            [("abfss://raw@shop.dfs.core.windows.net", "events")],
+        ),
+        ([f"file:/events/{day}" for day in range(11)], [("file", "/events")]),
+        (
+            [f"s3a://{bucket}/events/{day}" for bucket in ("east", "west") for day in range(6)],
+            [("s3://east", "events"), ("s3://west", "events")],
+        ),
+        ([f"file:/{folder}" for folder in "abcdefghijkl"], [("file", "/")]),
+        ([f"s3a://lake/{folder}" for folder in "abcdefghijkl"], [("s3://lake", "/")]),
+    ],
+)
+def test_many_paths_are_the_folder_that_holds_them_in_each_place(
+    paths: list[str], named: list[tuple[str, str]]
+) -> None:
+    assert files_named(paths) == [DatasetId(*name) for name in named]
+
+
+def test_few_paths_are_each_by_itself() -> None:
+    assert files_named(["s3a://lake/a", "file:///b/"]) == [DatasetId("s3://lake", "a"), DatasetId("file", "/b")]
