@@ -96,6 +96,24 @@ def test_what_a_function_of_micro_batches_raised_is_told_by_its_class_and_place(
     assert "4929" not in json.dumps(live.last)
 
 
+def test_rows_of_a_micro_batch_that_went_through_an_rdd_are_not_made_from_nothing(
+    program: Program, arriving: Path
+) -> None:
+    def through_rdd(frame: DataFrame, _: int) -> None:
+        frame.rdd.map(lambda row: (row.id,)).toDF("key BIGINT").write.parquet(f"{program.folder}/keys")
+
+    query = at_once(followed(program, arriving), program, "keys").queryName("keys")
+    query.foreachBatch(through_rdd).start().awaitTermination()
+
+    told = program.ended()["shop.keys"]
+
+    assert told.inputs() == [f"{program.folder.name}/in"]
+    assert "columnLineage" not in told.last["outputs"][0]["facets"]
+    assert [one["errorMessage"] for one in told.facet("extractionError")["errors"]] == [
+        "an RDD's rows come from elsewhere"
+    ]
+
+
 def test_queries_at_once_are_told_apart_by_how_they_end(program: Program, arriving: Path) -> None:
     frame = followed(program, arriving)
     endless = frame.writeStream.format("parquet").queryName("endless")

@@ -158,8 +158,9 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | N
     for relation in found:
         guard.attempt("relation", partial(action.read.take, relation, session), None)
     action.gaps += [f"{kind} names no dataset" for kind in action.read.unknown]
-    if behind is None and action.writes:
-        action.read.unseen = guard.attempt("rows", partial(rows_unseen, query_of(analysed)), frozenset())
+    if action.writes:
+        seen = [] if behind is None else [column.name for column in behind.output]
+        action.read.unseen = guard.attempt("rows", partial(rows_unseen, query_of(analysed), seen), frozenset())
         action.gaps += ["an RDD's rows come from elsewhere"] * len(action.read.unseen)
     if action.kind == "DeleteFromTable":  # its target is the only relation that it has
         action.read = Read()

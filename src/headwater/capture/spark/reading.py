@@ -33,7 +33,7 @@ _FILES: Final = "files"
 
 _FOLLOWED_FILES: Final = re.compile(r"File(?:Stream)?(?:Source|Sink)\[(?P<path>.*)\]")
 _TOPICS: Final = re.compile(r"strategy=Subscribe\[(?P<topics>[^\]]*)\]")
-_READING_RDD: Final = re.compile(r"FileScanRDD|HadoopRDD|DataSourceRDD|KafkaSourceRDD|JDBCRDD")
+_READING_RDD: Final = re.compile(r"File\w*RDD|HadoopRDD|DataSourceRDD|KafkaSourceRDD|JDBCRDD|CheckpointRDD")
 _KAFKA_SERVERS: Final = "kafka.bootstrap.servers"
 
 
@@ -135,10 +135,15 @@ def described(relation: Relation, session: Java) -> list[Described]:
             return []
 
 
-def rows_unseen(plan: Java) -> frozenset[int]:
-    """The relations of a plan, by their key, that are rows of an RDD which itself reads: no plan shows what."""
+def rows_unseen(plan: Java, seen: Iterable[str] = ()) -> frozenset[int]:
+    """The relations of a plan, by their key, that are rows of an RDD which itself reads: no plan shows what.
+
+    `seen` are the columns of rows whose plan is known: those of a micro-batch.
+    """
+    known = list(seen)
     rows = (leaf for leaf in items(plan.collectLeaves()) if leaf.productPrefix() == "LogicalRDD")
-    reading = (leaf.output().head() for leaf in rows if _READING_RDD.search(leaf.rdd().toDebugString()))
+    others = (leaf for leaf in rows if not known or [column.name() for column in items(leaf.output())] != known)
+    reading = (leaf.output().head() for leaf in others if _READING_RDD.search(leaf.rdd().toDebugString()))
     return frozenset(column.exprId().id() for column in reading)
 
 
