@@ -1,10 +1,11 @@
-"""What batch programs read: files in many places, rows that were kept meanwhile."""
+"""What batch programs read: files in many places, what comes beside columns, rows that were kept meanwhile."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from captured import Program, Told
+from captured import Program, Told, newest_version, short
+from pyspark.sql import functions as F
 
 pytestmark = pytest.mark.spark
 
@@ -35,6 +36,40 @@ def test_many_files_are_told_as_the_folder_that_holds_them(program: Program) -> 
 
     assert many.inputs() == [f"{folder.name}/days"]
     assert many.columns() == {"id": [f"{folder.name}/days.id"]}
+
+
+def test_what_comes_beside_its_columns_is_not_in_a_tables_schema(program: Program) -> None:
+    spark, folder = program.spark, program.folder
+    spark.table("lake.sales.orders").select("id", "_file").write.parquet(f"{folder}/placed")
+    spark.read.parquet(f"{folder}/placed").select("id", "_metadata.file_path").write.parquet(f"{folder}/copied")
+
+    told = program.ended()
+
+    assert input_columns(told[f"shop.{folder}/placed"]) == {"sales/orders": ["id", "price", "supplier"]}
+    assert input_columns(told[f"shop.{folder}/copied"]) == {f"{folder.name}/placed": ["id", "_file"]}
+
+
+def test_what_tells_of_an_iceberg_table_has_none_of_its_columns(program: Program) -> None:
+    spark, folder = program.spark, program.folder
+    spark.table("lake.sales.orders.files").select("file_path").write.parquet(f"{folder}/files")
+    joined = spark.table("lake.sales.orders").join(spark.table("lake.sales.orders.snapshots"), F.lit(True))
+    joined.select("id", "snapshot_id").write.parquet(f"{folder}/joined")
+    spark.sql("CALL lake.system.create_changelog_view(table => 'sales.orders', changelog_view => 'changes')")
+    spark.table("changes").select("id").write.parquet(f"{folder}/changes")
+
+    told = program.ended()
+
+    for name in ("files", "joined", "changes"):
+        (read,) = told[f"shop.{folder}/{name}"].last["inputs"]
+        assert short(read["name"]) == "sales/orders"
+        assert read["facets"]["symlinks"]["identifiers"][0]["name"] == "lake.sales.orders"
+    assert input_columns(told[f"shop.{folder}/files"]) == {"sales/orders": []}
+    assert "inputStatistics" not in told[f"shop.{folder}/files"].last["inputs"][0].get("inputFacets", {})
+    assert "columnLineage" not in told[f"shop.{folder}/files"].last["outputs"][0]["facets"]
+    assert input_columns(told[f"shop.{folder}/joined"]) == {"sales/orders": ["id", "price", "supplier"]}
+    assert told[f"shop.{folder}/joined"].columns() == {"id": ["sales/orders.id"]}
+    version = told[f"shop.{folder}/files"].last["inputs"][0]["facets"]["version"]["datasetVersion"]
+    assert version == newest_version(program, "lake.sales.orders")
 
 
 def test_rows_that_were_kept_by_a_checkpoint_are_not_made_from_nothing(program: Program) -> None:
@@ -71,6 +106,14 @@ def test_rows_that_nobody_counted_are_unknown_and_not_none(program: Program) -> 
     # Iceberg knows the greatest id by its own figures: no row is read.
     assert newest.inputs() == ["sales/orders"]
     assert "recordsIn" not in newest.facet("headwater_run")
+
+
+def input_columns(told: Told) -> dict[str, list[str]]:
+    """The columns that the inputs' schemas have."""
+    return {
+        short(one["name"]): [field["name"] for field in one["facets"].get("schema", {}).get("fields", [])]
+        for one in told.last["inputs"]
+    }
 
 
 def gaps_of(told: Told) -> list[str]:

@@ -109,7 +109,7 @@ class Action:
         """Statistics of the inputs that can be told apart: a scan of several datasets at once cannot."""
         for source, scan in self.tally.read.items():
             found = self.read.datasets.get(source, [])
-            if len(found) == 1:
+            if len(found) == 1 and source not in self.read.about:
                 yield found[0], scan
 
     def _facets(self) -> dict[str, RunFacet]:

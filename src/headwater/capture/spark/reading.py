@@ -31,6 +31,9 @@ _MANY_PATHS: Final = 10
 _FILES: Final = "files"
 """The namespace of a name that stands for all files of a relation, which have one set of columns."""
 
+_METADATA_COLUMN: Final = "__metadata_col"
+"""What Spark marks columns with that come beside a relation's own, such as `_metadata` and Iceberg's `_file`."""
+
 _FOLLOWED_FILES: Final = re.compile(r"File(?:Stream)?(?:Source|Sink)\[(?P<path>.*)\]")
 _TOPICS: Final = re.compile(r"strategy=Subscribe\[(?P<topics>[^\]]*)\]")
 _READING_RDD: Final = re.compile(r"File\w*RDD|HadoopRDD|DataSourceRDD|KafkaSourceRDD|JDBCRDD|CheckpointRDD")
@@ -47,6 +50,7 @@ class Read:
         source_by_key: the source of a relation, by the expression id of its first column.
         unknown: relations whose datasets cannot be told.
         unseen: by the expression id of its first column, rows of an RDD which itself reads something.
+        about: sources that tell of a table, its files or its history for example, and have none of its columns.
     """
 
     datasets: dict[str, list[Described]] = field(default_factory=dict)
@@ -54,6 +58,7 @@ class Read:
     source_by_key: dict[int, str] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     unseen: frozenset[int] = frozenset()
+    about: set[str] = field(default_factory=set)
 
     def take(self, relation: Relation, session: Java) -> None:
         """Add a relation; one that reads no dataset, such as made-up rows, only by its key."""
@@ -67,9 +72,11 @@ class Read:
         if not found and not _is_made_up(relation.source):
             self.unknown.append(relation.leaf.productPrefix())
         self.datasets[relation.source] = found
+        if relation.source.startswith("table:") and _told_of(relation.leaf.table()) is not None:
+            self.about.add(relation.source)
         if len(found) == 1:
-            if "schema" not in found[0].facets and not _is_topic(found[0]):
-                found[0].facets["schema"] = schema_facet(struct_of(relation.leaf.schema()))
+            if "schema" not in found[0].facets and not _is_topic(found[0]) and relation.source not in self.about:
+                found[0].facets["schema"] = schema_facet(_own_columns(relation.leaf))
             if relation.version is not None:
                 found[0].facets["version"] = version_facet(relation.version)
 
@@ -85,7 +92,7 @@ class Read:
         source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
         if source in self.rewritten:
             return self.rewritten[source].id
-        if source is None or _computes(source):
+        if source is None or source in self.about or _computes(source):
             return None
         found = self.datasets.get(source, [])
         if len(found) > 1 and source.startswith("files:"):
@@ -110,8 +117,9 @@ class Read:
         return [one.id for one in self.datasets.get(self.source_by_key.get(leaf.key or 0, ""), [])]
 
     def distinct(self) -> list[Described]:
-        """Every dataset once."""
-        return list({one.id: one for found in self.datasets.values() for one in found}.values())
+        """Every dataset once; one that is read by itself and told of, as it is by itself."""
+        last = sorted(self.datasets, key=lambda source: source not in self.about)
+        return list({one.id: one for source in last for one in self.datasets[source]}.values())
 
 
 def described(relation: Relation, session: Java) -> list[Described]:
@@ -150,6 +158,8 @@ def rows_unseen(plan: Java, seen: Iterable[str] = ()) -> frozenset[int]:
 def v2_table(table: Java, session: Java) -> Described | None:
     """A table of one of Spark's catalogs; None where its kind is not known to name itself."""
     name = table.getClass().getSimpleName()
+    if (told_of := _told_of(table)) is not None:
+        return iceberg_table(told_of, told_of.name(), session)
     if name in ("SparkTable", "StagedSparkTable"):
         return iceberg_table(table.table(), table.name(), session)
     if name == "JDBCTable":
@@ -204,6 +214,22 @@ def option(options: Java, key: str) -> str | None:
     """A value of a Scala map of texts."""
     found = options.get(key)
     return str(found.get()) if found.isDefined() else None
+
+
+def _told_of(table: Java) -> Java | None:
+    """The Iceberg table that a metadata table (`orders.files`, `orders.changes`) tells of; None for any other table."""
+    match table.getClass().getSimpleName():
+        case "SparkChangelogTable":
+            return private(table, "icebergTable")
+        case "SparkTable" if table.table().getClass().getSimpleName() != "BaseTable":
+            return private(table.table(), "table")
+        case _:
+            return None
+
+
+def _own_columns(leaf: Java) -> StructType:
+    """The columns of what a relation reads, without those that come beside them."""
+    return StructType([one for one in struct_of(leaf.schema()).fields if _METADATA_COLUMN not in one.metadata])
 
 
 def _is_rewritten(leaf: Java) -> bool:
