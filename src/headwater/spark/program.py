@@ -8,19 +8,29 @@ import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
 from headwater.capture.spark.capture import Capture, NotCaptured
 from headwater.spark.capturing import capture
 
+_USAGE: Final = "usage: headwater-spark PROGRAM.py [ARGUMENTS]"
+_REFUSED: Final = 2
+"""Python's own exit status where there is no such program."""
+
 
 def main() -> None:
     """Run the program that the command line names; how it ends is how this ends."""
     if len(sys.argv) < 2:
-        sys.exit("usage: headwater-spark PROGRAM.py [ARGUMENTS]")
+        sys.exit(_USAGE)
     program = sys.argv[1]
+    if program in ("-h", "--help"):
+        print(_USAGE)  # noqa: T201  (asked for)
+        sys.exit()
+    if not Path(program).exists():
+        print(f"headwater-spark: no such program: {program}\n{_USAGE}", file=sys.stderr)  # noqa: T201
+        sys.exit(_REFUSED)
     del sys.argv[0]
     sys.path[0] = str(Path(program).resolve().parent)
     captures: list[Capture | NotCaptured] = []
