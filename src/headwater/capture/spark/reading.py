@@ -220,7 +220,7 @@ def _told_of(table: Java) -> Java | None:
     """The Iceberg table that a metadata table (`orders.files`, `orders.changes`) tells of; None for any other table."""
     match table.getClass().getSimpleName():
         case "SparkChangelogTable":
-            return private(table, "icebergTable")
+            return private(table, "table")
         case "SparkTable" if table.table().getClass().getSimpleName() != "BaseTable":
             return private(table.table(), "table")
         case _:
