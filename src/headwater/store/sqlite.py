@@ -191,6 +191,7 @@ class SqliteStore(Store):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _only_writer(path) if lock is None else lock
+            _keep_from_others(path)
         except OSError as fault:
             raise SetupError(f"cannot write {fault.filename or path}: {fault.strerror}; {_ELSEWHERE}") from fault
         self._path = path
@@ -277,6 +278,12 @@ def _has_ended(process: str) -> bool:
     except (ValueError, PermissionError):
         pass
     return False
+
+
+def _keep_from_others(path: Path) -> None:
+    """Make the file, where there is none, as one that only its user reads: SQLite gives those beside it the same mode."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
 def _only_writer(path: Path) -> int:

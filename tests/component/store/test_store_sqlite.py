@@ -89,6 +89,21 @@ def test_a_second_process_on_one_database_is_told_so(tmp_path: Path) -> None:
         SqliteStore(path)
 
 
+def test_what_is_stored_is_for_its_user_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        store = SqliteStore(tmp_path / "headwater.db")
+        store.add([entry(event())])
+    finally:
+        os.umask(before)
+
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    store.close()
+
+    assert {"headwater.db", "headwater.db-wal"} <= modes.keys()
+    assert set(modes.values()) == {0o600}, modes
+
+
 def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     path.write_bytes(b"no database at all" * 100)
