@@ -715,3 +715,48 @@ def test_what_was_deleted_went_by_the_edit_and_what_an_event_brought_back_came_b
     assert ("came", "dataset", "dataset:lake:raw") in changes_of(back)
     assert {(each["event"]["index"], each["event"]["eventType"]) for each in gone["changes"]} == {(1, "EDIT")}
     assert back["changes"][0]["event"]["index"] == 2
+
+
+@pytest.fixture
+def of_one_deleted(client: TestClient) -> TestClient:
+    """The middle one of three datasets, each made from the one before, was deleted; its job began again since."""
+    raw = dataset("raw", schema=schema("id"))
+    orders = dataset("orders", schema=schema("id"), columnLineage=columns_from("raw", "id"))
+    sales = dataset("sales", schema=schema("id"), columnLineage=columns_from("orders", "id"))
+    mart = {"namespace": "etl", "name": "mart"}
+    post(client, at(MONDAY, "first", inputs=[raw], outputs=[orders]))
+    post(client, at(MONDAY, "second", job=mart, inputs=[orders], outputs=[sales]))
+    assert client.delete("/api/v1/namespaces/lake/datasets/orders").status_code == 200
+    post(client, event(eventTime="2026-05-23T10:00:00Z", run={"runId": "third"}))
+    return client
+
+
+OF_ORDERS = {
+    ("went", "edge", "dataset:lake:orders > job:etl:mart"),
+    ("went", "edge", "job:etl:load > dataset:lake:orders"),
+    ("went", "columnEdge", "datasetField:lake:orders:id > datasetField:lake:sales:id"),
+    ("went", "columnEdge", "datasetField:lake:raw:id > datasetField:lake:orders:id"),
+}
+
+
+@pytest.mark.parametrize("before", ["log:2", f"{MONDAY}T23:00:00Z"])
+@pytest.mark.parametrize("node", ["", "&nodeId=dataset:lake:orders"])
+def test_the_edges_of_a_deleted_dataset_went_by_the_edit(of_one_deleted: TestClient, before: str, node: str) -> None:
+    answer = get(of_one_deleted, f"/api/v1/diff?from={before}{node}")
+
+    assert set(changes_of(answer)) >= OF_ORDERS
+    assert {(each["event"]["index"], each["event"]["eventType"]) for each in answer["changes"]} == {(2, "EDIT")}
+
+
+def test_what_is_deleted_by_now_came_with_no_edge(of_one_deleted: TestClient) -> None:
+    answer = get(of_one_deleted, "/api/v1/diff?from=log:0")
+
+    assert not [told for told in changes_of(answer) if "orders" in told[2]]
+
+
+def test_the_edges_of_a_dataset_came_back_with_it(of_one_deleted: TestClient) -> None:
+    post(of_one_deleted, at("2026-05-24", "fourth", outputs=[dataset("orders")]))
+
+    answer = get(of_one_deleted, "/api/v1/diff?from=log:4&to=log:5")
+
+    assert set(changes_of(answer)) >= {("came", *told) for _, *told in OF_ORDERS}

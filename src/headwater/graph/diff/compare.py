@@ -250,7 +250,7 @@ class GraphDiff:
         for name in names:
             self._dataset(name, before, after)
             yield
-        moved = [name for name in names if self._goes_by_others(name) or self._is_of_another(name)]
+        moved = [name for name in names if self._is_moved(name)]
         for name in (yield from self._fed_by(moved)):
             self._column_edges(name, before, after)
             yield
@@ -272,10 +272,12 @@ class GraphDiff:
         was_known, is_known = (_has_job(graph, job) for graph in (was, now))
         if was_known:
             before[Element("job", (job,))] = None
-            before.update(flow(job, map(self.name, was.reads(job)), map(self.name, was.writes(job)), _fed(was, job)))
+            reads, writes = (map(self.name, filter(was.shows, ends)) for ends in (was.reads(job), was.writes(job)))
+            before.update(flow(job, reads, writes, _fed(was, job)))
         if is_known:
             after[Element("job", (job,))] = None
-            after.update(flow(job, now.reads(job), now.writes(job), _fed(now, job)))
+            reads, writes = (filter(now.shows, ends) for ends in (now.reads(job), now.writes(job)))
+            after.update(flow(job, reads, writes, _fed(now, job)))
         if was_known and is_known:
             sides = (before, self._before, was.job_digests(job)), (after, self._after, now.job_digests(job))
             _lay_out_facets(sides, "jobFacet", job, None)
@@ -308,6 +310,11 @@ class GraphDiff:
         lay_out_edges(before, name, _edges_into(self._before.graph, former, self.told_before))
         lay_out_edges(after, name, _edges_into(self._after.graph, current, self.told_after))
 
+    def _is_moved(self, name: DatasetId) -> bool:
+        """Whether the columns that its columns flow into are told of otherwise in one of the graphs."""
+        is_deleted = self._before.graph.hides(name) != self._after.graph.hides(name)
+        return is_deleted or self._goes_by_others(name) or self._is_of_another(name)
+
     def _goes_by_others(self, name: DatasetId) -> bool:
         """Whether what is told of under this name has other names in one of the graphs than in the other."""
         was, now = self._before.graph, self._after.graph
@@ -333,7 +340,7 @@ class GraphDiff:
 
 def _edges_into(graph: Graph, name: DatasetId | None, told_under: Callable[[DatasetId], DatasetId]) -> list[ColumnEdge]:
     edges = () if name is None else graph.column_edges_into(name)
-    return [edge._replace(source=told_under(edge.source)) for edge in edges]
+    return [edge._replace(source=told_under(edge.source)) for edge in edges if not graph.hides(edge.source)]
 
 
 _Sides = tuple[tuple[Layout, Side, Mapping[str, bytes]], tuple[Layout, Side, Mapping[str, bytes]]]

@@ -99,16 +99,26 @@ def _regrouped(change: Change, events: Sequence[Told], known_before: Known, know
 
 
 def _deleted(element: Element, events: Sequence[Told]) -> int | None:
-    """The last event that deleted one of its ends, if none brought it back since."""
-    ends = {node.node_id for end in element.ends for node in _whole(end)}
-    jobs = {end for end in element.ends if isinstance(end, JobId)}
-    deleted: int | None = None
+    """The last event that deleted one of its ends, if none that stands later in the log brought that one back."""
+    ends = [node for end in element.ends for node in _whole(end)]
+    deleted, brought_back = dict[str, int](), dict[str, int]()
     for event in events:
-        if not ends.isdisjoint(event.deleted):
-            deleted = event.log_index
-        elif event.declared in jobs or not jobs.isdisjoint(event.runs.values()) or element in event.layout:
-            deleted = None
-    return deleted
+        for end in ends:
+            if end.node_id in event.deleted:
+                places = deleted
+            elif element in event.layout or _brings_back(event, end):
+                places = brought_back
+            else:
+                continue
+            places[end.node_id] = max(event.log_index, places.get(end.node_id, -1))
+    still = (place for end, place in deleted.items() if place > brought_back.get(end, -1))
+    return max(still, default=None)
+
+
+def _brings_back(event: Told, end: AnyNode) -> bool:
+    if isinstance(end, JobId):
+        return event.declared == end or end in event.runs.values()
+    return Element("dataset", (end,)) in event.layout
 
 
 def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Teller]) -> dict[Teller, int]:

@@ -252,8 +252,13 @@ class Mattering:
 
     def __init__(self, changes: Iterable[Change]) -> None:
         elements = [change.element for change in changes]
-        columns = (end for element in elements for end in element.ends if isinstance(end, ColumnId))
-        self._elements = {*elements, *(Element("schema", (column.dataset,)) for column in columns)}
+        columns = [end for element in elements for end in element.ends if isinstance(end, ColumnId)]
+        whole = [end for element in elements for end in element.ends if isinstance(end, DatasetId)]
+        self._elements = {
+            *elements,
+            *(Element("schema", (column.dataset,)) for column in columns),
+            *(Element("dataset", (name,)) for name in (*whole, *(column.dataset for column in columns))),
+        }
         self._edges = {_of_any_job(element) for element in elements if element.kind == "edge"}
 
     def of(self, event: Told) -> Told:
