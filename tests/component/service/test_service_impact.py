@@ -846,3 +846,16 @@ def test_what_lies_behind_a_use_that_is_outlived_goes_on_and_one_behind_another_
     breaking, found = drop(empty)
 
     assert (breaking, found["out:x"], found["shown:x"], found["job show"]) == (True, "breaks", "unharmed", "unharmed")
+
+
+def test_a_column_may_get_the_name_back_that_it_had_though_a_job_still_goes_by_that(empty: TestClient) -> None:
+    renamed = dataset("in", schema=schema(id="int", y="int"))
+    made = dataset(
+        "out", schema=schema(id="int"), columnLineage=columns([], id=[source("in", "y", "DIRECT", "IDENTITY")])
+    )
+    post(empty, *run_of("late", 1, [IN], [part("late", old=True)]), *run_of("job", 2, [renamed], [made]))
+
+    asked = {"nodeId": "dataset:lake:in", "column": "y", "change": "rename:x"}
+    answer = get(empty, f"/api/v1/impact?{urlencode(asked)}")
+
+    assert effects(answer) == {"out:id": "breaks", "out": "breaks", "job job": "breaks"}

@@ -17,7 +17,7 @@ from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.job_type import is_stream
-from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.request.node_ids import fields_to, has_column
 from headwater.service.shapes import impact as shapes
 from headwater.service.views.checks import checks_of
@@ -113,11 +113,17 @@ def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
     *outer, _ = fields_to(knowledge, *node) or (None,)
     struct = ".".join(field["name"] for field in outer)
     new = change.to if not struct or lies_in(change.to, struct) else f"{struct}.{change.to}"
-    is_only_case = new.lower() == node.column.lower()  # else others may mean this column by that name
-    is_known = _is_in_schema if is_only_case else has_column
-    if new != node.column and is_known(knowledge, node.dataset, new):
+    if new != node.column and _is_taken(knowledge, node, new):
         raise InvalidInputError(f"change: {node.dataset.name} has a column {new!r} already; choose another")
     return Change("rename", new)
+
+
+def _is_taken(knowledge: Knowledge, node: ColumnId, new: str) -> bool:
+    """Whether another column has the name: by the schema; where nobody told that, by whatever names columns."""
+    is_only_case = new.lower() == node.column.lower()  # else others may mean this column by that name
+    has_schema = bool(knowledge.facets.fields(knowledge.graph.digest_of(node.dataset, SCHEMA)))
+    is_known = _is_in_schema if is_only_case or has_schema else has_column
+    return is_known(knowledge, node.dataset, new)
 
 
 def _type_now(knowledge: Knowledge, node: ColumnId) -> str | None:
