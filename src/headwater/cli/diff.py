@@ -118,8 +118,19 @@ def _how(change: Answer) -> str:
         case "columnEdge":
             return "  " + _arrow(*(_done(side) for side in (before, after)))
         case "dataset" if change["change"] == "changed":
-            return "  also called " + ", ".join(_bare(name) for name in after if name not in before)
+            return "  " + "; ".join(_names(change["nodeId"], before, after))
     return ""
+
+
+def _names(shown: str, before: list[str], after: list[str]) -> Iterator[str]:
+    """What is otherwise in the names of a dataset, which is told of by the one that it is shown by afterwards."""
+    new = [name for name in after if name not in before]
+    said = {
+        "was called": before if shown in new else [],
+        "also called": [name for name in new if name != shown],
+        "no longer called": [name for name in before if name not in after],
+    }
+    yield from (f"{how} {', '.join(map(_bare, names))}" for how, names in said.items() if names)
 
 
 def _arrow(before: str | None, after: str | None) -> str:

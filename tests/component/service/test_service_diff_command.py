@@ -131,3 +131,38 @@ def test_a_run_where_a_time_is_expected_is_told_how_runs_are_compared(url: str, 
 
     assert done.exit_code == 2
     assert "two runs are compared with --runs" in " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.fixture(scope="module")
+def renamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service that was told of a table, on the next day that it is called otherwise, then that it has an alias."""
+    former = {"namespace": "lake", "name": "stg_orders"}
+    rename = facet(lifecycleStateChange="RENAME", previousIdentifier=former)
+    alias = facet(identifiers=[{"namespace": "trino", "name": "orders", "type": "TABLE"}])
+    with running(tmp_path_factory.mktemp("home")) as service:
+        for day, output in (
+            ("18", dataset("stg_orders")),
+            ("19", dataset("orders", lifecycleStateChange=rename)),
+            ("20", dataset("orders", symlinks=alias)),
+        ):
+            told_then = event(
+                eventType="COMPLETE", eventTime=f"2026-05-{day}T10:00:00Z", run={"runId": day}, outputs=[output]
+            )
+            httpx.post(f"{service.url}/api/v1/lineage", json=told_then).raise_for_status()
+        yield service.url
+
+
+@pytest.mark.parametrize(
+    ("ends", "line"),
+    [
+        (("log:1", "log:2"), "~ dataset lake:orders  was called lake:stg_orders  · "),
+        (("log:2", "log:1"), "~ dataset lake:stg_orders  no longer called lake:orders  · "),
+        (("log:2", "log:3"), "~ dataset lake:orders  also called trino:orders  · "),
+        (("log:1", "log:3"), "~ dataset lake:orders  was called lake:stg_orders; also called trino:orders  · "),
+        (("log:3", "log:2"), "~ dataset lake:orders  no longer called trino:orders  · "),
+    ],
+)
+def test_diff_tells_people_which_names_a_dataset_got_and_lost(renamed: str, ends: tuple[str, str], line: str) -> None:
+    (found,) = (each for each in told("diff", *ends, "--url", renamed).splitlines() if each.startswith("~ dataset"))
+
+    assert found.startswith(line)
