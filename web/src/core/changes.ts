@@ -36,25 +36,39 @@ function subjectOf(graph: LineageGraph, { kind, nodeId, origin, destination, fac
   }
 }
 
-function howOf(graph: LineageGraph, { kind, change, before, after }: Change): string {
+function howOf(graph: LineageGraph, { kind, change, nodeId, before, after }: Change): string {
   switch (kind) {
     case 'column':
     case 'tag':
       return arrow(typeText(before), typeText(after))
     case 'columnEdge':
       return arrow(stepsText(before), stepsText(after))
-    case 'dataset': {
-      if (change !== 'changed' || !isList(before) || !isList(after)) return ''
-      const named = (names: readonly unknown[], others: readonly unknown[]) =>
-        names.filter((name) => !others.includes(name)).map((name) => placeText(graph, String(name)))
-      const also = named(after, before)
-      return also.length > 0
-        ? `also called ${also.join(', ')}`
-        : `no longer called ${named(before, after).join(', ')}`
-    }
+    case 'dataset':
+      return change === 'changed' && isList(before) && isList(after)
+        ? namesText(graph, nodeId, before, after)
+        : ''
     default:
       return ''
   }
+}
+
+/** What is otherwise in the names of a dataset, which is told of by the one that it is shown by afterwards. */
+function namesText(
+  graph: LineageGraph,
+  shown: Change['nodeId'],
+  before: readonly unknown[],
+  after: readonly unknown[],
+): string {
+  const got = after.filter((name) => !before.includes(name))
+  const said: readonly [string, readonly unknown[]][] = [
+    ['was called', got.includes(shown) ? before : []],
+    ['also called', got.filter((name) => name !== shown)],
+    ['no longer called', before.filter((name) => !after.includes(name))],
+  ]
+  return said
+    .filter(([, names]) => names.length > 0)
+    .map(([how, names]) => `${how} ${names.map((name) => placeText(graph, String(name))).join(', ')}`)
+    .join('; ')
 }
 
 function arrow(before: string, after: string): string {

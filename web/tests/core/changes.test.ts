@@ -70,6 +70,15 @@ describe('a change', () => {
       { kind: 'dataset', nodeId: ORDERS, before: [ORDERS], after: [ORDERS, 'dataset:hive:orders'] },
     ],
     [
+      'dataset orders, was called lake:stg_orders; also called hive:orders',
+      {
+        kind: 'dataset',
+        nodeId: ORDERS,
+        before: ['dataset:lake:stg_orders'],
+        after: [ORDERS, 'dataset:hive:orders', 'dataset:lake:stg_orders'],
+      },
+    ],
+    [
       'dataset orders, no longer called hive:orders',
       { kind: 'dataset', nodeId: ORDERS, before: [ORDERS, 'dataset:hive:orders'], after: [ORDERS] },
     ],
