@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -140,8 +141,11 @@ def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str
 
 
 def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
-    fields = client.get(f"/namespaces/{in_path(dataset.namespace)}/datasets/{in_path(dataset.name)}")["fields"]
-    return [*_paths(fields)]
+    """None of a dataset of which only what is made from it tells."""
+    with suppress(NotFoundError):
+        told = client.get(f"/namespaces/{in_path(dataset.namespace)}/datasets/{in_path(dataset.name)}")
+        return [*_paths(told["fields"])]
+    return []
 
 
 def _paths(fields: Iterable[Mapping[str, Any]], struct: str = "") -> Iterator[str]:

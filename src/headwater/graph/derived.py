@@ -176,6 +176,10 @@ class Derivations:
         """When the dataset, by its shown name, was told to be one that others are made from; None: never."""
         return Seen.over(self._sources[target][source].edge.seen for target in self._targets.get(source, ()))
 
+    def named(self) -> Iterator[DatasetId]:
+        """The datasets, by shown names, that others are told to be made from."""
+        return (source for source, targets in self._targets.items() if targets)
+
     def sources(self, name: DatasetId) -> Mapping[DatasetId, Derived]:
         """What the dataset, by its shown name, is made from; deleted ones are left out."""
         sources = self._sources.get(name, NONE)

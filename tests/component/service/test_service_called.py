@@ -8,11 +8,14 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
-from tests.support.app import Body, dataset, event, get, post, schema
+from tests.support.app import Body, dataset, event, facet, get, post, schema
 from tests.support.service import Service, running
 
+UNTOLD = {"namespace": "lake", "name": "raw.untold"}
+"""A dataset of which only what is made from it tells."""
 OTHERS = [dataset(f"dept.orders_{number:04d}", "aaa") for number in range(1_200)]
 TOPIC, ARCHIVE = dataset("orders", "kafka://prod:9092", schema=schema("a")), dataset("archive.orders", "zz")
+MADE = dataset("made", columnLineage=facet(fields={"b": {"inputFields": [{**UNTOLD, "field": "a"}]}}))
 COMMANDS = [["trace"], ["impact", "--change", "rename:b"], ["root-cause"], ["diff", "log:0", "--dataset"]]
 
 
@@ -22,7 +25,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         written = [*OTHERS, TOPIC, ARCHIVE, dataset("z.zz.lonely", "zz"), dataset("lonely_too", "zz")]
         twins = [dataset("twin", "here"), dataset("twin", "there"), dataset("old.twin", "zz")]
         many = [dataset(f"x{number}.shared", "zz") for number in range(1_200)]
-        service.tell([event(eventType="COMPLETE", outputs=[*written, *twins, *many])])
+        service.tell([event(eventType="COMPLETE", outputs=[*written, *twins, *many, MADE])])
         yield service
 
 
@@ -84,3 +87,20 @@ def test_what_may_be_several_is_refused_with_some_of_them(service: Service, name
     done = CliRunner().invoke(app, ["trace", name, "--url", service.url])
 
     assert str(done.exception) == message
+
+
+@pytest.mark.parametrize("name", ["untold", "raw.untold", "lake:raw.untold", "dataset:lake:raw.untold"])
+def test_a_dataset_of_which_only_what_is_made_from_it_tells_is_found(service: Service, name: str) -> None:
+    done = CliRunner().invoke(app, ["impact", f"{name}:a", "--url", service.url, "--json"], catch_exceptions=False)
+
+    answer = json.loads(done.stdout)
+    assert answer["nodeId"] == "datasetField:lake:raw.untold:a"
+    assert [each["id"] for each in answer["reached"]] == ["datasetField:lake:made:b", "dataset:lake:made"]
+
+
+def test_such_a_dataset_is_in_no_list_and_not_there_before_it_was_told_of(client: TestClient) -> None:
+    post(client, event(eventType="COMPLETE", outputs=[MADE]))
+
+    assert ids(client, "q=untold&match=NAME") == ["dataset:lake:raw.untold"]
+    assert ids(client, "q=untold") == []
+    assert ids(client, "q=untold&match=NAME&asOf=2026-05-22T14:00:00Z") == []

@@ -276,8 +276,8 @@ class GraphDiff:
             before.update(flow(job, reads, writes, _fed(was, job)))
         if is_known:
             after[Element("job", (job,))] = None
-            reads, writes = (filter(now.shows, ends) for ends in (now.reads(job), now.writes(job)))
-            after.update(flow(job, reads, writes, _fed(now, job)))
+            reads_now, writes_now = (filter(now.shows, ends) for ends in (now.reads(job), now.writes(job)))
+            after.update(flow(job, reads_now, writes_now, _fed(now, job)))
         if was_known and is_known:
             sides = (before, self._before, was.job_digests(job)), (after, self._after, now.job_digests(job))
             _lay_out_facets(sides, "jobFacet", job, None)

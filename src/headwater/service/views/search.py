@@ -42,7 +42,8 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
 
     By `NAME`, a hit is what the text means as it is written: what has it as a whole name, as `NAMESPACE:NAME` or as
-    node id; where nothing has, what has a name that ends with it, behind a dot or a slash.
+    node id; where nothing has, what has a name that ends with it, behind a dot or a slash. So is a dataset of which
+    only what is made from it tells, which has a place in the graph and is in no list.
     """
     if query.match == "NAME":
         found = _found(knowledge, query, _called(knowledge, query)) or _found(
@@ -68,9 +69,13 @@ def _found(knowledge: Knowledge, query: Query, named: Iterable[DatasetId | JobId
         if isinstance(node, JobId):
             if query.kind != "DATASET" and knowledge.is_job(node):
                 found.add(_Found("JOB", node))
-        elif query.kind != "JOB" and knowledge.is_dataset(node):
+        elif query.kind != "JOB" and _has_place(knowledge, query, node):
             found.add(_Found("DATASET", knowledge.graph.shown(node)))
     return [hit for hit in found if query.sees is None or query.sees(hit.node.namespace)]
+
+
+def _has_place(knowledge: Knowledge, query: Query, name: DatasetId) -> bool:
+    return knowledge.is_dataset(name) or (query.match == "NAME" and knowledge.told_of(name) is not None)
 
 
 def _by_name(hit: _Found) -> tuple[str, str, Kind]:
@@ -98,7 +103,7 @@ def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
 
 def _called(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
     """All, known or not, of which the text is a whole name, alone, behind its namespace or as node id."""
-    yield from (node for node in knowledge.name_index.holding([query.text.casefold()]) if node.name == query.text)
+    yield from (node for node in _that_may_hold(knowledge, query.text) if node.name == query.text)
     for node_id in (query.text, f"dataset:{query.text}", f"job:{query.text}"):
         with suppress(InvalidNameError):
             yield from (read.node for read in readings(node_id) if isinstance(read.node, DatasetId | JobId))
@@ -107,7 +112,14 @@ def _called(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
 def _ending(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
     """All, known or not, that have a name of which the text is the last part or parts."""
     ends = (f".{query.text}", f"/{query.text}")
-    yield from (node for node in knowledge.name_index.holding([query.text.casefold()]) if node.name.endswith(ends))
+    yield from (node for node in _that_may_hold(knowledge, query.text) if node.name.endswith(ends))
+
+
+def _that_may_hold(knowledge: Knowledge, text: str) -> Iterator[DatasetId | JobId]:
+    """All that may have the text in their names, be it that only others tell of them."""
+    yield from knowledge.name_index.holding([text.casefold()])
+    knowledge.catch_up_derivations()
+    yield from knowledge.derivations.named()
 
 
 def _stand_in_order(parts: Sequence[str], name: str) -> bool:
