@@ -31,12 +31,15 @@ def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, 
         said[node] = Line(f"  {count} columns", style="dim").append(notes.get(columns[0], Line()))
         stands_for |= dict.fromkeys(columns, node)
     ends = {each: stands_for.get(each, each) for each in walked.hops}
-    steps = dict.fromkeys(Step(ends[source], ends[target], how) for source, target, how in walked.steps)
-    between = tuple(step for step in steps if step.source != step.target)
+    steps = dict.fromkeys(
+        Step(ends[source], ends[target], how)
+        for source, target, how in walked.steps
+        if ends[source] != ends[target] or source == target == walked.start  # where that is all that is told of it
+    )
     hops: dict[str, int] = {}
     for each, distance in walked.hops.items():
         hops.setdefault(ends[each], distance)
-    return replace(walked, hops=hops, steps=between, labels=labels), said
+    return replace(walked, hops=hops, steps=tuple(steps), labels=labels), said
 
 
 def _on(walked: Walk, whole: str) -> Iterator[Step]:

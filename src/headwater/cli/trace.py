@@ -69,7 +69,7 @@ def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> T
             if is_new:
                 unfolded.add((end, behind))
                 waiting.append((twig, end, node))
-    if len(walked.hops) == 1:
+    if not root.children:
         root.add(Line("nothing: no edge leads further " + walked.way, style="dim"))
     return root
 

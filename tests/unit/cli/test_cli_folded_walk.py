@@ -5,6 +5,7 @@ import pytest
 from headwater.cli.folded_walk import folded
 from headwater.cli.lineage_walk import WHOLE, Step, Walk
 from headwater.cli.printed import Line
+from headwater.cli.trace import as_tree
 
 ALL = "all-into:dataset:lake:mart"
 
@@ -67,3 +68,16 @@ def test_a_column_that_is_named_as_well_stands_for_itself() -> None:
     walked = Walk(**{**vars(walked), "steps": (*walked.steps, Step("raw:a", named, ("IDENTITY",)))})
 
     assert said_by_node(walked)[named] == ""
+
+
+@pytest.mark.parametrize(
+    ("steps", "leads_to"),
+    [
+        ((), ["nothing: no edge leads further downstream"]),
+        ((Step("raw:a", "raw:a", ("IDENTITY",)),), ["raw:a  identity  (unfolded elsewhere)"]),
+    ],
+)
+def test_a_column_that_is_made_anew_from_itself_alone_leads_there(steps: tuple[Step, ...], leads_to: list[str]) -> None:
+    walked = Walk("raw:a", "downstream", {"raw:a": 0}, steps, {"raw:a": "raw:a"}, {}, {"raw:a": "dataset:lake:raw"})
+
+    assert [str(branch.label) for branch in as_tree(walked).children] == leads_to
