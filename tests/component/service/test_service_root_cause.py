@@ -1306,3 +1306,16 @@ def test_runs_that_went_well_side_by_side_each_wrote_what_was_read(client: TestC
 
     (read_parts,) = answer["lookedAt"][0]["inputs"]
     assert [(each["writer"], each["by"]) for each in read_parts["writers"]] == [("map-2", "time"), ("map-1", "time")]
+
+
+@pytest.mark.parametrize(("began", "late"), [([1, 2, 3, 4, 5], []), ([1, 11, 21, 31, 41], ["map"])])
+def test_what_ran_side_by_side_as_parts_of_one_run_is_no_rhythm(
+    client: TestClient, began: list[int], late: list[str]
+) -> None:
+    post(client, *[each for number, minute in enumerate(began) for each in mapped(number, minute, minute + 8)])
+    post(client, *run("reduce", 4, hour=14, inputs=[read("parts")], outputs=[written("whole")]))
+
+    answer = ask(client, "dataset:lake:whole")
+
+    missing = [each for each in answer["findings"] if each["kind"] == "missing-run"]
+    assert [name for _, name, _ in found({**answer, "findings": missing})] == late

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.attempts import replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.rhythm import intervals_us, usual_us
+from headwater.graph.causes.rhythm import ends_us, intervals_us, usual_us
 from headwater.graph.causes.visit import BASELINE, Feed, Visit
 from headwater.graph.causes.wholes import did_without
 from headwater.graph.causes.writers import read_at_us, read_through
@@ -45,7 +45,7 @@ def lateness(visit: Visit, history: History, last: Outline, feed: Feed | None) -
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
     done = [run for run in history.runs_of(last.job) if run.state == "COMPLETED"]
     ended_us = last.last_us if last.ended_us is None else last.ended_us
-    ends = [run.ended_us for run in done if run.ended_us is not None and run.ended_us <= ended_us]
+    ends = ends_us(run for run in done if run.ended_us is not None and run.ended_us <= ended_us)
     usual, age_us = usual_us(ends), at_us - ended_us
     if usual is None or age_us <= usual:
         return None

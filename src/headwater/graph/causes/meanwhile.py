@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import SILENT, Outline
-from headwater.graph.causes.rhythm import usual_us
+from headwater.graph.causes.rhythm import ends_us, usual_us
 from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
 
@@ -60,7 +60,7 @@ def _not_tried_again(history: History, failed: Sequence[Outline]) -> Iterator[Ou
     """
     if not failed:
         return
-    usual = usual_us(run.ended_us for run in history.runs_of(failed[0].job) if run.state == "COMPLETED")
+    usual = usual_us(ends_us(run for run in history.runs_of(failed[0].job) if run.state == "COMPLETED"))
     for run in failed:
         if usual is not None and not _was_tried_again(history, run, usual):
             yield run

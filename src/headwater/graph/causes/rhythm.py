@@ -5,21 +5,41 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from headwater.graph.causes.record import Outline
+
 _FEWEST_INTERVALS: Final = 3
 """Between runs, from which a job's rhythm can be told."""
 
 
-def usual_us(ends_us: Iterable[int | None]) -> float | None:
+def ends_us(runs: Iterable[Outline]) -> list[int]:
+    """When these runs ended, in no order, in microseconds since 1970; of those that did not end nothing counts.
+
+    What ran side by side as parts of one run, as those of a mapped task do, ended once: when the last of them did.
+    """
+    ends: list[int] = []
+    last_part: dict[str | None, int] = {}
+    for run in sorted(runs, key=lambda run: (run.started_us, run.run_id)):
+        if run.ended_us is None:
+            continue
+        place = None if run.parent_run is None else last_part.get(run.parent_run)
+        if place is not None and run.started_us < ends[place]:
+            ends[place] = max(ends[place], run.ended_us)
+        else:
+            last_part[run.parent_run] = len(ends)
+            ends.append(run.ended_us)
+    return ends
+
+
+def usual_us(ends: Iterable[int]) -> float | None:
     """The median time between the ends of runs, in microseconds, or None where there are too few.
 
     >>> usual_us([40, 10, 20, 31])
     10
     """
-    intervals = intervals_us(ends_us)
+    intervals = intervals_us(ends)
     return median(intervals) if len(intervals) >= _FEWEST_INTERVALS else None
 
 
-def intervals_us(ends_us: Iterable[int | None]) -> list[int]:
-    """The times between the ends of runs, oldest first; of those that did not end nothing counts."""
-    in_order = sorted(end for end in ends_us if end is not None)
-    return [later - earlier for earlier, later in pairwise(in_order)]
+def intervals_us(ends: Iterable[int]) -> list[int]:
+    """The times between the ends of runs, oldest first."""
+    return [later - earlier for earlier, later in pairwise(sorted(ends))]
