@@ -107,8 +107,12 @@ def goes_on(graph: Graph, run: Run) -> bool:
     return end is not None and run.of_job is not None and end.event_type not in TERMINAL_STATES
 
 
-def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, now_us: int) -> Gap | None:
-    """What it means, if anything, that a run which goes on said nothing until now; its job's longest took so long."""
+def gap_of_silence(graph: Graph, run_id: str, expected: Expected, longest_us: int, now_us: int) -> Gap | None:
+    """What it means, if anything, that a run which goes on said nothing until now; its job's longest took so long.
+
+    One that is no stream is not silent as long as a part of it speaks.
+    """
+    run = graph.runs[run_id]
     if run.times is None or run.of_job is None:
         return None
     job, last_us = run.of_job.job, run.times.seen.last_us
@@ -116,10 +120,17 @@ def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, n
     if expected.is_stream and now_us - last_us > expected.silence_us:
         words = f"{job.name} runs on and on, and has said nothing since"
         return Gap("silent-stream", *about, words, last_us, (job.node_id,))
-    if not expected.is_stream and now_us - last_us > max(SILENCE_US, _TIMES_LONGEST * longest_us):
+    since_us = now_us - max(SILENCE_US, _TIMES_LONGEST * longest_us)
+    if not expected.is_stream and last_us < since_us and not _has_part_that_spoke(graph, run_id, since_us):
         words = f"a run of {job.name} told no end and has said nothing since"
         return Gap("run-without-end", *about, words, last_us, (job.node_id,))
     return None
+
+
+def _has_part_that_spoke(graph: Graph, run_id: str, since_us: int) -> bool:
+    """Whether a part of the run, by its parent or root, spoke then or later."""
+    parts = (graph.runs.get(part) for parts in graph.child_runs.get(run_id, {}).values() for part in parts)
+    return any(part.times.seen.last_us >= since_us for part in parts if part is not None and part.times is not None)
 
 
 def took_us(run: Run) -> int:

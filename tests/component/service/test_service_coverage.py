@@ -120,6 +120,23 @@ def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(cli
     assert listed(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
 
 
+def test_a_run_is_not_silent_as_long_as_its_parts_speak(client: TestClient) -> None:
+    whole = {"run": {"runId": "r1"}, "job": {"namespace": "etl", "name": "dag"}}
+    task = {"run": {"runId": "r2"}, "job": {"namespace": "etl", "name": "dag.task"}}
+    of_task = facet(**task, root=whole)
+    parts = [("r2", "dag.task", facet(**whole)), ("r3", "spark", of_task)]
+    post(client, event(eventTime="2026-05-22T09:00:00Z", **whole))
+    for hour, (run_id, job, parent) in zip((10, 11), parts, strict=True):
+        about = {"run": {"runId": run_id, "facets": {"parent": parent}}, "job": {"namespace": "etl", "name": job}}
+        post(client, event(eventTime=f"2026-05-22T{hour}:00:00Z", **about))
+
+    gaps = [("run-without-end", f"run:r{number}", "etl") for number in (3, 2, 1)]
+    for query in ({"at": "2026-05-22T12:00:00Z"}, {"asOf": "2026-05-22T12:00:00Z"}):
+        assert listed(ask(client, **query)) == []
+    assert listed(ask(client, at="2026-05-22T12:00:01Z")) == gaps
+    assert listed(ask(client, at="2026-05-22T11:00:01Z", asOf="2026-05-22T10:30:00Z")) == gaps[1:]
+
+
 def test_how_long_a_run_took_is_counted_from_its_start_and_not_from_when_it_was_created(client: TestClient) -> None:
     times = ("OTHER", "00:00"), ("START", "04:50"), ("COMPLETE", "05:00")
     post(client, *(told(kind, "r1", time=f"2026-05-22T{time}:00Z") for kind, time in times))

@@ -266,7 +266,7 @@ class KnownGaps:
             if job is not None:
                 if job not in self._expected:
                     self._expected[job] = expects(job)
-                yield coverage.gap_of_silence(run_id, run, self._expected[job], self._longest_of(job), now_us)
+                yield coverage.gap_of_silence(self._graph, run_id, self._expected[job], self._longest_of(job), now_us)
 
     def _longest_of(self, job: JobId) -> int:
         longest = self._longest.get(job)
