@@ -93,3 +93,34 @@ def test_what_leaves_the_data_there_is_no_such_change(client: TestClient, state:
     post(client, *done(state, 5), *run("report", 5))
 
     assert found(ask(client)) == []
+
+
+def _told(minute: int, name: str, **change: object) -> Events:
+    """A run of a job of its own that tells what it did to a dataset."""
+    begin, end = run(
+        f"swap{minute}", 5, hour=2, inputs=[], outputs=[dataset(name, lifecycleStateChange=facet(**change))]
+    )
+    return [{**begin, "eventTime": at(5, 2, minute)}, {**end, "eventTime": at(5, 2, minute)}]
+
+
+def _renamed(minute: int, former: str, name: str) -> Events:
+    previous = {"namespace": "lake", "name": former}
+    return _told(minute, name, lifecycleStateChange="RENAME", previousIdentifier=previous)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize(
+    ("renamed", "dropped"),
+    [
+        ([*_renamed(20, "stage", "stage_old"), *_renamed(21, "stage_new", "stage")], []),
+        (_renamed(20, "stage", "stage_old"), ["stage"]),
+    ],
+)
+def test_a_table_that_changed_places_with_a_new_one_was_not_dropped_with_the_name_that_it_had_in_between(
+    client: TestClient, step: int, renamed: Events, dropped: list[str]
+) -> None:
+    post(client, *[*renamed, *_told(30, "stage_old", lifecycleStateChange="DROP"), *run("report", 5)][::step])
+
+    findings = [each for each in ask(client)["findings"] if each["kind"] == "lifecycle-change"]
+
+    assert [each["words"].partition(" was dropped")[0] for each in findings] == dropped

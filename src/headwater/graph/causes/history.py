@@ -75,6 +75,9 @@ class History(Protocol):
     def declared_done(self, name: DatasetId) -> Sequence[DoneToAll]:
         """What was done to a dataset as a whole, as it was declared last without a run, in no order."""
 
+    def has_only_changed_places(self, name: DatasetId, dropped_us: int) -> bool:
+        """Whether what was dropped then had only one of the dataset's names, and the dataset stood by another."""
+
     def retold(self, run_id: str) -> Sequence[Retold]:
         """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
 

@@ -9,6 +9,7 @@ spoken      when runs spoke; tellers: the runs that tell of a job, by that
 facet_views  what facets say, each read once
 job_type    the type of a job
 versions    the versions of a dataset and of a job
+lifecycle   what was done to a dataset as a whole
 gaps        what is known to be missing; verdicts: how signatures fared
 history     the past of runs, as the walk to a root cause asks for it; run_records: what they told
 listing     names by the texts in them

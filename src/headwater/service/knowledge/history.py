@@ -44,6 +44,7 @@ from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.activity import KnownRun, known_run
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.lifecycle import has_only_changed_places
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ToldFacet
 
@@ -229,6 +230,10 @@ class KnownHistory:
             for change, stamp in found
             if change is not None
         ]
+
+    def has_only_changed_places(self, name: DatasetId, dropped_us: int) -> bool:
+        """As in `History`."""
+        return has_only_changed_places(self._knowledge, name, dropped_us)
 
     def _retold(self, run_id: str) -> Sequence[Retold]:
         """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""

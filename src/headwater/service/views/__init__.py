@@ -3,7 +3,7 @@
 Resources as Marquez has them:
 
     jobs        what they read and write, and their newest runs; runs: what they did, when, on what
-    datasets    columns, newest facets, versions; lifecycle: what was done to one as a whole
+    datasets    columns, newest facets, versions
     namespaces  those that jobs and datasets are in; sources: where datasets are kept
     tags        which words are on what
     search      jobs and datasets by a part of a name

@@ -21,11 +21,11 @@ from headwater.model.names import DatasetId
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
+from headwater.service.knowledge.lifecycle import is_dropped, lifecycle_state
 from headwater.service.knowledge.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
 from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.tally import DEFAULT_SOURCE
 from headwater.service.views.columns import column_sources
-from headwater.service.views.lifecycle import is_dropped, lifecycle_state
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
 from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tagged, tags_of

@@ -41,7 +41,9 @@ def _by_run(visit: Visit, history: History) -> Iterator[Finding]:
 
 def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleState, at_us: int) -> bool:
     until_us = visit.news.until_us
-    return state in _WEIGHTS and visit.news.has(at_us) and not _was_written(history, name, at_us, until_us)
+    if state not in _WEIGHTS or not visit.news.has(at_us) or _was_written(history, name, at_us, until_us):
+        return False
+    return state != "DROP" or not history.has_only_changed_places(name, at_us)
 
 
 def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:

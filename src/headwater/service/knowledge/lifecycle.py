@@ -45,6 +45,15 @@ def is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, byte
     return last is not None and last.state == _DROP and not _is_there_again(knowledge, name, last)
 
 
+def has_only_changed_places(knowledge: Knowledge, name: DatasetId, dropped_us: int) -> bool:
+    """Whether what was dropped then had only one of the dataset's names, and the dataset stood by another.
+
+    That is known of what was dropped last.
+    """
+    last = _last_change(knowledge, name)
+    return last is not None and last.state != _DROP and last.at_us <= dropped_us
+
+
 def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
     """Whether a run has begun to write it since it was dropped, or somebody declared it."""
     return any(at_us > drop.at_us for member in knowledge.graph.members(name) for at_us in _made(knowledge, member))
