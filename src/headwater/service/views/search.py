@@ -46,11 +46,9 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     only what is made from it tells, which has a place in the graph and is in no list.
     """
     if query.match == "NAME":
-        found = _found(knowledge, query, _called(knowledge, query)) or _found(
-            knowledge, query, _ending(knowledge, query)
-        )
+        found = _meant(knowledge, query)
     else:
-        found = _found(knowledge, query, _named(knowledge, query))
+        found = _found(knowledge, query, _named(knowledge, query), knowledge.is_dataset)
     found.sort(key=_by_name)
     if query.order != "NAME" or query.before_us is not None or query.after_us is not None:
         updated_us = {hit: _updated_us(knowledge, hit) for hit in found}  # which is not asked of each for nothing
@@ -60,7 +58,28 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     return shapes.Hits(totalCount=len(found), results=[_hit(knowledge, hit) for hit in found[:limit]])
 
 
-def _found(knowledge: Knowledge, query: Query, named: Iterable[DatasetId | JobId]) -> list[_Found]:
+def _meant(knowledge: Knowledge, query: Query) -> list[_Found]:
+    """What has the text as a whole name, else as the end of one; each time what is in lists goes before what is not."""
+
+    def is_told_of(name: DatasetId) -> bool:
+        return knowledge.told_of(name) is not None
+
+    for called in (_called, _ending):
+        known = knowledge.name_index.holding([query.text.casefold()])
+        if found := _found(knowledge, query, called(query, known), knowledge.is_dataset):
+            return found
+        knowledge.catch_up_derivations()
+        if found := _found(knowledge, query, called(query, knowledge.derivations.named()), is_told_of):
+            return found
+    return []
+
+
+def _found(
+    knowledge: Knowledge,
+    query: Query,
+    named: Iterable[DatasetId | JobId],
+    is_dataset: Callable[[DatasetId], bool],
+) -> list[_Found]:
     """Those that there are among what is named so, and that may be shown."""
     found: set[_Found] = set()
     for node in named:
@@ -69,13 +88,9 @@ def _found(knowledge: Knowledge, query: Query, named: Iterable[DatasetId | JobId
         if isinstance(node, JobId):
             if query.kind != "DATASET" and knowledge.is_job(node):
                 found.add(_Found("JOB", node))
-        elif query.kind != "JOB" and _has_place(knowledge, query, node):
+        elif query.kind != "JOB" and is_dataset(node):
             found.add(_Found("DATASET", knowledge.graph.shown(node)))
     return [hit for hit in found if query.sees is None or query.sees(hit.node.namespace)]
-
-
-def _has_place(knowledge: Knowledge, query: Query, name: DatasetId) -> bool:
-    return knowledge.is_dataset(name) or (query.match == "NAME" and knowledge.told_of(name) is not None)
 
 
 def _by_name(hit: _Found) -> tuple[str, str, Kind]:
@@ -101,25 +116,18 @@ def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
             yield node
 
 
-def _called(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
-    """All, known or not, of which the text is a whole name, alone, behind its namespace or as node id."""
-    yield from (node for node in _that_may_hold(knowledge, query.text) if node.name == query.text)
+def _called(query: Query, nodes: Iterable[DatasetId | JobId]) -> Iterator[DatasetId | JobId]:
+    """Those of which the text is a whole name, and what it is behind a namespace or as node id, known or not."""
+    yield from (node for node in nodes if node.name == query.text)
     for node_id in (query.text, f"dataset:{query.text}", f"job:{query.text}"):
         with suppress(InvalidNameError):
             yield from (read.node for read in readings(node_id) if isinstance(read.node, DatasetId | JobId))
 
 
-def _ending(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
-    """All, known or not, that have a name of which the text is the last part or parts."""
+def _ending(query: Query, nodes: Iterable[DatasetId | JobId]) -> Iterator[DatasetId | JobId]:
+    """Those that have a name of which the text is the last part or parts."""
     ends = (f".{query.text}", f"/{query.text}")
-    yield from (node for node in _that_may_hold(knowledge, query.text) if node.name.endswith(ends))
-
-
-def _that_may_hold(knowledge: Knowledge, text: str) -> Iterator[DatasetId | JobId]:
-    """All that may have the text in their names, be it that only others tell of them."""
-    yield from knowledge.name_index.holding([text.casefold()])
-    knowledge.catch_up_derivations()
-    yield from knowledge.derivations.named()
+    yield from (node for node in nodes if node.name.endswith(ends))
 
 
 def _stand_in_order(parts: Sequence[str], name: str) -> bool:
