@@ -281,7 +281,7 @@ def _has_ended(process: str) -> bool:
 
 
 def _keep_from_others(path: Path) -> None:
-    """Make the file, where there is none, as one that only its user reads: SQLite gives those beside it the same mode."""
+    """Make the file, where there is none, for its user alone: SQLite gives those beside it the same mode."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
