@@ -315,6 +315,23 @@ def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Asker)
     assert "the scope *" in answers[5].json()["message"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", ""), ("GET", "/datasets"), ("GET", "/jobs"), ("DELETE", ""), ("PUT", "")]
+)
+def test_a_namespace_that_is_asked_for_with_a_password_is_looked_at_without_it(
+    admin: Asker, method: str, path: str
+) -> None:
+    told = event(run={"runId": str(uuid4())}, outputs=[dataset("sums", "postgres://payroll:5432")])
+    assert admin("POST", "/api/v1/lineage", content=json.dumps(told)).status_code == 201
+    holder = asker(admin, "steward", scopes=("postgres://metrics*",))
+    body = {"json": {"ownerName": "mallory"}} if method == "PUT" else {}
+
+    answer = holder(method, f"/api/v1/namespaces/postgres%3A%2F%2Fmetrics%3Ax%40payroll%3A5432{path}", **body)
+
+    assert answer.status_code == 403
+    assert "a scope that covers namespace 'postgres://payroll:5432'" in answer.json()["message"]
+
+
 @pytest.mark.parametrize("slashes", ["://", "%3A%2F%2F"])
 def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Asker, slashes: str) -> None:
     holder = asker(admin, "read", scopes=("spark://ours/*",))

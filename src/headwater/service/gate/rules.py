@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final, Literal, NamedTuple
-from urllib.parse import unquote
 
 from headwater.access.policy import Action
+from headwater.service.http.paths import name_in_path
 
 About = Literal["named", "everything", "nothing", "own"]
 """Which namespaces a request is about.
@@ -153,7 +153,7 @@ def matched(method: str, path: str) -> Matched | None:
         return Matched(asked, rule, {})
     for route, pattern in _patterns():
         if (found := pattern.fullmatch(asked)) is not None:
-            return Matched(route, RULES[route], {name: unquote(part) for name, part in found.groupdict().items()})
+            return Matched(route, RULES[route], {key: name_in_path(part) for key, part in found.groupdict().items()})
     return None
 
 

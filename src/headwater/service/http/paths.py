@@ -17,14 +17,23 @@ API: Final = "/api/v1"
 """Where the API's paths begin."""
 
 
+def name_in_path(segment: str) -> str:
+    """The name that a segment of a path as sent is, without the password that it may be asked for with.
+
+    >>> name_in_path("postgres%3A%2F%2Freader%3Asecret%40shop%3A5432")
+    'postgres://shop:5432'
+    """
+    return without_secrets(unquote(segment))
+
+
 class EncodedName(Convertor[str]):
     """One segment of a path as sent, percent-encoded."""
 
     regex = "[^/]+"
 
     def convert(self, value: str) -> str:
-        """The name, without the password that it may be asked for with."""
-        return without_secrets(unquote(value))
+        """The name."""
+        return name_in_path(value)
 
     def to_string(self, value: str) -> str:
         """The segment."""
