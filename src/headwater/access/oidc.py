@@ -49,7 +49,7 @@ class Provider:
         try:
             claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             registry.validate(claims)
-        except (JoseError, ValueError, TypeError) as fault:
+        except (JoseError, ValueError, TypeError, RecursionError) as fault:
             raise UnauthenticatedError(f"authorization: the token is not good ({_reason(fault)})") from None
         return self._caller(claims)
 
@@ -73,7 +73,7 @@ def _key_id(token: str) -> str | None:
     head = token.partition(".")[0]
     try:
         told = json.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of thousands of brackets, which fit into a token
         return None
     key_id = told.get("kid") if isinstance(told, dict) else None
     return key_id if isinstance(key_id, str) else None

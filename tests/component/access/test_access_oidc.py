@@ -164,6 +164,7 @@ def test_a_token_by_another_key_by_a_shared_secret_by_none_or_altered_is_refused
         good[:-10],
         "x.y.z",
         "A" * 20_000,
+        f"{urlsafe_b64encode(b'[' * 9_000).decode()}.{body}.{signature}",
     ]
 
     for each in forged:
