@@ -101,6 +101,24 @@ def test_a_body_that_is_no_array_is_refused_whole(tmp_path: Path, body: str | by
     assert answer.json()["message"].startswith("batch: ")
 
 
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"[" + b"0," * 2_000_000 + b"0]", "application/json"),
+        (b"[ " + b"0," * 2_000_000 + b"0]", "application/json"),
+        (b"0\n" * 2_000_000, NDJSON),
+    ],
+)
+def test_a_batch_of_more_elements_than_there_could_be_events_is_refused_whole(
+    tmp_path: Path, body: bytes, kind: str
+) -> None:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store, body_limit=16_000_000) as client:
+        answer = client.post("/api/v1/lineage/batch", content=body, headers={"content-type": kind})
+
+    assert answer.status_code == 413
+    assert answer.json()["message"] == "batch: more than 140,000 elements, the most that are taken"
+
+
 def test_an_empty_batch_is_a_success(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         told = client.post("/api/v1/lineage/batch", content="[ ]").json()

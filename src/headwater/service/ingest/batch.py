@@ -1,11 +1,14 @@
 """Many events in one body: cut apart without touching a byte of any, and taken each for itself."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from http import HTTPStatus
+from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import Final, Literal
 
 import orjson
+from starlette.exceptions import HTTPException
 
 from headwater.errors import HeadwaterError, MalformedJsonError
 from headwater.model.strict_json import end_of_brackets
@@ -16,6 +19,9 @@ from headwater.service.shapes.log import Receipt
 from headwater.signing.merkle import Growth
 
 NDJSON: Final = "application/x-ndjson"
+_MOST: Final = 140_000
+"""Elements, more than there is room for events in a body: the least takes 121 bytes. What is told of each takes 5 kB of
+memory, so 16 MB of zeros took all that there was."""
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = JSONDecoder(parse_int=str)  # only ends of values count, and `int` refuses more than 4,300 digits
 
@@ -27,16 +33,26 @@ def events_in(body: bytes, content_type: str) -> list[bytes]:
 
     Raises:
         MalformedJsonError: no JSON array; the message gives the position.
+        HTTPException: 413 for more elements than there could be events.
     """
     if content_type.partition(";")[0].strip().lower() == NDJSON:
-        return [line for line in body.split(b"\n") if line and not line.isspace()]
-    return _rewritten(body) or list(_elements(body))
+        return _not_too_many(line for line in body.split(b"\n") if line and not line.isspace())
+    return _rewritten(body) or _not_too_many(_elements(body))
+
+
+def _not_too_many(elements: Iterable[bytes]) -> list[bytes]:
+    events = list(islice(elements, _MOST + 1))
+    if len(events) > _MOST:
+        told = f"batch: more than {_MOST:,} elements, the most that are taken"
+        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
+    return events
 
 
 def _rewritten(body: bytes) -> list[bytes] | None:
     """The elements, if written again they give these very bytes: that is how most programs write, and fast to read."""
     try:
-        events = [orjson.dumps(event) for event in orjson.loads(body)]
+        values = orjson.loads(body)
+        events = _not_too_many(map(orjson.dumps, values)) if isinstance(values, list) else []
     except (orjson.JSONDecodeError, orjson.JSONEncodeError, TypeError):
         return None
     return events if b"[" + b",".join(events) + b"]" == body.strip() else None
