@@ -203,6 +203,7 @@ def test_a_query_may_stand_in_the_address(client: TestClient) -> None:
         ("{ dataset(namespace: 5) { name } }", "String cannot represent a non string value: 5"),
         ("query ($a: String!) { namespace(name: $a) { name } }", "Variable '$a'"),
         ("{" + "a: __typename " * 700 + "}", "Syntax Error: Document contains more than 2000 tokens"),
+        (f'{{ namespace(name: "{"x" * 100_000}") {{ name }} }}', "the query is longer than 100,000 characters"),
     ],
 )
 def test_what_is_wrong_with_a_query_is_told(client: TestClient, query: str, message: str) -> None:

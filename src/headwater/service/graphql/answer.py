@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 MAX_TOKENS: Final = 2_000
 """Words and signs of a query: deep and wide enough for people, and read in a moment."""
+MAX_CHARS: Final = 100_000
+"""Of a query: a text of 10 MB between quotes is one token, and took 12 s to read. Long values go into variables."""
 
 _SCHEMA: Final = build_schema(SCHEMA)
 WORDS: Final = frozenset(
@@ -82,6 +84,8 @@ def _answer(
     operation: str | None,
     rules: tuple[type[ASTValidationRule], ...],
 ) -> shapes.GraphqlAnswer:
+    if len(query) > MAX_CHARS:
+        return _refused([GraphQLError(f"the query is longer than {MAX_CHARS:,} characters: give values as variables")])
     try:
         document = parse(query, max_tokens=MAX_TOKENS)
     except GraphQLError as fault:
