@@ -108,7 +108,8 @@ class Derivations:
         about = tuple(datasets)
         for name in about:
             self._touched.update(dict.fromkeys(self._targets.get(name, ())))
-        members = (member for name in about for member in self._graph.identities.members(name))
+        once = self._graph.each_once(about)
+        members = (member for name in once for member in self._graph.identities.members(name))
         known = (self._graph.jobs[job] for job in jobs if job in self._graph.jobs)
         written = (name for job in known for name in job.writes)
         perhaps = (name for each in (members, written) for name in each)

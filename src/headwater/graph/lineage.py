@@ -41,14 +41,20 @@ class Graph(Growth):
         shown = self._shown.get(name)
         if shown is None:
             members = self.identities.members(name)
-            shown = self._shown[name] = min(members, key=self._showing_order)
+            shown = min(members, key=self._showing_order)
+            self._shown.update(dict.fromkeys(members, shown))  # else each of many names would look at all of them
             if name not in members:
+                self._shown[name] = shown
                 self._spelt_otherwise.add(name)
         return shown
 
     def _showing_order(self, name: DatasetId) -> tuple[bool, bool, DatasetId]:
         dataset = self.datasets.get(name)
         return (not name.is_complete, dataset is None or not dataset.is_known, name)
+
+    def each_once(self, names: Iterable[DatasetId]) -> set[DatasetId]:
+        """The shown names of datasets of which several names may be given: to look at all names of each, once."""
+        return {*map(self.shown, names)}
 
     def shown_datasets(self) -> Iterator[DatasetId]:
         """Each dataset that is not deleted once, by its shown name.

@@ -194,7 +194,7 @@ class KnownGaps:
         if not self._is_begun:
             return
         graph = self._graph
-        for name in datasets:
+        for name in graph.each_once(datasets):
             self._datasets.touch(graph.identities.members(name))
             self._jobs.touch(graph.writers(name))
             if is_renamed:

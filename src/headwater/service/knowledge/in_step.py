@@ -45,8 +45,10 @@ class RenderedInStep:
         if news.joins and news.only_joined and self._as_of == before.changes:
             self._as_of = self._graph.identities.changes  # it is among those touched that names were joined
         touched = news.touched
-        around = [self._graph.readers(name) | self._graph.writers(name) for name in news.reshaped]
-        members = (self._graph.identities.members(name) for name in touched.datasets)
+        around = [
+            self._graph.readers(name) | self._graph.writers(name) for name in self._graph.each_once(news.reshaped)
+        ]
+        members = (self._graph.identities.members(name) for name in self._graph.each_once(touched.datasets))
         self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
         self._rendered.runs.forget(runs)
         self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
@@ -100,7 +102,7 @@ class KeptInStep:
         self.activities.touch(jobs, before.told)
         self.job_tallies.touch(jobs)
         # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
-        for name in news.reshown:
+        for name in self.graph.each_once(news.reshown):
             self.dataset_tallies.touch(self.graph.identities.members(name))
         self.dataset_tallies.touch(datasets)
         self.derivations.touch(datasets, jobs)
@@ -129,7 +131,7 @@ class KeptInStep:
             self.dataset_tallies.touch(self.graph.identities.joined())  # one that was parted may be shown by itself
             self.gaps.touch_all()
             return
-        for name in touched.datasets:
+        for name in self.graph.each_once(touched.datasets):
             members = tuple(self.graph.identities.members(name))
             self.dataset_tallies.touch(members)
             self.job_tallies.touch(self.graph.readers(name) | self.graph.writers(name))

@@ -1,0 +1,45 @@
+"""An event that gives one dataset very many names: what it takes to learn grows as they do, not as their square."""
+
+import asyncio
+from contextlib import closing
+from cProfile import Profile
+from pathlib import Path
+from pstats import Stats
+from typing import Any
+
+import orjson
+
+from headwater.graph.lineage import Graph
+from headwater.model.events import parse_event
+from headwater.service.gate.restricted import Restricted
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.views.coverage import Asked, coverage
+from headwater.store.entries import entry_of
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import START_US, dataset, event, facet
+
+
+def naming(count: int) -> dict[str, Any]:
+    """An event about a dataset with so many names beside its own."""
+    others = [{"namespace": f"glue{number}", "name": "orders", "type": "TABLE"} for number in range(count)]
+    return event(outputs=[dataset("orders", symlinks=facet(identifiers=others))])
+
+
+def calls_to_learn(path: Path, told: dict[str, Any]) -> int:
+    """How many functions are called until a service that is asked questions knows what an event says."""
+    with closing(SqliteStore(path)) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        restricted = Restricted(knowledge)
+        asyncio.run(coverage(knowledge, Asked(START_US), store.another_reader))  # from now on gaps are looked for
+        (stored,) = store.add([entry_of(parse_event(orjson.dumps(told)), "unsigned", None, 0)])
+        with Profile() as profile:
+            restricted.learned(stored.facts, knowledge.learn(stored.facts))
+        assert len(knowledge.graph.members(knowledge.graph.shown(next(iter(knowledge.graph.datasets))))) > 200
+        calls: int = vars(Stats(profile))["total_calls"]
+        return calls
+
+
+def test_what_it_takes_to_learn_an_event_with_many_names_for_one_dataset_grows_as_they_do(tmp_path: Path) -> None:
+    few, many = (calls_to_learn(tmp_path / f"{count}.db", naming(count)) for count in (250, 1_000))
+
+    assert many < 5 * few
