@@ -45,7 +45,7 @@ def read_config(path: Path) -> AccessConfig:
         return AccessConfig()
     try:
         config = AccessConfig.model_validate(yaml.safe_load(path.read_text()) or {})
-    except (OSError, yaml.YAMLError) as fault:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
         raise SetupError(f"{path}: cannot be read ({type(fault).__name__})") from fault
     except ValidationError as invalid:
         first = invalid.errors(include_url=False, include_input=False)[0]

@@ -27,7 +27,7 @@ def entrance(config: AccessConfig, kept: Path, now_us: Callable[[], int]) -> Ent
     """
     try:
         policy = Policy("" if config.policies is None else config.policies.read_text())
-    except (OSError, InvalidInputError) as fault:
+    except (OSError, UnicodeDecodeError, InvalidInputError) as fault:
         raise SetupError(f"policies: {config.policies}: {fault}") from fault
     if config.oidc is None:
         return Entrance(policy)

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
-from headwater.errors import HeadwaterError, UnauthenticatedError
+from headwater.errors import HeadwaterError, SetupError, UnauthenticatedError
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -98,15 +98,19 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
         ("oidc: {issuer: a, audience: b}", "oidc.jwks: Field required"),
         ("oidcs: {}", "oidcs: Extra inputs are not permitted"),
         ("policies: mine.cedar", "mine.cedar"),
+        ("policies: old.cedar", "old.cedar"),
+        ("policies: mine.cedar  # für alle", "access.yaml: cannot be read (UnicodeDecodeError)"),
     ],
 )
 def test_an_access_file_that_cannot_be_read_ends_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, yaml: str, message: str
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
-    (tmp_path / "access.yaml").write_text(yaml)
+    (tmp_path / "access.yaml").write_bytes(yaml.encode("latin-1"))
     (tmp_path / "mine.cedar").write_text("permit (everybody);")
+    (tmp_path / "old.cedar").write_bytes("// für alle".encode("latin-1"))
 
     refused = CliRunner().invoke(app, ["serve", "--port", "0"])
 
+    assert isinstance(refused.exception, SetupError)
     assert message in str(refused.exception)
