@@ -65,6 +65,7 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
     dataset is made from another without a job, that counts as one.
     """
     touched: set[DatasetId] = set()
+    shown: set[DatasetId] = set()
 
     def neighbours(step: JobId | Made) -> Iterable[JobId | Made]:
         return of_job(step) if isinstance(step, JobId) else of_dataset(step.dataset)
@@ -73,8 +74,10 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
         known = graph.jobs[job]
         for dataset in (known.reads.keys() | known.writes.keys()) - touched:  # once: a hub has thousands of readers
             touched.add(dataset)
-            if graph.shown(dataset).is_complete:
-                yield from of_dataset(dataset)
+            name = graph.shown(dataset)
+            if name.is_complete and name not in shown:  # of a table's thousand partitions one tells of all
+                shown.add(name)
+                yield from of_dataset(name)
         yield from (*known.fed_by, *known.feeds)
 
     def of_dataset(dataset: DatasetId) -> Iterable[JobId | Made]:

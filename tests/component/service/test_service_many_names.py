@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 
 from headwater.graph.lineage import Graph
+from headwater.graph.walk import around
 from headwater.model.events import parse_event
+from headwater.model.names import JobId
 from headwater.service.gate.restricted import Restricted
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.coverage import Asked, coverage
@@ -37,6 +39,33 @@ def calls_to_learn(path: Path, told: dict[str, Any]) -> int:
         assert len(knowledge.graph.members(knowledge.graph.shown(next(iter(knowledge.graph.datasets))))) > 200
         calls: int = vars(Stats(profile))["total_calls"]
         return calls
+
+
+def calls_to_look_around(path: Path, told: dict[str, Any]) -> int:
+    """How many functions are called to find what lies around the job of an event."""
+    with closing(SqliteStore(path)) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        (stored,) = store.add([entry_of(parse_event(orjson.dumps(told)), "unsigned", None, 0)])
+        knowledge.learn(stored.facts)
+        with Profile() as profile:
+            found = around(knowledge.graph, knowledge.derivations, JobId("etl", "load"), 20)
+        assert found.jobs == [JobId("etl", "load")]
+        calls: int = vars(Stats(profile))["total_calls"]
+        return calls
+
+
+def test_what_it_takes_to_look_around_a_job_grows_as_the_partitions_of_the_table_that_it_writes(tmp_path: Path) -> None:
+    table = facet(identifiers=[{"namespace": "glue", "name": "sales.orders", "type": "TABLE"}])
+
+    few, many = (
+        calls_to_look_around(
+            tmp_path / f"{count}.db",
+            event(outputs=[dataset(f"orders/day={day}", symlinks=table) for day in range(count)]),
+        )
+        for count in (250, 1_000)
+    )
+
+    assert many < 5 * few
 
 
 def test_what_it_takes_to_learn_an_event_with_many_names_for_one_dataset_grows_as_they_do(tmp_path: Path) -> None:
