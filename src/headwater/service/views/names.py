@@ -31,9 +31,10 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
     """The other names of a dataset: those of its newest symlinks facet in that facet's order, then the rest."""
     digest = knowledge.graph.digest_of(name, SymlinksFacet.key)
     symlinks = knowledge.facets.read(SymlinksFacet, digest)
-    told = [symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ()]
+    told = dict.fromkeys(symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ())
+    places = {each: place for place, each in enumerate(told)}
     others = [member for member in knowledge.graph.members(name) if member != name and member.is_complete]
-    return [name_of(member) for member in sorted(others, key=lambda m: told.index(m) if m in told else len(told))]
+    return [name_of(member) for member in sorted(others, key=lambda member: places.get(member, len(places)))]
 
 
 def mended_shape(mended: Mended) -> shapes.Mended:
