@@ -72,6 +72,21 @@ def test_what_tells_of_an_iceberg_table_has_none_of_its_columns(program: Program
     assert version == newest_version(program, "lake.sales.orders")
 
 
+def test_a_table_whose_rows_are_only_counted_is_what_the_output_is_made_from(program: Program) -> None:
+    spark, folder = program.spark, program.folder
+    spark.sql("SELECT count(*) AS n FROM lake.sales.orders").write.parquet(f"{folder}/counted")
+    rows = spark.sql("SELECT 1 AS one FROM lake.sales.orders")
+    spark.read.parquet(f"{folder}/counted").crossJoin(rows).write.parquet(f"{folder}/crossed")
+    spark.sql("SELECT supplier, count(*) AS n FROM lake.sales.orders GROUP BY supplier").write.parquet(f"{folder}/each")
+
+    told = program.ended()
+
+    for name, read in (("counted", {"sales/orders"}), ("crossed", {f"{folder.name}/counted", "sales/orders"})):
+        assert set(told[f"shop.{folder}/{name}"].inputs()) == read
+        assert "columnLineage" not in told[f"shop.{folder}/{name}"].last["outputs"][0]["facets"]
+    assert told[f"shop.{folder}/each"].columns() == {"supplier": ["sales/orders.supplier"], "n": []}
+
+
 def test_rows_that_were_kept_by_a_checkpoint_are_not_made_from_nothing(program: Program) -> None:
     spark, folder = program.spark, program.folder
     spark.sparkContext.setCheckpointDir(f"{folder}/kept")

@@ -126,6 +126,16 @@ def test_an_unknown_kind_of_subquery_is_a_gap_that_keeps_its_table() -> None:
     assert lineage == expected({"x": ""}, inputs="a, b", gaps=("Project: x",))
 
 
+def test_a_table_of_which_no_column_takes_part_is_told_apart() -> None:
+    one = relation(column("a1", 1), column("a2", 2))
+    other = project(relation(column("b1", 3)), alias(literal(1), "one", 4))
+
+    lineage = lineage_of(operator("Join", one, other, joinType={"object": "Inner$"}))
+
+    assert [named(leaf) for leaf in lineage.inputs] == ["a", "b"]
+    assert [named(leaf) for leaf in lineage.unused] == ["b"]
+
+
 def test_a_column_that_is_nowhere_is_a_gap() -> None:
     lineage = seen_in(project(relation(column("a1", 1)), column("lost", 99), column("a1", 1)))
 

@@ -36,13 +36,15 @@ class PlanLineage(Generic[D]):
     `columns` has every output column in order, literals with no inputs. Besides direct inputs a column lists what
     decides its own value only: the conditions of CASE, IF and COALESCE, a window's partition and order, whatever
     decides the rows of a scalar subquery. `dataset` are the inputs that decide the rows as a whole: filters, join
-    conditions, groups, sort orders. `inputs` are the leaves that were named, whether or not a column is used. For a
-    command (INSERT, MERGE ...) the outputs are the target's columns.
+    conditions, groups, sort orders. `inputs` are the leaves that were named, whether or not a column is used; `unused`
+    are those of them of which none is: their rows were counted, or joined without a condition. For a command (INSERT,
+    MERGE ...) the outputs are the target's columns.
     """
 
     columns: Mapping[str, frozenset[ColumnInput[D]]]
     dataset: frozenset[ColumnInput[D]]
     inputs: tuple[Leaf, ...]
+    unused: tuple[Leaf, ...]
     gaps: tuple[Gap, ...]
 
 
@@ -84,6 +86,7 @@ class _Result(Generic[D]):
             },
             dataset=named(self.scope.rows, datasets),
             inputs=tuple(self.leaves[index] for index, dataset in datasets.items() if dataset is not None),
+            unused=tuple(self._unused(columns, datasets)),
             gaps=tuple(self._gaps(columns, [self.leaves[index] for index, known in datasets.items() if known is None])),
         )
 
@@ -98,6 +101,12 @@ class _Result(Generic[D]):
         """A row-level command reads its target; that a column keeps its value is no lineage."""
         dataset = None if self.scope.target is None else datasets.get(self.scope.target)
         return frozenset() if dataset is None else frozenset({ColumnInput(dataset, column, IDENTITY)})
+
+    def _unused(self, columns: Mapping[str, Inputs], datasets: Mapping[int, D | None]) -> Iterator[Leaf]:
+        used = {origin for inputs in (*columns.values(), self.scope.rows) for origin in inputs.origins()}
+        for index, dataset in datasets.items():
+            if dataset is not None and index != self.scope.target and index not in used:
+                yield self.leaves[index]
 
     def _gaps(self, columns: Mapping[str, Inputs], unnamed: Iterable[Leaf]) -> Iterator[Gap]:
         """The gaps that the result depends on; what a query drops again leaves none."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from openlineage.client.facet_v2 import column_lineage_dataset, schema_dataset
 
@@ -18,8 +19,8 @@ def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collectio
     """The facet: direct and conditional inputs by column, what decides the rows under `dataset`.
 
     A column is left out of which nothing is known, since one without inputs is made from nothing, as literals are. None
-    where no column is left, or where a gap hides a dataset that the facet does not name: who has no facet to go by
-    takes the output to be made from all that was read.
+    where no column is left, or where the facet would not name a dataset that takes part, as a gap hides it or only its
+    rows are counted: who has no facet to go by takes the output to be made from all that was read.
 
     Args:
         lineage: of a plan.
@@ -28,7 +29,8 @@ def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collectio
     unknown = {name for gap in lineage.gaps for name in gap.columns if not lineage.columns[name]}
     known = {name: inputs for name, inputs in lineage.columns.items() if name not in unknown}
     named = {one.dataset for inputs in (*known.values(), lineage.dataset) for one in inputs}
-    hidden = {dataset for gap in lineage.gaps for leaf in gap.leaves for dataset in behind(leaf)}
+    without_columns = chain(lineage.unused, *(gap.leaves for gap in lineage.gaps))
+    hidden = {dataset for leaf in without_columns for dataset in behind(leaf)}
     return column_facet(known, lineage.dataset) if (known or not unknown) and hidden <= named else None
 
 
