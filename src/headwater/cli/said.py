@@ -1,5 +1,6 @@
 """By what a person said a value: the error that is about it names that."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -13,6 +14,7 @@ RUN: Final = "run:"
 """What stands before a run's id in a node's."""
 _MOST: Final = 1_000_000_000
 """Thirty years in seconds."""
+_HOST: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.IGNORECASE)
 
 
 def said_by(context: typer.Context, parameter: typer.CallbackParam) -> str:
@@ -64,6 +66,18 @@ def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: s
         return None if value is None else checked_name(value)
     except InvalidInputError as fault:
         raise InvalidInputError(f"{said_by(context, parameter)}: {fault}") from None
+
+
+def host_names(context: typer.Context, parameter: typer.CallbackParam, value: list[str] | None) -> list[str] | None:
+    """The same names of hosts.
+
+    Raises:
+        InvalidInputError: one of them is none, or is more than that.
+    """
+    if (wrong := next((name for name in value or () if _HOST.fullmatch(name) is None), None)) is not None:
+        expected = "expected a host's name alone, like lineage.example.org"
+        raise InvalidInputError(f"{said_by(context, parameter)}: {expected}, not {wrong!r}")
+    return value
 
 
 def as_long_as_can_be(context: typer.Context, parameter: typer.CallbackParam, value: float | None) -> float | None:

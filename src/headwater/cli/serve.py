@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from headwater.access.config import read_config
 from headwater.cli.log_key import check_log_name, log_key_of
 from headwater.cli.printed import say
-from headwater.cli.said import name_of_key, postgres_url
+from headwater.cli.said import host_names, name_of_key, postgres_url
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.http1 import StaysWithHttp1
@@ -91,6 +91,16 @@ _AccessOption = Annotated[
         "HEADWATER_HOME, too; every address but loopback takes it.",
     ),
 ]
+_AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        callback=host_names,
+        envvar="HEADWATER_ALLOWED_HOSTS",
+        help="Without --access: a name by which it may be asked, as a proxy's, and whose pages may ask, like "
+        "lineage.example.org; may be given again. Other names are refused, so that no page from elsewhere asks.",
+    ),
+]
 _CertificateOption = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="Serve HTTPS: the certificate and its chain, PEM.")
 ]
@@ -109,6 +119,7 @@ def serve(
     log_name: _LogNameOption = None,
     retain_raw_days: _RetainRawDaysOption = None,
     access: _AccessOption = False,
+    allow_host: _AllowHostOption = None,
     tls_cert: _CertificateOption = None,
     tls_key: _CertificateKeyOption = None,
 ) -> None:
@@ -133,6 +144,7 @@ def serve(
                 retain_raw_days=retain_raw_days,
                 tokens=tokens_path(home),
                 entrance=way_in,
+                hosts=frozenset(name.lower() for name in (host, *(allow_host or ()))),
                 witnesses=enrolled_witnesses(home),
             )
             app = create_app(store, trusted_keys(home), config, log_key=key, now_us=_now_us)

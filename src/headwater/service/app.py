@@ -16,6 +16,7 @@ from headwater.service.ahead import Ahead
 from headwater.service.config import ServiceConfig
 from headwater.service.feed.feed import Feed
 from headwater.service.feed.news import noticing
+from headwater.service.gate.own_machine import OwnMachine
 from headwater.service.http import paths
 from headwater.service.http.failures import handle_failures
 from headwater.service.http.heads import AnswersHead
@@ -119,6 +120,8 @@ def create_app(
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     if gate is not None:
         app.add_middleware(_guard(), gate=gate)
+    elif config.hosts is not None:
+        app.add_middleware(OwnMachine, hosts=config.hosts)
     app.add_middleware(AnswersHead)
     app.mount("/spec", specification_app())
     app.router.default = page_app(config.page)

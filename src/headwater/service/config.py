@@ -33,5 +33,7 @@ class ServiceConfig:
     """The folder of the one-time tokens by which keys are enrolled; None: none are."""
     entrance: "Entrance | None" = None
     """Who asks who calls; None: whoever asks may do everything."""
+    hosts: frozenset[str] | None = None
+    """Where nobody is asked: the service is for this machine, known by these names, too; None: for whoever asks."""
     witnesses: Enrolled = field(default_factory=Enrolled)
     """Of these alone co-signatures are kept."""

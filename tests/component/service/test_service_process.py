@@ -164,6 +164,7 @@ def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
     [
         (["--host", "no.such.host.invalid"], "--host no.such.host.invalid: no such address"),
         (["--host", "192.0.2.1"], "--host 192.0.2.1 is no address of this machine"),
+        (["--allow-host", "https://lineage.example.org"], "--allow-host: expected a host's name alone"),
     ],
 )
 def test_an_address_that_cannot_be_had_is_told(tmp_path: Path, arguments: list[str], words: str) -> None:
