@@ -306,3 +306,10 @@ def test_a_statement_that_is_none_is_refused_with_its_first_bad_field(client: Te
 
     assert answer.status_code in (400, 422)
     assert "statement" in answer.json()["message"] or "event" in answer.json()["message"]
+
+
+def test_what_is_longer_than_any_statement_is_refused_before_it_is_read(client: TestClient) -> None:
+    answer = client.post("/api/v1/keys", json={"statement": "x" * 64 * 1024})
+
+    assert answer.status_code == 413
+    assert "65536 bytes" in answer.json()["message"]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from fastapi import Request, Response
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
@@ -134,14 +134,17 @@ class RunBody(BaseModel):
 
 
 class StrictBody(KnownQuery):
-    """A route whose body is JSON, read as events are: up to the service's limit, packed or not, in one reading only."""
+    """A route whose body is JSON, read as events are: up to a limit, packed or not, in one reading only."""
+
+    most: ClassVar[int | None] = None
+    """Bytes of a body; None: the service's limit."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Read the body first, then go on as any route."""
         handle = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
-            raw = await read_body(request, service_of(request).body_limit)
+            raw = await read_body(request, self.most or service_of(request).body_limit)
             if raw:
                 _check_kind(request.headers.get("content-type", ""))
             raw = _one_reading(raw)

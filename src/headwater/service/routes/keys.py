@@ -10,7 +10,14 @@ from headwater.service.routes.parameters import NOT_FOUND, WRITTEN
 from headwater.service.shapes import keys as shapes_keys
 from headwater.service.writing import keys
 
-router = APIRouter(prefix=f"{API}/keys", route_class=bodies.StrictBody, strict_content_type=False, tags=["keys"])
+
+class StatementRoute(bodies.StrictBody):
+    """A statement is short, and anybody may bring one."""
+
+    most = 64 * 1024
+
+
+router = APIRouter(prefix=f"{API}/keys", route_class=StatementRoute, strict_content_type=False, tags=["keys"])
 
 
 @router.get("", response_model=shapes_keys.Keys)
