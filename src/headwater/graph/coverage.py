@@ -147,7 +147,7 @@ def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
     if read is None or not read.tells_a_gap:
         return None
     is_counted = read.failed_tasks is not None and read.total_tasks is not None
-    tasks = f"the lineage of {read.failed_tasks} of {read.total_tasks} tasks" if is_counted else "its lineage"
+    tasks = f"the lineage of {read.failed_tasks:,} of {read.total_tasks:,} tasks" if is_counted else "its lineage"
     return f"{tasks} could not be worked out"
 
 
@@ -165,7 +165,7 @@ def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
         return  # as nearly everywhere; also where it writes nothing
     for target, edge in graph.writes(job).items():
         if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
-            sources = f"{len(made_from)} dataset{'s' * (len(made_from) != 1)}"
+            sources = f"{len(made_from):,} dataset{'s' * (len(made_from) != 1)}"
             words = f"{job.name} makes it from {sources}, and no event tells of columns"
             related = (job.node_id, *sorted(name.node_id for name in made_from))
             yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)

@@ -184,7 +184,7 @@ def _twice(name: str, epoch: Epoch) -> Iterator[Trouble]:
         payloads = len(epoch.payloads(sequence))
         events = len(epoch.again[sequence]) + 1
         if payloads > 1:
-            words = f"{payloads} different events were signed for one place"
+            words = f"{payloads:,} different events were signed for one place"
             yield Trouble("fork", name, words, epoch.seen.last_us, payloads, sequence, sequence)
         if events > payloads:
             words = "one event came again, written otherwise"
@@ -207,11 +207,11 @@ def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator
 
 def _told(name: str, epoch: Epoch) -> Iterator[Trouble]:
     for (sequence, _), dropped in sorted(epoch.dropped.items()):
-        reasons = ", ".join(f"{events} {reason}" for reason, events in sorted(dropped["reasons"].items()))
+        reasons = ", ".join(f"{events:,} {reason}" for reason, events in sorted(dropped["reasons"].items()))
         words = f"the node dropped events from {dropped['firstAt']} to {dropped['lastAt']}: {reasons}"
         yield Trouble("dropped", name, words, epoch.seen.last_us, dropped["events"], sequence, sequence)
     if epoch.ahead_us > _AHEAD_US:
-        words = f"its clock was {epoch.ahead_us / 1_000_000:.0f} s ahead of this service's, at least"
+        words = f"its clock was {epoch.ahead_us / 1_000_000:,.0f} s ahead of this service's, at least"
         yield Trouble("clock", name, words, epoch.received.last_us)
 
 
@@ -220,5 +220,5 @@ def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
     if epoch.interval_us is None or epoch.is_over:
         return
     if now_us - epoch.received.last_us > _TIMES_INTERVAL * epoch.interval_us:
-        words = f"nothing came since; it promised a word every {epoch.interval_us // 1_000_000} s"
+        words = f"nothing came since; it promised a word every {epoch.interval_us // 1_000_000:,} s"
         yield Trouble("silence", name, words, epoch.received.last_us)

@@ -60,6 +60,22 @@ def test_a_column_reaches_what_is_made_from_it_and_what_reads_without_saying_whi
     assert answer["summary"] == "reaches 2 columns, 3 datasets and 4 jobs"
 
 
+def test_a_large_number_is_told_with_separators(client: TestClient) -> None:
+    wide = dataset(
+        "wide",
+        schema=schema(**{f"c{at}": "int" for at in range(1_200)}),
+        columnLineage=columns([source("narrow", "key", "INDIRECT", "GROUP_BY")]),
+    )
+    post(client, ran("widen", "r9", 9, [dataset("narrow", schema=schema(key="int"))], [wide]))
+
+    answer = ask(client, nodeId="dataset:lake:narrow", column="key", change="drop")
+
+    assert (
+        answer["summary"]
+        == "breaking: reaches 1,200 columns, 1 dataset and 1 job; all of these break or get no more data"
+    )
+
+
 def test_a_filter_reaches_every_column_though_no_value_flows(client: TestClient) -> None:
     answer = ask(client, column="origin")
 

@@ -22,7 +22,7 @@ def span(microseconds: float) -> str:
 def listed(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     shown = ", ".join(names[:_MOST_NAMES])
-    return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES} more"
+    return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES:,} more"
 
 
 def clipped(text: str) -> str:

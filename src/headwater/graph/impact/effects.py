@@ -75,7 +75,7 @@ class Verdict(NamedTuple):
         """What befalls the place, in a sentence; times are `written`, from microseconds since 1970."""
         if self.since is not None:
             last_us, runs, is_outlived = self.since
-            later = "1 run since" if runs == 1 else f"{runs} runs since"
+            later = "1 run since" if runs == 1 else f"{runs:,} runs since"
             said = _WITHOUT[is_outlived][runs == 1]
             return f"{_use(self.step)}, as was told until {written(last_us)}: {later} {said}"
         return f"{_use(self.step)}{self.said}" if self.is_carried else self.said

@@ -183,11 +183,11 @@ def _summary(ranked: tuple[Cause, ...], trail: Trail) -> str:
     runs = len(trail.visits)
     jobs = len({visit.run.job for visit in trail.visits})
     up = max(visit.hops for visit in trail.visits)
-    looked = f"{runs} run{'s' * (runs != 1)} of {jobs} job{'s' * (jobs != 1)}, up to {up} step{'s' * (up != 1)} up"
+    looked = f"{runs:,} run{'s' * (runs != 1)} of {jobs:,} job{'s' * (jobs != 1)}, up to {up} step{'s' * (up != 1)} up"
     if ranked:
-        return f"{ranked[0].finding.words} (of {len(ranked)} found in {looked})"
+        return f"{ranked[0].finding.words} (of {len(ranked):,} found in {looked})"
     compared = sum(bool(visit.earlier) for visit in trail.visits)
-    return f"nothing found in {looked}; {compared} of these had earlier runs to be compared with"
+    return f"nothing found in {looked}; {compared:,} of these had earlier runs to be compared with"
 
 
 def _finding(rank: int, cause: Cause) -> shapes.CauseFinding:

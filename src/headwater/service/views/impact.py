@@ -172,14 +172,14 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
     if counts["breaking"] == total:
         return f"breaking: {reached}; all of these break or get no more data"
     if counts["breaking"]:
-        return f"breaking: {reached}; {counts['breaking']} of these {total} break or get no more data"
+        return f"breaking: {reached}; {counts['breaking']:,} of these {total:,} break or get no more data"
     if counts["unknown"]:
-        return f"may break: {reached}; for {counts['unknown']} of these {total} no event tells enough"
+        return f"may break: {reached}; for {counts['unknown']:,} of these {total:,} no event tells enough"
     return f"not breaking: {reached}, and all of these can go on"
 
 
 def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 class _About:
