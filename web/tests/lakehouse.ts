@@ -115,6 +115,7 @@ const COLUMNS: readonly (readonly [
 export function columnAnswer(): ColumnLineage {
   return {
     graph: COLUMNS.map(([target, field, sources]) => wireColumn(target, field, sources.map(inputField))),
+    isCut: false,
   }
 }
 
@@ -127,6 +128,7 @@ export function wideAnswer(size: number): ColumnLineage {
   const keys = names.map((name) => ({ ...inputField([FLIGHTS, name, GROUP_BY]), targetField: null }))
   return {
     graph: [...begun, ...copied(FLIGHTS, CSV), ...copied(DELAYS, FLIGHTS)],
+    isCut: false,
     datasetInputFields: [{ ...placeOf(DELAYS), inputFields: keys }],
   }
 }
@@ -136,6 +138,7 @@ export function wholeAnswer(size: number, column: string): ColumnLineage {
   const source = { ...inputField([FLIGHTS, '', { ...IDENTITY, subtype: 'TRANSFORMATION' }]), field: null }
   return {
     graph: [...namesOf(size).map((name) => wireColumn(FLIGHTS, name, [])), wireColumn(DELAYS, column, [])],
+    isCut: false,
     datasetInputFields: [{ ...placeOf(DELAYS), inputFields: [{ ...source, targetField: column }] }],
   }
 }

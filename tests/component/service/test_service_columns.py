@@ -33,6 +33,21 @@ def test_depth_counts_hops_between_columns(client: TestClient) -> None:
     assert found == {"b:day": [], "b:price": [], "c:total": ["b:day", "b:price"]}
 
 
+def test_an_answer_says_whether_there_are_columns_further_away(client: TestClient) -> None:
+    post_columns(client)
+    asked = [
+        ("c:total", "&depth=1", True),
+        ("c:total", "&depth=2", False),
+        ("a:price", "&depth=1", False),
+        ("a:price", "&depth=1&withDownstream=true", True),
+        ("a:price", "&depth=2&withDownstream=true", False),
+    ]
+
+    answers = [get(client, f"/api/v1/column-lineage?nodeId=datasetField:lake:{node}{more}") for node, more, _ in asked]
+
+    assert [answer["isCut"] for answer in answers] == [is_cut for _, _, is_cut in asked]
+
+
 def test_what_a_column_feeds_is_found_on_demand(client: TestClient) -> None:
     post_columns(client)
 

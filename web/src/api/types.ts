@@ -158,6 +158,8 @@ export interface WireColumn {
 /** Source: `/column-lineage` */
 export interface ColumnLineage {
   readonly graph: readonly WireColumn[]
+  /** There are more beyond. */
+  readonly isCut: boolean
   readonly datasetInputFields?: readonly InputFieldsOfDataset[]
 }
 

@@ -21,6 +21,8 @@ export interface ColumnGraph {
   readonly into: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
   /** Edges by what they start from. */
   readonly outOf: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
+  /** From some column it would lead on, further than was asked for. */
+  readonly isCut: boolean
 }
 
 /** How many steps away columns are asked for: more than the lineage of most columns has. */
@@ -29,7 +31,7 @@ export const MOST_STEPS = 20
 /** Of columns that hang together with others only as all columns of a dataset do, more are counted and not shown. */
 export const MOST_APART = 10
 
-export function columnGraph({ graph, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
+export function columnGraph({ graph, isCut, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
   const columns = new Map<ColumnKey, ColumnRef>()
   const wholes = new Map<ColumnKey, NodeId>()
   const keyOf = (dataset: NodeId, column: string): ColumnKey => {
@@ -58,7 +60,7 @@ export function columnGraph({ graph, datasetInputFields = [] }: ColumnLineage): 
     }
   }
   const all = [...edges, ...edgesWithin(columns, wholes)]
-  return { columns, wholes, into: by(all, ({ to }) => to), outOf: by(all, ({ from }) => from) }
+  return { columns, wholes, into: by(all, ({ to }) => to), outOf: by(all, ({ from }) => from), isCut }
 }
 
 function edgeOf(from: ColumnKey, to: ColumnKey, transformations: readonly Transformation[] = []): ColumnEdge {

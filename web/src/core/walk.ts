@@ -59,7 +59,7 @@ export function columnPath(graph: ColumnGraph, start: ColumnKey, withIndirect: b
 }
 
 function reach(
-  { wholes }: ColumnGraph,
+  { wholes, isCut }: ColumnGraph,
   start: ColumnKey,
   edgesAt: (key: ColumnKey) => readonly ColumnEdge[],
   farEnd: (edge: ColumnEdge) => ColumnKey,
@@ -81,6 +81,6 @@ function reach(
     apart,
     wholes: new Map(strengths.filter(([key]) => wholes.has(key))),
     edges,
-    isCut: [...steps.values()].some((away) => away >= MOST_STEPS),
+    isCut: isCut && [...steps.values()].some((away) => away >= MOST_STEPS),
   }
 }

@@ -107,7 +107,7 @@ describe('a node with very many neighbours', () => {
     const made = (n: number) => ({
       data: { namespace: 'file', dataset: `/d/${n}`, field: 'a', fieldType: '', inputFields: [input] },
     })
-    const columns = columnGraph({ graph: [...Array(40).keys()].map((n) => made(n + 60)) })
+    const columns = columnGraph({ graph: [...Array(40).keys()].map((n) => made(n + 60)), isCut: false })
     const path = lightUp(graph, columns, { dataset: HUB, column: 'a' }, true)
 
     const drawn = piled(graph, { ...LOOK, lit: path })

@@ -65,27 +65,31 @@ describe('the path of a column', () => {
 })
 
 test.each([
-  [19, false],
-  [20, true],
-])('a column that goes %i steps far may lead further: %s', (steps, isCut) => {
-  const dataset = (step: number) => datasetId('lake', `t${step}`)
-  const graph = Array.from({ length: steps }, (_, step) => ({
-    data: {
-      namespace: 'lake',
-      dataset: `t${step + 1}`,
-      field: 'k',
-      fieldType: '',
-      inputFields: [{ namespace: 'lake', dataset: `t${step}`, field: 'k' }],
-    },
-  }))
-  const columns = columnGraph({ graph })
+  [19, true, false],
+  [20, true, true],
+  [20, false, false],
+])(
+  'a column that goes %i steps far, of a graph that is cut (%s), may lead further: %s',
+  (steps, isGraphCut, isCut) => {
+    const dataset = (step: number) => datasetId('lake', `t${step}`)
+    const graph = Array.from({ length: steps }, (_, step) => ({
+      data: {
+        namespace: 'lake',
+        dataset: `t${step + 1}`,
+        field: 'k',
+        fieldType: '',
+        inputFields: [{ namespace: 'lake', dataset: `t${step}`, field: 'k' }],
+      },
+    }))
+    const columns = columnGraph({ graph, isCut: isGraphCut })
 
-  const first = columnPath(columns, columnKey({ dataset: dataset(0), column: 'k' }), true)
-  const last = columnPath(columns, columnKey({ dataset: dataset(steps), column: 'k' }), true)
+    const first = columnPath(columns, columnKey({ dataset: dataset(0), column: 'k' }), true)
+    const last = columnPath(columns, columnKey({ dataset: dataset(steps), column: 'k' }), true)
 
-  expect([first.upstream.isCut, first.downstream.isCut]).toEqual([false, isCut])
-  expect([last.upstream.isCut, last.downstream.isCut]).toEqual([isCut, false])
-})
+    expect([first.upstream.isCut, first.downstream.isCut]).toEqual([false, isCut])
+    expect([last.upstream.isCut, last.downstream.isCut]).toEqual([isCut, false])
+  },
+)
 
 describe('the path of a column through what is told of all columns of a dataset', () => {
   const key = (dataset: typeof CSV, column: string) => columnKey({ dataset, column })
@@ -134,7 +138,7 @@ describe('the path of a column through what is told of all columns of a dataset'
     }
     const all = { namespace: 'file', dataset: '/lake/marts/delays', field: null, targetField: 'a' }
     const outOf = [{ namespace: 'file', dataset: '/out/report', inputFields: [all] }]
-    const answer = { graph: [...wideAnswer(12).graph, { data: aggregate }] }
+    const answer = { isCut: false, graph: [...wideAnswer(12).graph, { data: aggregate }] }
     const graph = columnGraph({ ...answer, datasetInputFields: [...into, ...outOf] })
 
     const { upstream, downstream } = columnPath(graph, key(DELAYS, 'c7'), true)

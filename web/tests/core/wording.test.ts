@@ -39,6 +39,7 @@ describe('the words for a column', () => {
     const source = { namespace: 'n', dataset: 'd', field: 'a' }
     const data = { namespace: 'n', dataset: 'd', field: 'b', fieldType: '' }
     const graph = columnGraph({
+      isCut: false,
       graph: [
         {
           data: { ...data, inputFields: [{ ...source, transformations: [odd('DIRECT'), odd('INDIRECT')] }] },

@@ -162,7 +162,7 @@ describe('the details of a dataset', () => {
         inputFields: [{ namespace: 'file', dataset: '/lake/marts/delays', field: 'carrier' }],
       },
     })
-    service.columns = { graph: Array.from({ length: 112 }, (_, n) => reads(n)) }
+    service.columns = { graph: Array.from({ length: 112 }, (_, n) => reads(n)), isCut: false }
     openPage({ service, hash: at(DELAYS, 'carrier') })
 
     const story = await screen.findByRole('region', { name: 'Column carrier' })

@@ -83,16 +83,20 @@ def _column_lineage(
     start = list(_columns_of(knowledge, node))
     ways: tuple[Way, ...] = ("upstream", "downstream") if wanted.with_downstream else ("upstream",)
     reached: set[ColumnId] = set()
+    beyond: set[ColumnId] = set()
     for way in ways:
-        there = yield from walk.walked(start, way, max_hops)
-        reached.update(there)
-        reached.update(beside for column in there if there[column] < max_hops for beside in walk.beside(column, way))
+        there = yield from walk.walked(start, way, max_hops + 1)
+        for column, hops in there.items():
+            (reached if hops <= max_hops else beyond).add(column)
+            if hops < max_hops:
+                reached.update(walk.beside(column, way))
+    is_cut = any(knowledge.graph.shows(column.dataset) for column in beyond - reached)
     reached = {column for column in reached if knowledge.graph.shows(column.dataset)}
     steps: dict[ColumnId, list[ColumnStep]] = {}
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
-    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)))
+    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)), isCut=is_cut)
     if of_whole := (yield from _of_whole(walk, reached)):
         found["datasetInputFields"] = of_whole
     return found
