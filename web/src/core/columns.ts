@@ -28,6 +28,9 @@ export interface ColumnGraph {
 /** How many steps away columns are asked for: more than the lineage of most columns has. */
 export const MOST_STEPS = 20
 
+/** Of a dataset's columns on a path as many are drawn each; of those that are more, the others are counted. */
+export const MOST_LIT = 20
+
 /** Of columns that hang together with others only as all columns of a dataset do, more are counted and not shown. */
 export const MOST_APART = 10
 

@@ -1,6 +1,6 @@
 /** The lit path: of a column over the graph of jobs and datasets, or of a job or dataset as a whole. */
 
-import { type ColumnEdge, type ColumnGraph, MOST_APART } from './columns'
+import { type ColumnEdge, type ColumnGraph, MOST_APART, MOST_LIT } from './columns'
 import type { LineageGraph } from './graph'
 import { type ColumnKey, type ColumnRef, columnKey, type NodeId } from './ids'
 import { type NodeLit, pathOver } from './path'
@@ -88,13 +88,37 @@ function gatheredOn(
   { columns }: ColumnGraph,
   { start, upstream, downstream }: ColumnPath,
 ): ColumnLit['gathered'] {
+  const onPath = new Set([...upstream.columns.keys(), ...downstream.columns.keys()])
+  onPath.delete(start)
+  const isApart = (key: ColumnKey) => upstream.apart.has(key) || downstream.apart.has(key)
+  const isDirect = (key: ColumnKey) =>
+    upstream.columns.get(key) === 'direct' || downstream.columns.get(key) === 'direct'
+  const apart = [...onPath].filter(isApart)
+  const inOrder = [...apart.filter(isDirect), ...apart.filter((key) => !isDirect(key))]
+  const tied = byDataset(
+    columns,
+    [...onPath].filter((key) => !isApart(key)),
+  )
+  const gathered = [
+    ...[...tied].filter(([, names]) => names.length > MOST_APART),
+    ...[...byDataset(columns, inOrder)].map(([node, names]) => [node, names.slice(MOST_LIT)] as const),
+  ]
   const found = new Map<NodeId, Set<string>>()
-  for (const key of [...upstream.columns.keys(), ...downstream.columns.keys()]) {
-    const ref = columns.get(key)
-    if (!ref || key === start || upstream.apart.has(key) || downstream.apart.has(key)) continue
-    found.set(ref.dataset, (found.get(ref.dataset) ?? new Set()).add(ref.column))
+  for (const [node, names] of gathered) {
+    if (names.length > 0) found.set(node, new Set([...(found.get(node) ?? []), ...names]))
   }
-  return new Map([...found].filter(([, names]) => names.size > MOST_APART))
+  return found
+}
+
+function byDataset(columns: ColumnGraph['columns'], keys: readonly ColumnKey[]): Map<NodeId, string[]> {
+  const found = new Map<NodeId, string[]>()
+  for (const key of keys) {
+    const ref = columns.get(key)
+    const known = ref && found.get(ref.dataset)
+    if (known) known.push(ref.column)
+    else if (ref) found.set(ref.dataset, [ref.column])
+  }
+  return found
 }
 
 function glowing(

@@ -100,6 +100,31 @@ describe('lighting up a column', () => {
   })
 })
 
+describe('lighting up a column that is made from very many of one dataset', () => {
+  const from = (size: number) => {
+    const names = Array.from({ length: size }, (_, n) => `c${n}`)
+    const data = { namespace: 'file', dataset: '/lake/marts/delays', field: 'hash', fieldType: 'string' }
+    const source = { namespace: 'file', dataset: '/lake/raw/flights' }
+    const inputFields = names.map((field) => ({ ...source, field }))
+    return columnGraph({ isCut: false, graph: [{ data: { ...data, inputFields } }] })
+  }
+
+  test('draws the first of them each, and the others once, from the head', () => {
+    const lit = lightUp(GRAPH, from(500), { dataset: DELAYS, column: 'hash' }, true)
+
+    expect(lit.columns.get(FLIGHTS)?.size).toBe(500)
+    expect(lit.gathered.get(FLIGHTS)?.size).toBe(480)
+    expect(lit.gathered.get(FLIGHTS)?.has('c0')).toBe(false)
+    const begins = lit.segments.filter(({ from: { node } }) => node === FLIGHTS)
+    expect(begins.map(({ from: { column } }) => column)).toContain(undefined)
+    expect(begins).toHaveLength(21)
+  })
+
+  test('draws each of as many as there is room for', () => {
+    expect(lightUp(GRAPH, from(20), { dataset: DELAYS, column: 'hash' }, true).gathered.size).toBe(0)
+  })
+})
+
 describe('lighting up a column of a dataset that is told of as a whole', () => {
   const ends = ({ segments }: ReturnType<typeof lightUp>) =>
     segments.map(({ from, to, kind }) => [from.node, from.column, to.node, to.column, kind])

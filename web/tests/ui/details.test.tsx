@@ -115,7 +115,7 @@ describe('the details of a dataset', () => {
     expect(within(readers).getByRole('button', { name: 'away' })).toBeTruthy()
   })
 
-  test('list the readers that are in the graph where the service does not answer for all', async () => {
+  test('list the readers that are in the graph where the service does not answer for all, and say so', async () => {
     const service = lakehouse()
     service.failing = 'neighbours'
 
@@ -123,7 +123,9 @@ describe('the details of a dataset', () => {
 
     const panel = within(await details())
     expect(await panel.findByRole('button', { name: 'aggregate' })).toBeTruthy()
-    expect(panel.queryByRole('alert')).toBeNull()
+    const alerts = (await panel.findAllByRole('alert')).map(({ textContent }) => textContent)
+    expect(new Set(alerts)).toEqual(new Set(['Only what the graph holds is listed: No.']))
+    expect(panel.queryByText('No job is known to read it.')).toBeNull()
   })
 
   test('say in words where a column comes from and what it reaches', async () => {

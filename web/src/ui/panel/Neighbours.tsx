@@ -27,14 +27,15 @@ export function Neighbours({ of, way, type, title, none }: NeighboursProps) {
   const inGraph = useMemo(() => neighboursIn(graph, of, way, type), [graph, of, way, type])
   const { items, totalCount } =
     asked.state === 'ready' ? asked.value : { items: inGraph.slice(0, count), totalCount: inGraph.length }
-  if (totalCount === 0 && none === undefined) return null
+  if (asked.state !== 'failed' && totalCount === 0 && none === undefined) return null
   return (
     <NodeLinks
       title={title}
       nodes={items.map((item) => ({ id: item.nodeId, name: labelText(neighbourLabel(item)) }))}
       totalCount={totalCount}
-      none={none}
+      none={asked.state === 'failed' ? undefined : none}
       more={more}
+      failure={asked.state === 'failed' ? asked.message : undefined}
     />
   )
 }

@@ -21,17 +21,19 @@ interface NodeLinksProps {
   /** What to say if there are none. */
   readonly none?: string | undefined
   readonly more?: More
+  /** Why there may be others than these. */
+  readonly failure?: string | undefined
 }
 
 /** The first of them, and a way to the others. */
-export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more }: NodeLinksProps) {
+export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more, failure }: NodeLinksProps) {
   return (
     <section>
       <h3>
         {title} {totalCount > 1 && <span className="muted">{formatCount(totalCount)}</span>}
       </h3>
       {nodes.length === 0 ? (
-        <p className="muted">{none}</p>
+        none !== undefined && <p className="muted">{none}</p>
       ) : (
         <ul className="links" aria-label={title}>
           {nodes.map(({ id, name }) => (
@@ -42,6 +44,7 @@ export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more 
         </ul>
       )}
       {more && <ShowMore more={more} shown={nodes.length} totalCount={totalCount} />}
+      {failure !== undefined && <p role="alert">Only what the graph holds is listed: {failure}</p>}
     </section>
   )
 }
