@@ -56,6 +56,27 @@ def test_a_long_type_leaves_the_names_of_columns_their_room(tmp_path: Path) -> N
     assert lines == 1
 
 
+def test_a_name_with_a_mark_of_direction_turns_nothing_round_but_itself(tmp_path: Path) -> None:
+    owners = [{"name": "\u202etrela", "type": "\u202enwod"}, {"name": "team:planning", "type": "up"}]
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset("orders", schema=schema("id"), ownership=facet(owners=owners))])])
+        with opened(service.url) as page:
+            page.get_by_test_id("node").filter(has_text="orders").locator(".card-title").click()
+            owned_by = page.get_by_role("complementary", name="Details").get_by_text("owned by").locator("..")
+            expect(owned_by).to_contain_text("team:planning")
+            places = owned_by.evaluate(
+                """paragraph => ["trela", "nwod", "team", "planning", "up"].map(word => {
+                    const [text] = [...paragraph.childNodes].filter(node => node.data?.includes(word))
+                    const range = document.createRange()
+                    range.setStart(text, text.data.indexOf(word))
+                    range.setEnd(text, text.data.indexOf(word) + word.length)
+                    return range.getBoundingClientRect().left
+                })"""
+            )
+
+    assert places == sorted(places)
+
+
 def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         said: list[str] = []

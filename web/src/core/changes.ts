@@ -3,6 +3,7 @@
 import type { Change } from '../api/answers'
 import type { LineageGraph } from './graph'
 import type { ColumnRef, NodeId } from './ids'
+import { isolated } from './isolated'
 import { labelOf } from './labels'
 
 export const CHANGE_WORDS: Readonly<Record<Change['change'], string>> = {
@@ -26,9 +27,9 @@ function subjectOf(graph: LineageGraph, { kind, nodeId, origin, destination, fac
       return `column ${placeText(graph, origin)} → ${placeText(graph, destination)}`
     case 'jobFacet':
     case 'datasetFacet':
-      return `${facet} of ${placeText(graph, nodeId)}`
+      return `${isolated(facet ?? '')} of ${placeText(graph, nodeId)}`
     case 'runFacet':
-      return `${facet} of the run`
+      return `${isolated(facet ?? '')} of the run`
     case 'schema':
       return `schema of ${placeText(graph, nodeId)}`
     default:
@@ -76,14 +77,16 @@ function arrow(before: string, after: string): string {
 }
 
 function typeText(type: unknown): string {
-  return typeof type === 'string' ? type : ''
+  return typeof type === 'string' ? isolated(type) : ''
 }
 
 function stepsText(steps: unknown): string {
   if (!isList(steps)) return ''
   const words = steps.map((step) => {
     const { type, subtype, masking } = step as { type: string; subtype: string | null; masking: boolean }
-    const done = (subtype ?? type).toLowerCase().replaceAll('_', ' ')
+    const done = isolated(subtype ?? type)
+      .toLowerCase()
+      .replaceAll('_', ' ')
     return masking ? `${done}, masked` : done
   })
   return [...new Set(words)].join(', ')
@@ -99,7 +102,9 @@ const FIELD = 'datasetField:'
 function placeText(graph: LineageGraph, id: string | null): string {
   if (id === null) return ''
   const field = id.startsWith(FIELD) ? columnOf(graph, id.slice(FIELD.length)) : undefined
-  return field ? `${field.column} of ${labelOf(graph, field.dataset)}` : labelOf(graph, id as NodeId)
+  return field
+    ? `${isolated(field.column)} of ${labelOf(graph, field.dataset)}`
+    : labelOf(graph, id as NodeId)
 }
 
 /** Which dataset of the graph has this column: names have colons too, so it is looked up. */

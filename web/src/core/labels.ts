@@ -3,6 +3,7 @@
 import type { Named, Neighbour } from '../api/types'
 import type { GraphNode, LineageGraph } from './graph'
 import { isJobId, type NodeId } from './ids'
+import { isolated } from './isolated'
 import type { DrawnNode, Pile } from './piles'
 import { counted } from './wording'
 
@@ -46,7 +47,8 @@ export function nodeLabel(node: GraphNode): Label {
 export function labelApart(node: DrawnNode): Label {
   if (node.kind === 'pile') return { path: '', name: counted(node.neighbours, `more ${node.of}`) }
   if (!node.hasTwin) return nodeLabel(node)
-  const full = fullName(node)
+  const { namespace, name } = namedBy(node)
+  const full = `${namespace} ${name}`
   const end = full.lastIndexOf((node.kind === 'job' ? jobLabel(node.job) : splitName(node.dataset.name)).name)
   return { path: full.slice(0, end), name: full.slice(end) }
 }
@@ -60,10 +62,10 @@ export function neighbourLabel(neighbour: Neighbour): Label {
   return isJobId(neighbour.nodeId) ? jobLabel(neighbour) : datasetLabel(neighbour)
 }
 
-/** The label of a node; of one that the graph does not hold, what its id says of its name. */
+/** The label of a node, to stand within a line; of one that the graph does not hold, what its id says of its name. */
 export function labelOf(graph: LineageGraph, id: NodeId): string {
   const node = graph.nodes.get(id)
-  return node ? labelText(labelApart(node)) : id.slice(id.indexOf(':') + 1)
+  return isolated(node ? labelText(labelApart(node)) : id.slice(id.indexOf(':') + 1))
 }
 
 /** A name cut behind each of its separators: `['batch_', 'orders.', 'daily']`. */
@@ -73,8 +75,12 @@ export function nameParts(name: string): string[] {
 
 export function fullName(node: DrawnNode): string {
   if (node.kind === 'pile') return pileWords(node)
-  const { namespace, name } = node.kind === 'job' ? node.job : node.dataset
-  return `${namespace} ${name}`
+  const { namespace, name } = namedBy(node)
+  return `${isolated(namespace)} ${isolated(name)}`
+}
+
+function namedBy(node: GraphNode): Named {
+  return node.kind === 'job' ? node.job : node.dataset
 }
 
 function pileWords({ neighbours, of, nodes }: Pile): string {

@@ -4,6 +4,7 @@ import type { Feed, FeedState } from '../api/feed'
 import type { ColumnGraph } from '../core/columns'
 import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
+import { isolated } from '../core/isolated'
 import { labelOf } from '../core/labels'
 import { LOADING, type Loadable } from '../core/loadable'
 import { newestAround } from '../core/newest'
@@ -220,7 +221,7 @@ function useTitle(graph: LineageGraph, route: Route): void {
 function titleOf(graph: LineageGraph, route: Route): string | undefined {
   switch (route.view) {
     case 'record':
-      return [route.machine, 'Record'].filter(Boolean).join(' · ')
+      return [route.machine && isolated(route.machine), 'Record'].filter(Boolean).join(' · ')
     case 'entry':
       return `Entry ${route.index} · Record`
     case 'drift':
@@ -228,7 +229,10 @@ function titleOf(graph: LineageGraph, route: Route): string | undefined {
     case 'failures':
       return 'Failures'
     case 'graph':
-      return route.node && [route.column, labelOf(graph, route.node)].filter(Boolean).join(' of ')
+      return (
+        route.node &&
+        [route.column && isolated(route.column), labelOf(graph, route.node)].filter(Boolean).join(' of ')
+      )
   }
 }
 

@@ -1,10 +1,11 @@
 import { Fragment } from 'react'
+import { isolated } from '../core/isolated'
 import { nameParts } from '../core/labels'
 
 /** A name that breaks where its parts end, before it breaks anywhere. */
 export function Name({ text }: { text: string }) {
   let end = 0
-  return nameParts(text).map((part) => {
+  return nameParts(isolated(text)).map((part) => {
     const begin = end
     end += part.length
     return (

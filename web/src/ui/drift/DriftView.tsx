@@ -1,5 +1,6 @@
 import type { ColumnDrift, SchemaDrift } from '../../api/answers'
 import { formatCount } from '../../core/format'
+import { isolated } from '../../core/isolated'
 import { labelOf } from '../../core/labels'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -113,12 +114,13 @@ function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change
 
 /** Who told of it, and where that stands in the log. */
 function Source({ drift: { subject, toldBy, index, digest } }: { drift: SchemaDrift }) {
-  const rule = subject?.compatibility && `, under the rule ${subject.compatibility}`
+  const rule = subject?.compatibility && `, under the rule ${isolated(subject.compatibility)}`
   const fits = subject?.fitsRule == null ? '' : subject.fitsRule ? ', which allows it' : ', which forbids it'
   return (
     <>
-      {subject && `Version ${subject.version} of ${subject.subject}${rule ?? ''}${rule ? fits : ''}. `}
-      {toldBy ? `Told by a run of ${toldBy.name}` : 'Told of the dataset itself'},{' '}
+      {subject &&
+        `Version ${subject.version} of ${isolated(subject.subject)}${rule ?? ''}${rule ? fits : ''}. `}
+      {toldBy ? `Told by a run of ${isolated(toldBy.name)}` : 'Told of the dataset itself'},{' '}
       <EntryLink index={index} digest={digest} /> of the log.
     </>
   )

@@ -5,6 +5,7 @@ import type { Job } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatCount, formatDuration } from '../../core/format'
 import { datasetId, jobId, type NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { withoutPromise } from '../../core/silence'
 import { streakOf } from '../../core/streak'
 import { counted } from '../../core/wording'
@@ -179,7 +180,7 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
         {silences.map(({ nodeId, words, at, related }) => (
           <li key={nodeId} className="item">
             <p>
-              {words} <Time at={at} />
+              {isolated(words)} <Time at={at} />
             </p>
             <p className="item-head">
               {related.map((job) => (

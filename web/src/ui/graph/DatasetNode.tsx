@@ -4,6 +4,7 @@ import type { Field } from '../../api/types'
 import type { Card, Row } from '../../core/cards'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { fullName, labelText } from '../../core/labels'
 import { counted } from '../../core/wording'
 import { ChevronIcon, TableIcon } from '../icons'
@@ -57,7 +58,7 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
 
 /** What a row has no room for. */
 function wholeText({ name, type, description }: Field): string {
-  const head = type ? `${name} ${type}` : name
+  const head = type ? `${isolated(name)} ${isolated(type)}` : name
   return description ? `${head}\n${description}` : head
 }
 

@@ -1,5 +1,7 @@
+import type { Owner } from '../../api/answers'
 import type { Facets } from '../../api/types'
 import { ownersIn } from '../../core/facets'
+import { isolated } from '../../core/isolated'
 import { Tags } from './Tags'
 
 interface AboutProps {
@@ -15,11 +17,14 @@ export function About({ facets, tags }: AboutProps) {
     <div className="about">
       {owners.length > 0 && (
         <p>
-          <span className="muted">owned by</span>{' '}
-          {owners.map(({ name, type }) => (type ? `${name} (${type.toLowerCase()})` : name)).join(', ')}
+          <span className="muted">owned by</span> {owners.map(ownerWords).join(', ')}
         </p>
       )}
       <Tags tags={tags} />
     </div>
   )
+}
+
+function ownerWords({ name, type }: Owner): string {
+  return type ? `${isolated(name)} (${isolated(type.toLowerCase())})` : isolated(name)
 }

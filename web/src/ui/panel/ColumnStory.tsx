@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { ColumnGraph } from '../../core/columns'
 import { type ColumnRef, columnKey } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import type { Loadable } from '../../core/loadable'
 import { type ColumnReach, columnPath } from '../../core/walk'
 import { byDataset, comesFrom, counted, goesInto, type Phrase } from '../../core/wording'
@@ -20,7 +21,7 @@ interface ColumnStoryProps {
 export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
   switch (columns.state) {
     case 'loading':
-      return <p role="status">Following {start.column}…</p>
+      return <p role="status">Following {isolated(start.column)}…</p>
     case 'failed':
       return <p role="alert">{columns.message}</p>
     case 'ready':
@@ -28,8 +29,8 @@ export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
         <Story start={start} graph={columns.value} />
       ) : (
         <p role="status">
-          It has no column <b className="column-name">{start.column}</b> now. If it had one, a change of its
-          schema took it.
+          It has no column <b className="column-name">{isolated(start.column)}</b> now. If it had one, a
+          change of its schema took it.
         </p>
       )
   }
@@ -52,7 +53,7 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
   return (
     <section className="story" ref={top} aria-label={`Column ${start.column}`}>
       <h3 tabIndex={-1}>
-        Where <b className="column-name">{start.column}</b> comes from
+        Where <b className="column-name">{isolated(start.column)}</b> comes from
       </h3>
       <Sentence
         column={start.column}
@@ -62,7 +63,7 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
       />
       <Reach graph={graph} reach={upstream} word="upstream" />
       <h3>
-        What <b className="column-name">{start.column}</b> reaches
+        What <b className="column-name">{isolated(start.column)}</b> reaches
       </h3>
       <Sentence
         column={start.column}
@@ -86,7 +87,7 @@ interface SentenceProps {
 function Sentence({ column, phrases, link, none }: SentenceProps) {
   return (
     <p>
-      <b className="column-name">{column}</b> {phrases.length === 0 ? none : link && `${link} `}
+      <b className="column-name">{isolated(column)}</b> {phrases.length === 0 ? none : link && `${link} `}
       {phrases.map((phrase, index) => (
         <PhraseText
           key={`${phrase.verb} ${phrase.ofAll}`}

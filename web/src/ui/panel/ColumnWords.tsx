@@ -1,6 +1,7 @@
 import { Fragment } from 'react'
 import { formatCount } from '../../core/format'
 import type { ColumnRef, NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { labelOf } from '../../core/labels'
 import { type ColumnsOf, counted, isCounted, mentioned, type Phrase } from '../../core/wording'
 import { usePage } from '../page'
@@ -67,7 +68,7 @@ function ColumnButton({ column }: { column: ColumnRef }) {
   const { toggleColumn } = usePage()
   return (
     <button type="button" className="link column-name" onClick={() => toggleColumn(column)}>
-      {column.column}
+      {isolated(column.column)}
     </button>
   )
 }

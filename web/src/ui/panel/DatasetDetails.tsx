@@ -1,6 +1,7 @@
 import type { Dataset, Named } from '../../api/types'
 import type { ColumnGraph } from '../../core/columns'
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import type { Loadable } from '../../core/loadable'
 import { withMembers } from '../../core/members'
 import { usePage } from '../page'
@@ -57,7 +58,7 @@ function Aliases({ names }: { names: readonly Named[] }) {
       <ul className="plain">
         {names.map(({ namespace, name }) => (
           <li key={JSON.stringify([namespace, name])} className="full-name">
-            <span className="muted">{namespace}</span> {name}
+            <span className="muted">{isolated(namespace)}</span> {isolated(name)}
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import type { ColumnGraph } from '../../core/columns'
 import type { GraphNode } from '../../core/graph'
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { nodeLabel } from '../../core/labels'
 import type { Loadable } from '../../core/loadable'
 import { JobIcon, TableIcon } from '../icons'
@@ -42,7 +43,7 @@ export function Details({ id, column, columns, included }: DetailsProps) {
         {included.state === 'ready' && (
           <>
             <p>
-              The service {asOf === undefined ? 'knows' : 'knew'} no job or dataset by the id {id}
+              The service {asOf === undefined ? 'knows' : 'knew'} no job or dataset by the id {isolated(id)}
               {asOf === undefined ? '. Search finds those that it knows.' : ' then.'}
             </p>
             <BackToNow />
@@ -76,7 +77,7 @@ function Title({ node }: { node: GraphNode }) {
         <LabelText label={nodeLabel(node)} breaks />
       </h2>
       <p className="full-name">
-        <span className="muted">{namespace}</span> <Name text={name} />
+        <span className="muted">{isolated(namespace)}</span> <Name text={name} />
       </p>
     </div>
   )

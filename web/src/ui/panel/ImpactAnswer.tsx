@@ -1,6 +1,7 @@
 import type { Impact } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { type Place, rings } from '../../core/reached'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -28,7 +29,7 @@ export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
     <>
       <label className="choice">
         <input type="checkbox" checked={isDrop} onChange={() => askDrop(!isDrop)} />
-        and what breaks if {column ?? 'it'} is dropped
+        and what breaks if {column === undefined ? 'it' : isolated(column)} is dropped
       </label>
       <Awaited of={answer} doing="Following what is made of it">
         {(impact) => <Answer impact={impact} isDrop={isDrop} />}
@@ -74,9 +75,9 @@ function PlaceItem({ place: { node, columns, owners, breaking, reason } }: { pla
         )}
         {breaking !== undefined && <Breaking breaking={breaking} />}
       </p>
-      {columns.length > 0 && <p className="column-list column-name">{columns.join(', ')}</p>}
+      {columns.length > 0 && <p className="column-list column-name">{columns.map(isolated).join(', ')}</p>}
       {owners.length > 0 && (
-        <p className="column-list">owned by {owners.map(({ name }) => name).join(', ')}</p>
+        <p className="column-list">owned by {owners.map(({ name }) => isolated(name)).join(', ')}</p>
       )}
       {breaking && reason && <p className="column-list muted">{reason}</p>}
     </li>

@@ -1,6 +1,7 @@
 import type { QualityPoint } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { verdicts } from '../../core/quality'
 import { counted } from '../../core/wording'
 import { usePage } from '../page'
@@ -40,7 +41,7 @@ function Point({ point: { at, passed, assertions, tests } }: { point: QualityPoi
         <Time at={at} />
         <span className="muted">{passed ? all : `${formatCount(failed.length)} of ${all}`}</span>
       </p>
-      {failed.length > 0 && <p>{failed.join(', ')}</p>}
+      {failed.length > 0 && <p>{failed.map(isolated).join(', ')}</p>}
     </li>
   )
 }

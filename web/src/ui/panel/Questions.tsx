@@ -1,4 +1,5 @@
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { ChangesAnswer } from './ChangesAnswer'
 import { ImpactAnswer } from './ImpactAnswer'
 import { Question } from './Question'
@@ -12,7 +13,7 @@ interface QuestionsProps {
 
 /** What is worked out only when somebody asks. */
 export function Questions({ dataset, column }: QuestionsProps) {
-  const it = column ?? 'it'
+  const it = column === undefined ? 'it' : isolated(column)
   return (
     <section className="questions" aria-label="Questions">
       <Question of="why" words={`Why might ${it} be wrong?`}>

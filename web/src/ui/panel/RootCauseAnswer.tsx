@@ -1,6 +1,7 @@
 import { Fragment } from 'react'
 import type { Finding, RootCause } from '../../api/answers'
 import type { NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
 import { STATE_CLAUSES } from '../../core/runs'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -35,7 +36,8 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
   return (
     <>
       <p className="muted">
-        The last run of {run.job.name} {STATE_CLAUSES[run.state]}; {counted(lookedAt.length, 'run')} looked at
+        The last run of {isolated(run.job.name)} {STATE_CLAUSES[run.state]}; {counted(lookedAt.length, 'run')}{' '}
+        looked at
         {isCut && ', and there is more above'}.
       </p>
       {findings.length === 0 ? (

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { isolated } from '../../src/core/isolated'
+
+test('a name that turns nothing round stays as it is', () => {
+  expect(isolated('lake.raw.flights_ä')).toBe('lake.raw.flights_ä')
+})
+
+test.each([
+  ['raw\u202ecba', '\u2068raw\u202ecba\u2069'],
+  ['\u202bאבג', '\u2068\u202bאבג\u2069'],
+  ['אבג', '\u2068אבג\u2069'],
+])('%j is isolated', (text, expected) => {
+  expect(isolated(text)).toBe(expected)
+})
+
+test('a text cannot end its isolate, and isolates that it begins end with it', () => {
+  expect(isolated('a\u2069\u202eb')).toBe('\u2068a\u202eb\u2069')
+  expect(isolated('a\u2067b')).toBe('\u2068a\u2067b\u2069\u2069')
+})
