@@ -77,6 +77,18 @@ def test_a_name_with_a_mark_of_direction_turns_nothing_round_but_itself(tmp_path
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_dataset_that_is_named_as_a_step_of_a_path_has_details(tmp_path: Path, name: str) -> None:
+    owned = facet(owners=[{"name": "team:planning", "type": "OWNER"}])
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset("+1"), dataset(name, ownership=owned), dataset("orders")])])
+        with opened(f"{service.url}/#node=dataset:lake:{name}") as page:
+            details = page.get_by_role("complementary", name="Details")
+
+            expect(details.get_by_text("team:planning")).to_be_visible()
+            expect(details.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         said: list[str] = []
