@@ -27,7 +27,9 @@ def test_no_view_in_the_header_moves_when_another_becomes_the_current_one(tmp_pa
 
 def test_a_small_header_says_too_how_many_jobs_are_not_drawn(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.tell([event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)])
+        service.tell(
+            [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
+        )
         with opened(service.url) as page:
             page.set_viewport_size({"width": 400, "height": 800})
 
