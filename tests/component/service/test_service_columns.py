@@ -45,7 +45,7 @@ def test_an_answer_says_whether_there_are_columns_further_away(client: TestClien
 
     answers = [get(client, f"/api/v1/column-lineage?nodeId=datasetField:lake:{node}{more}") for node, more, _ in asked]
 
-    assert [answer["isCut"] for answer in answers] == [is_cut for _, _, is_cut in asked]
+    assert ["isCut" in answer for answer in answers] == [is_cut for _, _, is_cut in asked]
 
 
 def test_what_a_column_feeds_is_found_on_demand(client: TestClient) -> None:
@@ -141,7 +141,7 @@ def test_what_a_dataset_is_grouped_by_is_spelled_out_at_each_column_while_that_i
     graph = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
 
     assert "datasetInputFields" not in body
-    assert "datasetInputFields" not in graph
+    assert graph.keys() == {"graph"}
     found = [each["inputFields"] for each in body["columnLineage"]]
     assert found == [
         [{key: value for key, value in each.items() if key != "datasetVersion"} for each in node["data"]["inputFields"]]
@@ -225,4 +225,4 @@ def test_a_deleted_source_of_a_whole_dataset_is_not_told(client: TestClient) -> 
     client.delete(f"{LAKE}/raw")
 
     assert "datasetInputFields" not in get(client, f"{LAKE}/mart")
-    assert "datasetInputFields" not in get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
+    assert get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart").keys() == {"graph"}

@@ -158,8 +158,8 @@ export interface WireColumn {
 /** Source: `/column-lineage` */
 export interface ColumnLineage {
   readonly graph: readonly WireColumn[]
-  /** There are more beyond. */
-  readonly isCut: boolean
+  /** There are more beyond; where there are none, it is not there, as Marquez does not have it. */
+  readonly isCut?: boolean
   readonly datasetInputFields?: readonly InputFieldsOfDataset[]
 }
 

@@ -34,7 +34,7 @@ export const MOST_LIT = 20
 /** Of columns that hang together with others only as all columns of a dataset do, more are counted and not shown. */
 export const MOST_APART = 10
 
-export function columnGraph({ graph, isCut, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
+export function columnGraph({ graph, isCut = false, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
   const columns = new Map<ColumnKey, ColumnRef>()
   const wholes = new Map<ColumnKey, NodeId>()
   const keyOf = (dataset: NodeId, column: string): ColumnKey => {

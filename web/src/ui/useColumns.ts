@@ -19,6 +19,6 @@ export function useColumns(
   const isDataset = node !== undefined && graph.nodes.get(node)?.kind === 'dataset'
   const asked = useSlowly(revision, undefined, node)
   return useLoaded(isDataset ? node : undefined, asked, async (signal) =>
-    columnGraph(node === undefined ? { graph: [], isCut: false } : await client.columnLineage(node, signal)),
+    columnGraph(node === undefined ? { graph: [] } : await client.columnLineage(node, signal)),
   )
 }

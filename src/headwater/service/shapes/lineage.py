@@ -115,13 +115,13 @@ class InputFieldsOfDataset(TypedDict):
 
 
 class ColumnLineage(TypedDict):
-    """Columns that feed a node, and where asked for those that it feeds, by node id; `isCut`: there are more beyond.
+    """Columns that feed a node, and where asked for those that it feeds, by node id; `isCut` where more are beyond.
 
     What is told in `datasetInputFields` stands neither in `inputFields` nor among the edges of the graph.
     """
 
     graph: Sequence[ColumnNode]
-    isCut: bool
+    isCut: NotRequired[Literal[True]]
     datasetInputFields: NotRequired[Sequence[InputFieldsOfDataset]]
 
 

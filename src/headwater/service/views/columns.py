@@ -96,7 +96,9 @@ def _column_lineage(
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
-    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)), isCut=is_cut)
+    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)))
+    if is_cut:
+        found["isCut"] = True
     if of_whole := (yield from _of_whole(walk, reached)):
         found["datasetInputFields"] = of_whole
     return found
