@@ -25,6 +25,7 @@ from headwater.observe.failure import Failure, is_exit, python_message, python_t
 from headwater.observe.given import Dataset, given, plain
 from headwater.observe.run_facets import failure_facet
 from headwater.observe.signals import Ends, Signals
+from headwater.observe.threads import ObserverThread
 from headwater.observe.told_run import Content, Outward, ToldRun
 
 _STOPPED: Final[Mapping[type[BaseException], str]] = {
@@ -150,7 +151,7 @@ class ExplicitRun:
         self._signals = Signals(Ends(self.abort, self._stopped, self._emitter.close))
         atexit.register(self._left_open)
         self._told.tell(RunState.START, self._content(None))
-        threading.Thread(target=self._tell_running, name="headwater-run", daemon=True).start()
+        ObserverThread(self._tell_running, "headwater-run").start()
         return self
 
     def __exit__(

@@ -12,6 +12,7 @@ from headwater.emit.metrics import EmitMetrics
 from headwater.emit.retry import backoff_s
 from headwater.emit.spool import Outgoing
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Transport, Unavailable
+from headwater.observe.threads import ObserverThread
 
 log = logging.getLogger(__name__)
 
@@ -52,13 +53,14 @@ class Courier:
         self._hurried = threading.Event()
         self._stopped = threading.Event()
         self._emptied = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name=f"headwater-emit-{transport.name}", daemon=True)
+        self._thread = ObserverThread(self._run, f"headwater-emit-{transport.name}")
         self._thread.start()
 
     def accept(self, events: Sequence[Outgoing]) -> None:
         """Take signed events, to be delivered in this order."""
         self._backlog.add(events)
         self._arrived.set()
+        self._thread.start()
 
     @property
     def is_empty(self) -> bool:
@@ -79,7 +81,12 @@ class Courier:
         self._hurried.set()
 
     def wait_until_empty(self, timeout_s: float) -> bool:
-        """Wait until the whole backlog, adopted events included, is delivered or refused; False if it takes longer."""
+        """Wait until the whole backlog, adopted events included, is delivered or refused; False if it takes longer.
+
+        Where the machine has no thread for the deliveries, nothing is waited for.
+        """
+        if not self._thread.start():
+            return self._backlog.is_empty
         with self._emptied:
             return self._emptied.wait_for(lambda: self._backlog.is_empty, max(timeout_s, 0.0))
 
@@ -92,6 +99,8 @@ class Courier:
         self._arrived.set()
         self._hurried.set()
         self._backlog.put_away()
+        if not self._thread.start():
+            self._backlog.close()
         self._thread.join(grace_s)
 
     def _run(self) -> None:

@@ -28,6 +28,7 @@ from headwater.emit.spool import Outgoing
 from headwater.emit.transport import Transport
 from headwater.errors import HeadwaterError
 from headwater.model.run_ids import RANDOM_BITS, run_id
+from headwater.observe.threads import ObserverThread
 from headwater.signing.keys import NodeKey
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,8 @@ class Emitter:
     spool. So a service that hangs holds up neither the caller, nor the worker, nor the other transport.
 
     The threads start here. They are daemons and never keep a process alive: one that ends without `close` closes its
-    emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets.
+    emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets. Where the machine
+    has no thread to give, each put asks for one again, and without one `close` signs and spools what waits.
 
     A forked child has none of the threads, and locks that they may hold: there an emitter of the parent's does nothing.
     """
@@ -80,7 +82,7 @@ class Emitter:
         self._is_closing = False
         self._is_closed = False
         self._closing = threading.Lock()
-        self._worker = threading.Thread(target=self._work, name="headwater-emit", daemon=True)
+        self._worker = ObserverThread(self._work, "headwater-emit")
         self._worker.start()
         atexit.register(self.close)
 
@@ -121,13 +123,16 @@ class Emitter:
                 self._intake.lose("too_large")
             else:
                 self._intake.put(Outgoing(self._clock(), event))
+                self._worker.start()
         except Exception:
             log.exception("fault in the lineage queue")
             self._intake.lose("failed")
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until everything put before is signed and in the spools; False if it was not within the time."""
-        return self._is_a_parents or self._is_closed or self._intake.mark().wait(timeout_s)
+        if self._is_a_parents or self._is_closed:
+            return True
+        return self._worker.start() and self._intake.mark().wait(timeout_s)
 
     def secure(self, timeout_s: float) -> bool:
         """Wait until everything put before outlives a power cut, too: it is on disk, and so is where the chain stands.
@@ -171,8 +176,10 @@ class Emitter:
         self.drain(min(self._config.drain_timeout_s, most_s))
         self._is_closed = True
         self._intake.stop()
+        if not self._worker.start():
+            self._work()
         self._worker.join(_GRACE_S)
-        if self._chain is not None and not self._worker.is_alive():
+        if self._chain is not None and not self._worker.is_alive:
             self._chain.close()
         self._intake.close()
         for courier in self._couriers:

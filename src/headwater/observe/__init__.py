@@ -11,5 +11,6 @@ given        datasets as a person writes them into a program
 local_url    JDBC URLs of databases that are files of this machine
 queries      what a query that runs in a database reads, from its text
 signals      SIGTERM, which else ends a Python program without a word
+threads      those that work for us, where the machine may have none to give
 spark        what a Spark driver can be asked over py4j
 """

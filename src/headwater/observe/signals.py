@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Final, NamedTuple
 
+from headwater.observe.threads import ObserverThread
+
 log = logging.getLogger(__name__)
 
 _open: Final[list["Signals"]] = []
@@ -95,11 +97,12 @@ def _end(runs: Sequence[Signals], reason: str) -> None:
     for run in runs:
         run.tell(reason)
     # At the same time: each may wait for a service that is away, and who sends SIGTERM does not wait for long.
-    waiting = [threading.Thread(target=run.deliver, name="headwater-end", daemon=True) for run in runs]
-    for each in waiting:
-        each.start()
-    for each in waiting:
-        each.join()
+    waiting = [(run, ObserverThread(run.deliver, "headwater-end")) for run in runs]
+    alone = [run for run, thread in waiting if not thread.start()]
+    for run in alone:
+        run.deliver()
+    for _, thread in waiting:
+        thread.join()
 
 
 def _take_signal() -> None:

@@ -191,6 +191,37 @@ def test_where_nobody_answers_a_program_of_many_runs_waits_once(tmp_path: Path) 
     assert is_anything_waiting(tmp_path / "spool")
 
 
+NO_THREADS = """
+import logging, resource
+logging.basicConfig(stream=sys.stdout, format='%(message)s')
+threading.stack_size(1 << 30)
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, resource.RLIM_INFINITY))
+"""
+
+
+def test_a_program_that_may_start_no_thread_runs_on_and_its_events_wait_for_the_next(told: Path) -> None:
+    said = printed(f"{NO_THREADS}\nwith headwater.run('load', file=FILE): print('loaded')", told).splitlines()
+    assert said[-1] == "loaded"
+    assert {line.partition("): ")[2] for line in said[:-1]} == {"can't start new thread; the program goes on without"}
+    assert not told.exists()
+
+    with headwater.run("next", file=told):
+        pass
+
+    assert [(event["job"]["name"], event["eventType"]) for event in events(told)] == [
+        ("load", "START"),
+        ("load", "COMPLETE"),
+        ("next", "START"),
+        ("next", "COMPLETE"),
+    ]
+
+
+def test_a_program_that_may_start_no_thread_dies_of_sigterm_all_the_same(told: Path) -> None:
+    status = status_after_sigterm(f"{NO_THREADS}\nwith headwater.run('load', file=FILE): WAIT", told)
+
+    assert status == -signal.SIGTERM
+
+
 @pytest.mark.parametrize(("code", "end"), [(0, "COMPLETE"), (3, "FAIL")])
 def test_how_a_block_exits_is_how_its_run_ends(told: Path, code: int, end: str) -> None:
     with pytest.raises(SystemExit), headwater.run("load", file=told):

@@ -6,7 +6,6 @@ last event.
 """
 
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Final
@@ -17,6 +16,7 @@ from headwater.model.facts import TerminalState
 from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.observe.spark.jvm import activate, release_thread
+from headwater.observe.threads import ObserverThread
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
 from headwater.pipeline.stop import Why
@@ -37,7 +37,7 @@ class Aside:
     def __init__(self, teller: Teller) -> None:
         self._teller = teller
         self._tasks: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="headwater-lineage", daemon=True)
+        self._thread = ObserverThread(self._work, "headwater-lineage")
         self._thread.start()
 
     def begin(self, session: SparkSession | None) -> None:

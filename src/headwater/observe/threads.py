@@ -1,0 +1,52 @@
+"""Threads of an observer: where the machine has no more to give, the program goes on without them."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+
+class ObserverThread:
+    """A daemon thread that starts when it is told to, or, where none could be had then, when it is told to again."""
+
+    def __init__(self, work: Callable[[], None], name: str) -> None:
+        """Nothing starts yet."""
+        self._work = work
+        self._name = name
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._is_warned = False
+
+    def start(self) -> bool:
+        """Start unless it has; False where there is no thread to be had, or somebody else just starts it."""
+        if self._thread is not None:
+            return True
+        if not self._starting.acquire(blocking=False):
+            return False
+        try:
+            if self._thread is None:
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread
+        except (RuntimeError, MemoryError) as none_left:
+            self._warn(str(none_left))
+        finally:
+            self._starting.release()
+        return self._thread is not None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has started and has not ended."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def join(self, timeout_s: float | None = None) -> None:
+        """Wait for its end; not at all if it has never started."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _warn(self, why: str) -> None:
+        if not self._is_warned:
+            self._is_warned = True
+            told = {"which": self._name, "why": why}
+            log.warning("no thread for lineage (%(which)s): %(why)s; the program goes on without", told, extra=told)
