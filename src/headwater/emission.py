@@ -21,7 +21,7 @@ def opened_emitter(endpoint: str | None, file: str | Path | None, token_env: str
     service on this machine.
 
     Raises:
-        InvalidInputError: the endpoint holds credentials.
+        InvalidInputError: the endpoint is no URL of a web server, or holds credentials.
         SetupError: the key cannot be read or made.
     """
     home = headwater_home()

@@ -71,7 +71,7 @@ def run(
         InvalidNameError: the name of the job, its namespace or a dataset is empty, cannot be read or holds a password.
         TypeError: a dataset is neither a text nor a pair of texts.
         ValueError: there is no time between two RUNNING events.
-        InvalidInputError: the endpoint holds credentials.
+        InvalidInputError: the endpoint is no URL of a web server, or holds credentials.
         SetupError: this machine's key cannot be read or made.
     """
     if not running_every_s > 0:

@@ -3,15 +3,16 @@
 import httpx
 
 from headwater.errors import InvalidInputError
+from headwater.model.addresses import is_of_web_server
 
 
 def is_web_address(typed: str) -> bool:
     """Whether it is the URL of a web server."""
     try:
-        url = httpx.URL(typed)
+        httpx.URL(typed).host  # noqa: B018 - to ask for it is what finds one that cannot be
     except (httpx.InvalidURL, UnicodeError):
         return False
-    return url.scheme in ("http", "https") and bool(url.host)
+    return is_of_web_server(typed)
 
 
 def web_address(option: str, typed: str) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from headwater.errors import InvalidInputError
+from headwater.model.addresses import is_of_web_server
 
 DEFAULT_ENDPOINT: Final = "http://localhost:5000/api/v1/lineage"
 """Of a service on this machine."""
@@ -21,7 +22,8 @@ class HttpConfig:
         token_env: the name of the environment variable that holds the bearer token; it is read at every delivery.
 
     Raises:
-        InvalidInputError: the endpoint is no URL, or holds a user name or password, which would show in logs.
+        InvalidInputError: the endpoint is no URL of a web server, or holds a user name or password, which would show in
+            logs.
     """
 
     endpoint: str = field(default=DEFAULT_ENDPOINT, repr=False)
@@ -35,13 +37,11 @@ class HttpConfig:
 
     def __post_init__(self) -> None:
         """Refuse what must not be shown."""
-        try:
-            host = urlsplit(self.endpoint).netloc
-        except ValueError:  # what it says may repeat a password
+        if not is_of_web_server(self.endpoint):  # it is not repeated: it may hold a password
             raise InvalidInputError(
-                "the endpoint for events is no URL, such as http://localhost:5000/api/v1/lineage"
-            ) from None
-        if "@" in host:
+                f"the endpoint for events is no URL of a web server; expected one like {DEFAULT_ENDPOINT}"
+            )
+        if "@" in urlsplit(self.endpoint).netloc:
             raise InvalidInputError(
                 "the endpoint for events holds credentials; name the variable with a token in their place: "
                 "--token-env, or lineage.http.auth.token_env of a pipeline file"

@@ -47,8 +47,8 @@ class Emitter:
     spool. So a service that hangs holds up neither the caller, nor the worker, nor the other transport.
 
     The threads start here. They are daemons and never keep a process alive: one that ends without `close` closes its
-    emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets. Where the machine
-    has no thread to give, each put asks for one again, and without one `close` signs and spools what waits.
+    emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets. Where the
+    machine has no thread to give, each put asks for one again, and without one `close` signs and spools what waits.
 
     A forked child has none of the threads, and locks that they may hold: there an emitter of the parent's does nothing.
     """

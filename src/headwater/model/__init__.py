@@ -22,7 +22,7 @@ Names:
     names         of datasets, jobs and columns, and how a node id writes them
     naming        how a data source's address becomes a dataset's name; naming_jdbc: a JDBC URL's
     spelling      spellings of one name that mean the same
-    addresses     those that Java can read; credentials: what of them must not be shown
+    addresses     of web servers, and those that Java can read; credentials: what of them must not be shown
     tls           a server whose certificate is not trusted, in words
     sources       where a facet says that data comes from
     catalogs      kinds of catalogs

@@ -1,4 +1,4 @@
-"""Addresses that Java can read: over one that it cannot read, a client of Marquez's loses the whole answer."""
+"""Addresses of web servers, and those that Java can read: over another a client of Marquez's loses its whole answer."""
 
 import re
 from typing import Final
@@ -11,6 +11,19 @@ _HOST_ALONE: Final = re.compile(r"[^/?#:]*:")
 _NOT_IN_A_URI: Final = re.compile(r"""%(?![0-9a-fA-F]{2})|[\s\x00-\x20\x7f-\x9f"<>\\^`{|}]""")
 _BRACKET: Final = re.compile(r"[\[\]]")
 _HOST_IN_BRACKETS: Final = re.compile(r"//\[[0-9a-fA-F:.]+\](?::\d*)?")
+
+
+def is_of_web_server(text: str) -> bool:
+    """Whether something can be asked there over HTTP: it has that scheme, a host, and no port that cannot be one.
+
+    >>> [is_of_web_server(f"{start}/lineage") for start in ("https://[::1]:5000", "localhost:5000", "http://db:65536")]
+    [True, False, False]
+    """
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def is_url(text: str) -> bool:

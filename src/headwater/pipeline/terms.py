@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from headwater.model.addresses import is_of_web_server
+
 _SECONDS_PER_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(ms|s|m|h|d)")
 _JDBC_CREDENTIALS = re.compile(
@@ -115,10 +117,8 @@ def _jdbc_url(value: object) -> str:
 
 def _http_url(value: object) -> str:
     url = _name(value)
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+    if not is_of_web_server(url) or "@" in urlsplit(url).netloc:
         raise ValueError
-    parts.port  # noqa: B018  (raises ValueError for a port that is no number)
     return url
 
 

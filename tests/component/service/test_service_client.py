@@ -148,9 +148,10 @@ def test_what_is_no_url_is_told_in_a_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:5000", "127.0.0.1:5000", "lineage.example.org", "ftp://localhost", "http://"]
+    "url",
+    ["localhost:5000", "127.0.0.1:5000", "lineage.example.org", "ftp://localhost", "http://", "http://x:99999999"],
 )
-def test_an_address_without_its_scheme_or_host_is_told_how_one_looks(url: str) -> None:
+def test_an_address_without_its_scheme_or_host_or_with_no_port_that_is_one_is_told_how_one_looks(url: str) -> None:
     assert fault("coverage", "--url", url) == (
         f"{url!r} is no URL of a web server; expected one like http://127.0.0.1:5000"
     )

@@ -14,7 +14,9 @@ from headwater.signing.sign import sign_event
 from tests.support.app import event
 
 
-@pytest.mark.parametrize("url", ["http://[::1", "lineage.example.org", "ftp://lineage.example.org", "http://", ""])
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "lineage.example.org", "ftp://lineage.example.org", "http://lineage:99999999", "http://", ""]
+)
 def test_nothing_is_shipped_to_what_is_no_url(tmp_path: Path, url: str) -> None:
     told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", url], env={"COLUMNS": "200"})
 

@@ -10,9 +10,23 @@ def test_the_endpoint_shows_in_no_repr_since_its_query_may_hold_a_key() -> None:
     assert "hunter2" not in repr(config)
 
 
-@pytest.mark.parametrize("endpoint", ["http://[::1/api/v1/lineage", "http://app:hunter2@\u2100/api/v1/lineage"])
-def test_an_endpoint_that_is_no_url_is_refused_without_being_shown(endpoint: str) -> None:
-    with pytest.raises(InvalidInputError, match="no URL") as refusal:
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "",
+        "localhost:5000/api/v1/lineage",
+        "//localhost:5000/api/v1/lineage",
+        "ftp://lineage.test/api/v1/lineage",
+        "http:///api/v1/lineage",
+        "http://[::1/api/v1/lineage",
+        "http://app:hunter2@\u2100/api/v1/lineage",
+        "http://localhost:abc/api/v1/lineage",
+        "http://localhost:0/api/v1/lineage",
+        "http://localhost:99999999/api/v1/lineage",
+    ],
+)
+def test_an_endpoint_that_is_no_url_of_a_web_server_is_refused_without_being_shown(endpoint: str) -> None:
+    with pytest.raises(InvalidInputError, match="no URL of a web server") as refusal:
         HttpConfig(endpoint=endpoint)
 
     assert refusal.value.__cause__ is None

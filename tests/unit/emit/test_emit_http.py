@@ -289,10 +289,9 @@ def test_a_program_that_logs_at_info_is_not_told_of_each_post_with_the_endpoints
     assert "http://their.test/" in caplog.text
 
 
-@pytest.mark.parametrize("endpoint", ["http://localhost:abc/api/v1/lineage", "http://xn--a/api/v1/lineage"])
 @pytest.mark.parametrize("events", [1, 2])
-def test_an_endpoint_that_is_no_address_has_events_wait(endpoint: str, events: int) -> None:
-    transport = HttpTransport(HttpConfig(endpoint=endpoint))
+def test_an_endpoint_whose_host_cannot_be_one_has_events_wait(events: int) -> None:
+    transport = HttpTransport(HttpConfig(endpoint="http://xn--a/api/v1/lineage"))
 
     outcomes = transport.send_some([EVENT] * events)
 
