@@ -141,7 +141,7 @@ class Worker:
             except Exception as fault:
                 log.exception("an execution could not be run", extra={"run_id": one.run_id})
                 over = self._over(one, "FAIL", _told(fault), _NO_COUNTERS)
-            log.info("over: %s %s", over.end, over.error or "")
+            log.info("over: %s", f"{over.end} {over.error}" if over.error else over.end)
         self._tell_of_others(one, but=one.run_id)
         with self._lock:
             del self._underway[one.run_id]

@@ -81,8 +81,7 @@ def describe(name: NameArgument, namespace: NamespaceOption = None, json_output:
     told = [
         _line(answer),
         f"  {answer['mode']}, {answer['schedule'] or 'no schedule'}, restart {answer['restart']}",
-        f"  version {answer['version']} of {answer['deployed']['path']},"
-        f" deployed {answer['deployed']['deployedAt']} by {answer['deployed']['deployedBy']}",
+        f"  version {answer['version']} of {answer['deployed']['path']}, {_deployed(answer['deployed'])}",
         *(f"  newest: {with_trouble(each)}" for each in newest),
     ]
     _show(answer, "\n".join(told), json_output)
@@ -126,9 +125,7 @@ def history(
     """
     with agent_here() as client:
         answer = client.get(f"/jobs/{found_job(client, name, namespace)['id']}/history", {"limit": limit})
-    versions = [
-        f"version {one['version']}  deployed {one['deployedAt']} by {one['deployedBy']}" for one in answer["versions"]
-    ]
+    versions = [f"version {one['version']}  {_deployed(one)}" for one in answer["versions"]]
     _show(answer, "\n".join([*versions, *map(with_trouble, answer["executions"])]), json_output)
 
 
@@ -171,13 +168,18 @@ def delete(
 
 def _line(each: Any) -> str:  # noqa: ANN401
     following = f", next start {each['nextStart']}" if each["nextStart"] else ""
-    wanted = "" if each["wanted"] == "active" else f", {each['wanted']}"
+    wanted = "" if each["wanted"] in ("active", each["state"]) else f", {each['wanted']}"
     problem = f"\n  refused: {each['problem']}" if each["problem"] else ""
     return f"{each['namespace']}/{each['name']}  version {each['version']}  {each['state']}{wanted}{following}{problem}"
+
+
+def _deployed(version: Any) -> str:  # noqa: ANN401
+    by = f" by {version['deployedBy']}" if version["deployedBy"] else ""
+    return f"deployed {version['deployedAt']}{by}"
 
 
 def _show(answer: object, text: str, json_output: bool) -> None:
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
     else:
-        say(text)
+        say(*lines_of([text]))

@@ -14,7 +14,7 @@ import pytest
 
 from headwater.agent.messages import Over, Pipeline
 from headwater.agent.outcomes import keep_outcome
-from headwater.agent.states import Execution, Health
+from headwater.agent.states import Execution, Health, State
 from headwater.agent.store import AgentStore
 from tests.support.agent import RealAgent
 from tests.support.ports import free_port
@@ -44,8 +44,8 @@ def agent(tmp_path: Path) -> Iterator[RealAgent]:
         agent.end()
 
 
-def left_running(agent: RealAgent, *run_ids: str) -> None:
-    """What the database holds after an agent was killed while these ran."""
+def left_running(agent: RealAgent, *run_ids: str, state: State = "running") -> None:
+    """What the database holds after an agent was killed while these ran, or were in another state."""
     folder = agent.home / "agent"
     folder.mkdir()
     with AgentStore(folder / "agent.db") as store:
@@ -53,7 +53,7 @@ def left_running(agent: RealAgent, *run_ids: str) -> None:
         job = store.deploy("edge", "orders", pipeline, SEEN, None)
         for run_id in run_ids:
             one = Execution(run_id=run_id, job_id=job.id, version=1, trigger="deploy", created_at=SEEN)
-            running = replace(one, state="running", started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7})
+            running = replace(one, state=state, started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7})
             store.record(SEEN, running)
 
 
@@ -80,6 +80,24 @@ def test_a_deletion_answers_a_script_with_the_job(agent: RealAgent) -> None:
     told = json.loads(agent.command("job", "delete", "orders", "--json"))
 
     assert (told["namespace"], told["name"], told["wanted"]) == ("edge", "orders", "deleted")
+
+
+def test_a_job_is_described_in_lines_and_said_to_be_stopped_once(agent: RealAgent) -> None:
+    left_running(agent, run_id := "01a1fd5c-bf4f-7259-9205-000000000001", state="stopped")
+    agent.start()
+    agent.command("job", "stop", "orders")
+
+    described = agent.command("job", "describe", "orders").splitlines()
+    history = agent.command("job", "history", "orders").splitlines()
+
+    execution = f"{run_id}  edge/orders  version 1  stopped  deploy  2026-05-22T14:23:11.250Z"
+    assert described == [
+        "edge/orders  version 1  stopped",
+        "  batch, no schedule, restart never",
+        f"  version 1 of {agent.home}/orders.yaml, deployed 2026-05-22T14:23:11.250Z",
+        f"  newest: {execution}",
+    ]
+    assert history == ["version 1  deployed 2026-05-22T14:23:11.250Z", execution]
 
 
 def test_a_post_that_offers_http_2_is_taken_with_its_body(agent: RealAgent) -> None:
