@@ -38,7 +38,9 @@ def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)],
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Replace a value of the file: output.iceberg.mode=overwrite."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Replace a value of the file: output.iceberg.table=lake.test.orders."
+        ),
     ] = None,
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
     json_output: Annotated[bool, typer.Option("--json", help="Print how the run ended as one JSON object.")] = False,
@@ -47,7 +49,7 @@ def run(
 
     Exit status: 0 complete, 1 failed, 2 the file is refused, 143 or 130 stopped by SIGTERM or SIGINT.
 
-    Example: headwater run orders.yaml --set output.iceberg.mode=overwrite
+    Example: headwater run orders.yaml --set output.iceberg.table=lake.test.orders
     """
     try:
         spec = load_pipeline(file, overrides(settings or []))
@@ -104,7 +106,7 @@ def overrides(settings: list[str]) -> Mapping[str, str]:
     """What `--set` replaces: key path to YAML text."""
     pairs = [setting.partition("=") for setting in settings]
     if any(not equals or not key for key, equals, _ in pairs):
-        raise typer.BadParameter("--set: expected KEY=VALUE, such as output.iceberg.mode=overwrite")
+        raise typer.BadParameter("--set: expected KEY=VALUE, such as output.iceberg.table=lake.test.orders")
     return {key: value for key, _, value in pairs}
 
 

@@ -1,11 +1,13 @@
 """The manual says what the grammar says: every key, and no other."""
 
 import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from headwater.cli.run import overrides, run
 from headwater.pipeline.check import check_source
 from headwater.pipeline.checking.grammar import INPUT, OUTPUT, PROCESSOR
 from headwater.pipeline.lint_rules.registry import RULES
@@ -102,6 +104,18 @@ def test_the_examples_of_the_manual_check(example: str) -> None:
     checked = check_source((rest + example).encode(), DOCS / "example.yaml", {}, {})
 
     assert [problem.text("example") for problem in checked.problems] == []
+
+
+SHOWN = "\n".join([PIPELINES, (DOCS / "README.md").read_text(), run.__doc__ or ""])
+
+
+@pytest.mark.parametrize("settings", re.findall(r"headwater run orders\.yaml (--set [^`\n]+)", SHOWN))
+def test_what_is_shown_to_be_set_in_the_manuals_first_pipeline_checks(settings: str) -> None:
+    given = [each for each in shlex.split(settings) if each != "--set"]
+
+    checked = check_source(EXAMPLES[0].encode(), DOCS / "orders.yaml", dict(overrides(given)), {})
+
+    assert [problem.text("orders.yaml") for problem in checked.problems] == []
 
 
 def test_the_manual_has_an_example_of_every_kind() -> None:
