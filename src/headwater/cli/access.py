@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 
+from headwater.access.callers import EVERYTHING
 from headwater.access.operator import operator_token
 from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.printed import say
@@ -125,5 +126,7 @@ def _as_admin(url: str) -> Iterator[ServiceClient]:
 
 def _line(key: dict[str, Any]) -> str:
     end = "revoked" if key["isRevoked"] else f"until {key['until']}" if key["until"] else ""
-    words = [",".join(key["roles"]), " ".join(key["scopes"]), "restricted" if key["knowsRestricted"] else "", end]
+    nodes = "" if EVERYTHING in key["nodes"] else f"node {' '.join(key['nodes']) or 'none'}"
+    restricted = "restricted" if key["knowsRestricted"] else ""
+    words = [",".join(key["roles"]), " ".join(key["scopes"]), nodes, restricted, end]
     return "  ".join([key["id"], key["name"], *filter(None, words)])

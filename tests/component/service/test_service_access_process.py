@@ -80,13 +80,25 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
             headwater("access", "key", "create", "mine", "--role", "admin", "--url", url)
         monkeypatch.delenv("HEADWATER_TOKEN")
         revoked = headwater("access", "key", "revoke", "ci", "--url", url)
+        edge = ["edge-7", "--role", "ingest", "--scope", "edge-7", "--node", "0b1c"]
+        headwater("access", "key", "create", *edge, "--url", url)
         listed = json.loads(headwater("access", "key", "list", "--json", "--url", url))
+        in_words = headwater("access", "key", "list", "--url", url).splitlines()
         after = httpx.get(f"{url}/api/v1/jobs", headers={"authorization": f"Bearer {key}"}).status_code
 
     assert url.startswith("https://")
     assert (me["name"], me["roles"], me["scopes"]) == ("key:ci", ["read"], ["sales*"])
     assert revoked.startswith("revoked ci ")
-    assert sorted((each["name"], each["isRevoked"]) for each in listed) == [("cd", True), ("ci", True)]
+    assert sorted((each["name"], each["isRevoked"]) for each in listed) == [
+        ("cd", True),
+        ("ci", True),
+        ("edge-7", False),
+    ]
+    assert [line.split("  ")[1:] for line in sorted(in_words, key=lambda line: line.split("  ")[1])] == [
+        ["cd", "read", "*", "revoked"],
+        ["ci", "read", "sales*", "revoked"],
+        ["edge-7", "ingest", "edge-7", "node 0b1c"],
+    ]
     assert other["secret"].startswith("hw_")
     assert (gone["name"], gone["isRevoked"]) == ("cd", True)
     assert after == 401
