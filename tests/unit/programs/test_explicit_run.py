@@ -216,6 +216,18 @@ def test_a_program_that_may_start_no_thread_runs_on_and_its_events_wait_for_the_
     ]
 
 
+def test_a_program_that_may_start_threads_again_tells_all_that_waited(told: Path) -> None:
+    text = f"""{NO_THREADS}
+with headwater.run('load', file=FILE) as run:
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    threading.stack_size(0)
+    run.running()
+"""
+    printed(text, told)
+
+    assert states(told) == ["START", "RUNNING", "COMPLETE"]
+
+
 def test_a_program_that_may_start_no_thread_dies_of_sigterm_all_the_same(told: Path) -> None:
     status = status_after_sigterm(f"{NO_THREADS}\nwith headwater.run('load', file=FILE): WAIT", told)
 
