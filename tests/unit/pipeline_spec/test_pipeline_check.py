@@ -309,6 +309,8 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 YAML = {
     "": "1:1: expected a mapping with name, namespace, input and output, found nothing",
     "- a\n": "1:1: expected a mapping with name, namespace, input and output, found a list",
+    "input: [${IN}/a.csv]\n": "1:10: not YAML: while parsing a flow sequence, expected ',' or ']', but got '{';"
+    " within [] and {} a text with ${…} stands in quotes",
     "name: [a\nb: c\n": "2:2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':'",
     "name: a\n---\nname: b\n": "2:1: expected one document, found a second one",
     "name: *a\n": "1:7: name: expected an alias of something before it",

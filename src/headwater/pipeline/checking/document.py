@@ -152,6 +152,8 @@ class _Builder:
             found = error.problem_mark or error.context_mark
             mark = self._mark(found.index) if found else Mark(1, 1)
             what = ", ".join(part for part in (error.context, error.problem) if part)
+            if found and self._text[: found.index + 1].endswith("${"):
+                what += "; within [] and {} a text with ${…} stands in quotes"
             raise _Unreadable(Problem(mark, (), f"not YAML: {what}")) from error
         except yaml.reader.ReaderError as error:
             what = f"character U+{int(error.character):04X} is not allowed"
