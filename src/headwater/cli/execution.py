@@ -78,7 +78,7 @@ def _told(each: Mapping[str, Any]) -> Iterator[str]:
     yield execution_line(each)
     if each["error"]:
         yield f"  error     {each['error']}"
-    counters = ", ".join(f"{key} {value}" for key, value in each["counters"].items())
+    counters = ", ".join(f"{key} {value}" for key, value in each["counters"].items() if value is not None)
     yield f"  counters  {counters or 'none'}"
     health = each["health"]
     delivered = ", ".join(f"{count} by {transport}" for transport, count in health["delivered"].items())

@@ -53,7 +53,9 @@ def left_running(agent: RealAgent, *run_ids: str, state: State = "running") -> N
         job = store.deploy("edge", "orders", pipeline, SEEN, None)
         for run_id in run_ids:
             one = Execution(run_id=run_id, job_id=job.id, version=1, trigger="deploy", created_at=SEEN)
-            running = replace(one, state=state, started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7})
+            running = replace(
+                one, state=state, started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7, "bytesOut": None}
+            )
             store.record(SEEN, running)
 
 
@@ -89,6 +91,7 @@ def test_a_job_is_described_in_lines_and_said_to_be_stopped_once(agent: RealAgen
 
     described = agent.command("job", "describe", "orders").splitlines()
     history = agent.command("job", "history", "orders").splitlines()
+    counted = agent.command("execution", "describe", run_id).splitlines()[1]
 
     execution = f"{run_id}  edge/orders  version 1  stopped  deploy  2026-05-22T14:23:11.250Z"
     assert described == [
@@ -98,6 +101,7 @@ def test_a_job_is_described_in_lines_and_said_to_be_stopped_once(agent: RealAgen
         f"  newest: {execution}",
     ]
     assert history == ["version 1  deployed 2026-05-22T14:23:11.250Z", execution]
+    assert counted == "  counters  recordsOut 7"  # what nobody counted is not told
 
 
 def test_a_post_that_offers_http_2_is_taken_with_its_body(agent: RealAgent) -> None:
