@@ -104,6 +104,15 @@ def test_a_block_whose_task_is_cancelled_is_aborted(told: Path) -> None:
     assert stop_reasons(told) == ["cancelled"]
 
 
+@pytest.fixture
+def takes_ctrl_c() -> Iterator[None]:
+    """Python's own handler, which a process does not have that was started in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("takes_ctrl_c")
 def test_ctrl_c_aborts_a_block_of_asyncio(told: Path) -> None:
     async def work() -> None:
         with headwater.run("load", file=told):
