@@ -64,6 +64,18 @@ def test_what_a_run_added_to_the_graph_came(client: TestClient) -> None:
     assert answer["changes"][0]["event"]["eventTime"] == f"{TUESDAY}T10:00:00.000Z"
 
 
+def test_what_came_at_a_time_that_an_answer_shows_came_by_then(client: TestClient) -> None:
+    fine = at(MONDAY, "first", outputs=[dataset("raw")]) | {"eventTime": f"{MONDAY}T10:00:00.123456Z"}
+    post(client, at(MONDAY, "before"), fine)
+    before, then = f"{MONDAY}T10:00:00.122Z", f"{MONDAY}T10:00:00.123Z"
+
+    came, since = (get(client, f"/api/v1/diff?from={times}") for times in (f"{before}&to={then}", then))
+
+    assert ("came", "dataset", "dataset:lake:raw") in changes_of(came)
+    assert changes_of(since) == []
+    assert (came["from"]["asOf"], came["to"]["asOf"]) == (before, then)
+
+
 @pytest.mark.parametrize("about", ["", "&nodeId=dataset:lake:mart", "&nodeId=dataset:lake:raw"])
 def test_a_column_came_from_where_a_name_that_was_quarantined_has_a_place_since(client: TestClient, about: str) -> None:
     nowhere = {"namespace": "", "name": "nowhere"}

@@ -160,6 +160,17 @@ def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClie
     assert [each["subject"]["version"] for each in ask(client, logSize="2")] == [2]
 
 
+def test_the_list_between_the_times_of_a_change_as_the_answer_shows_them_holds_it(client: TestClient) -> None:
+    fine = version(2, 9, id="long") | {"eventTime": "2026-05-22T09:00:00.123456Z"}
+    post(client, version(1, 8, id="int"), fine)
+    at = ask(client)[0]["at"]
+
+    found = ask(client, **{"from": at, "to": at})
+
+    assert at == "2026-05-22T09:00:00.123Z"
+    assert [each["subject"]["version"] for each in found] == [2]
+
+
 def test_a_time_that_ends_before_it_begins_is_refused(client: TestClient) -> None:
     answer = client.get("/api/v1/drift?from=2026-05-22T10:00:00Z&to=2026-05-22T09:00:00Z")
 

@@ -467,7 +467,36 @@ def test_a_time_may_be_written_with_any_offset_or_in_milliseconds(tmp_path: Path
         answer = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
 
     assert answer.json()["state"] == "RUNNING"
-    assert answer.headers["headwater-as-of"] == "2026-05-22T14:10:00.000000Z"
+    assert answer.headers["headwater-as-of"] == "2026-05-22T14:10:00.000Z"
+
+
+_FINE = "2026-05-22T14:10:00.123"
+"""The millisecond of an event that tells its time to the microsecond, as answers show it."""
+
+
+@pytest.mark.parametrize("as_of", [f"{_FINE}Z", "2026-05-22T16:10:00,123%2B02:00", "1779459000123"])
+def test_a_time_that_an_answer_shows_takes_in_the_event_that_it_is_of(tmp_path: Path, as_of: str) -> None:
+    later = event(run={"runId": "later"}, eventTime="2026-05-22T14:10:00.124Z")
+    log = [json.dumps(each).encode() for each in (event(eventTime=f"{_FINE}456Z"), later)]
+    with served(tmp_path) as client:
+        _send(client, log)
+
+        answer = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
+        past = _comparable(read_everything(client, asOf=as_of.replace("%2B", "+")))
+
+    assert answer.json()["startedAt"] == f"{_FINE}Z"
+    assert answer.headers["headwater-as-of"] == f"{_FINE}Z"
+    assert past == _answers(log[:1], {"asOf": as_of.replace("%2B", "+")})
+
+
+@pytest.mark.parametrize("as_of", [f"{_FINE}455Z", f"{_FINE}4Z", f"{_FINE}000Z", "2026-05-22T14:10:00.122Z"])
+def test_a_time_that_is_finer_than_a_millisecond_or_before_it_means_itself(tmp_path: Path, as_of: str) -> None:
+    with served(tmp_path) as client:
+        post(client, event(eventTime=f"{_FINE}456Z"))
+
+        status = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}").status_code
+
+    assert status == 404
 
 
 @pytest.mark.parametrize(
@@ -550,7 +579,7 @@ def test_what_was_not_there_yet_is_not_found_as_of_then(tmp_path: Path) -> None:
         answer = client.get("/api/v1/namespaces/etl/jobs/later?asOf=2026-05-22T14:19:00Z")
 
     assert answer.status_code == 404
-    assert answer.headers["headwater-as-of"] == "2026-05-22T14:19:00.000000Z"
+    assert answer.headers["headwater-as-of"] == "2026-05-22T14:19:00.000Z"
 
 
 def test_a_log_size_that_was_answered_stays_as_it_was(tmp_path: Path) -> None:

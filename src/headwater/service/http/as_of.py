@@ -13,6 +13,8 @@ from headwater.model.times import EPOCH, microseconds, read_time
 from headwater.service.http.answers import iso
 
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+_FINER: Final = re.compile(r"[.,]\d{4}", re.ASCII)
+"""Of a time that says more than its millisecond."""
 _LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
 """In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
 EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
@@ -56,24 +58,39 @@ def time_us(text: object) -> object:
     raise PydanticCustomError("time", EXPECTED)
 
 
+def until_us(text: object) -> object:
+    """The last microsecond that is within the time: answers show times to the millisecond, and events have finer ones.
+
+    >>> until_us("2025-03-01T10:00:00.123Z"), until_us("2025-03-01T10:00:00.123000Z")
+    (1740823200123999, 1740823200123000)
+    """
+    read = time_us(text)
+    is_whole = isinstance(text, str) and isinstance(read, int) and _FINER.search(text) is None
+    return read + 999 if is_whole else read
+
+
 def with_lost_plus(text: str) -> str:
     """The text with the plus sign before its offset, for which a query has a space."""
     return _LOST_PLUS.sub("+", text)
 
 
 def written(time_us: int) -> str:
-    """A time to the microsecond, so that it means the same when it is sent back."""
-    return iso(time_us, "microseconds")
+    """A bound as `until_us` reads it: to the microsecond, or as the millisecond that it takes in whole.
+
+    >>> written(1_740_823_200_123_999), written(1_740_823_200_123_000)
+    ('2025-03-01T10:00:00.123Z', '2025-03-01T10:00:00.123000Z')
+    """
+    return iso(time_us, "milliseconds" if time_us % 1_000 == 999 else "microseconds")
 
 
 AsOfTime = Annotated[
     int | None,
-    BeforeValidator(time_us),
+    BeforeValidator(until_us),
     WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
     Query(
         alias="asOf",
         description="Answer as if only the events until this time had happened: a time with its zone, or milliseconds "
-        "since 1970. By the time that events give themselves, not by when they came.",
+        "since 1970, the whole of its last millisecond. By the time that events give themselves, not by when they came.",
     ),
 ]
 LogSize = Annotated[
@@ -106,7 +123,7 @@ def end_of_comparison(name: str, text: str, log_size: int) -> AsOf:
             raise InvalidInputError(f"query param {name}: {text} is beyond the log, which ends at log:{log_size}")
         return AsOf(log_size=int(size[1]))
     try:
-        read = time_us(text)
+        read = until_us(text)
     except PydanticCustomError as fault:
         raise InvalidInputError(f"query param {name} cannot be read: {EXPECTED}, or log:N") from fault
     assert isinstance(read, int)  # noqa: S101  as it does for every text

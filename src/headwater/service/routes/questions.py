@@ -20,6 +20,7 @@ from headwater.service.routes.parameters import (
     SMALL,
     WRONG,
     At,
+    LastTime,
     Limit,
     NodeId,
     Offset,
@@ -40,7 +41,7 @@ router = APIRouter(prefix=API, tags=["questions"], route_class=KnownQuery)
 
 Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
 Since = Annotated[Time, Query(alias="from", description=f"Only what was told of then or later: {A_TIME}")]
-Until = Annotated[Time, Query(alias="to", description=f"Only what was told of until then: {A_TIME}")]
+Until = Annotated[LastTime, Query(alias="to", description=f"Only what was told of until then: {A_TIME}")]
 
 
 @router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
