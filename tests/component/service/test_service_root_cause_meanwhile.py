@@ -140,6 +140,26 @@ def test_a_run_that_failed_and_was_tried_again_soon_is_made_good(client: TestCli
     assert "failed-run" not in [each["kind"] for each in ask(client)["findings"]]
 
 
+@pytest.mark.parametrize(
+    ("nominal", "found"),
+    [((BAD, BAD + 1), True), ((BAD, BAD), False), ((BAD, None), False), ((BAD, BAD + 1, BAD), False)],
+)
+def test_a_run_for_another_time_is_no_second_try_however_soon_it_began(
+    client: TestClient, nominal: tuple[int | None, ...], found: bool
+) -> None:
+    late, *soon = ({} if each is None else {"nominalTime": facet(nominalStartTime=at_hour(each))} for each in nominal)
+    events = all_of((BAD, {"state": "FAIL"}))
+    for each in events:
+        if each["run"]["runId"] == f"load-{BAD}":
+            each["run"]["facets"] = late
+    for place, facets in enumerate(soon):
+        begun = BAD + 0.2 + place / 10
+        events += ran("load", begun, [read("source")], [written("raw", 1000)], run_facets=facets)
+    batch(client, events)
+
+    assert ("failed-run" in [each["kind"] for each in ask(client)["findings"]]) == found
+
+
 def test_as_few_rows_as_at_that_hour_of_the_day_before_are_usual(client: TestClient) -> None:
     nights = [day * DAY + hour for day in range(DAYS) for hour in range(5)]
     batch(client, all_of(*((hour, {"rows": 100 - hour % 7}) for hour in nights)))

@@ -24,8 +24,8 @@ class History(Protocol):
         Either those that failed or those that went well; where very many ran then, the newest of these only.
         """
 
-    def begun_next(self, job: JobId, at_us: int) -> Outline | None:
-        """The first run of a job to begin then or later, of those that spoke themselves."""
+    def begun_since(self, job: JobId, at_us: int) -> Iterator[Outline]:
+        """The runs of a job that spoke themselves and began then or later, the first of them first."""
 
     def record(self, run_id: str) -> Record:
         """A run that `runs_of` told of, with its facets."""

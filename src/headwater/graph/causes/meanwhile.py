@@ -56,22 +56,29 @@ def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iter
 def _not_tried_again(history: History, failed: Sequence[Outline]) -> Iterator[Outline]:
     """Those for which no other run of the job was begun; one that came when its turn was is no such.
 
-    Of a job without a rhythm the next run is taken for such a one.
+    Neither is one that tells another nominal time. Of a job without a rhythm the next run is taken for such a one.
     """
     if not failed:
         return
     usual = usual_us(ends_us(run for run in history.runs_of(failed[0].job) if run.state == "COMPLETED"))
     for run in failed:
-        if usual is not None and not _was_tried_again(history, run, usual):
+        if not _was_tried_again(history, run, usual):
             yield run
 
 
-def _was_tried_again(history: History, failed: Outline, usual: float) -> bool:
-    then = history.begun_next(failed.job, failed.ended_us or failed.last_us)
-    if then is None:
-        return False
+def _was_tried_again(history: History, failed: Outline, usual: float | None) -> bool:
+    since = history.begun_since(failed.job, failed.ended_us or failed.last_us)
+    then = next((run for run in islice(since, MOST) if not _are_for_other_times(history, failed, run)), None)
+    if then is None or usual is None:
+        return then is not None
     is_part_too = failed.parent_run is not None and then.parent_run == failed.parent_run
     return is_part_too or then.started_us - failed.started_us < _TRIED_AGAIN_WITHIN * usual
+
+
+def _are_for_other_times(history: History, one: Outline, other: Outline) -> bool:
+    """Whether a scheduler began the two for different times, as far as both tell."""
+    times = {history.record(run.run_id).nominal_us for run in (one, other)}
+    return None not in times and len(times) > 1
 
 
 def share_left(visit: Visit, history: History) -> float:

@@ -26,12 +26,14 @@ from headwater.model.facets.quality import (
 from headwater.model.facets.run import (
     ErrorMessageFacet,
     ExecutionParametersFacet,
+    NominalTimeFacet,
     ProcessingEngineFacet,
     SparkExceptionFacet,
 )
 from headwater.model.facets.view import View
 from headwater.model.facts import TERMINAL_STATES, RunState
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import microseconds
 
 ViewT = TypeVar("ViewT", bound=View)
 ItemT = TypeVar("ItemT")
@@ -185,6 +187,8 @@ class Record:
     """The event that told of it first."""
     tests: tuple[Tested, ...] = ()
     """Its tests, of each what it told last, by name."""
+    nominal_us: int | None = None
+    """The time that it is for, as a scheduler tells it, in microseconds since 1970: not when it ran."""
 
     def view(self, kind: type[ViewT]) -> Said[ViewT] | None:
         """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
@@ -207,7 +211,7 @@ def record_of(
     of_run, of_job, ends = _Heard(), _Heard(), dict[tuple[Direction, DatasetId], _HeardOfEnd]()
     in_order = sorted(told, key=lambda each: each.event.stamp)
     for event, ref in in_order:
-        of_run.hear(_OF_RUN, event.run_facets, ref)
+        of_run.hear((*_OF_RUN, NominalTimeFacet), event.run_facets, ref)
         of_job.hear(_OF_RUN, event.job_facets, ref)
         sides: tuple[tuple[Direction, tuple[DatasetRef, ...]], ...] = (
             ("input", event.inputs),
@@ -226,7 +230,14 @@ def record_of(
         next(reversed(terminal or [ref for _, ref in in_order]), None),
         next((ref for _, ref in in_order), None),
         tuple(_tests(in_order, readings)),
+        _nominal_us(of_run, readings),
     )
+
+
+def _nominal_us(of_run: "_Heard", readings: Readings) -> int | None:
+    said = of_run.read(NominalTimeFacet, readings)
+    start = None if said is None else said.view.start
+    return None if start is None else microseconds(start)
 
 
 def _tests(in_order: Iterable[Told], readings: Readings) -> Iterator[Tested]:

@@ -65,8 +65,9 @@ def until_us(text: object) -> object:
     (1740823200123999, 1740823200123000)
     """
     read = time_us(text)
-    is_whole = isinstance(text, str) and isinstance(read, int) and _FINER.search(text) is None
-    return read + 999 if is_whole else read
+    if isinstance(read, int) and isinstance(text, str) and _FINER.search(text) is None:
+        return read + 999
+    return read
 
 
 def with_lost_plus(text: str) -> str:
@@ -89,8 +90,8 @@ AsOfTime = Annotated[
     WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
     Query(
         alias="asOf",
-        description="Answer as if only the events until this time had happened: a time with its zone, or milliseconds "
-        "since 1970, the whole of its last millisecond. By the time that events give themselves, not by when they came.",
+        description="Answer as if only the events until this time, to the millisecond, had happened: a time with its "
+        "zone, or milliseconds since 1970. By the time that events give themselves, not by when they came.",
     ),
 ]
 LogSize = Annotated[

@@ -307,12 +307,11 @@ class KnownHistory:
             return False
         return end.event_type in _FAILED_ENDS if has_failed else end.event_type == "COMPLETE"
 
-    def begun_next(self, job: JobId, at_us: int) -> Outline | None:
-        """As in `History`."""
+    def begun_since(self, job: JobId, at_us: int) -> Iterator[Outline]:
+        """As in `History`, read lazily."""
         done = self._knowledge.activity(job)
         since = len(done.runs) - len(done.begun_by(at_us - 1, self._began_us))
-        newer = (self.outline(done.runs[place]) for place in reversed(range(since)))
-        return next(filter(None, newer), None)
+        return filter(None, (self.outline(done.runs[place]) for place in reversed(range(since))))
 
     def _began_us(self, run_id: str) -> int:
         run = self._graph.runs.get(run_id)
