@@ -52,6 +52,29 @@ def test_a_batch_of_more_events_than_may_wait_at_once_is_taken_whole(tmp_path: P
     assert answer.json()["summary"]["successful"] == MAX_WAITING + 500
 
 
+@pytest.mark.parametrize("name", ["x-ndjson", "ndjson", "jsonl", "JSONLines; charset=utf-8"])
+def test_one_event_a_line_goes_by_each_of_the_names_that_programs_give_it(tmp_path: Path, name: str) -> None:
+    lines = b"\n".join(json.dumps(run(number)).encode() for number in range(2))
+    with served(tmp_path) as client:
+        headers = {"content-type": f"application/{name}"}
+
+        answer = client.post("/api/v1/lineage/batch", content=lines, headers=headers)
+
+    assert answer.json()["summary"]["successful"] == 2
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
+def test_lines_by_another_name_are_told_what_to_send(tmp_path: Path, kind: str) -> None:
+    with served(tmp_path) as client:
+        answer = client.post("/api/v1/lineage/batch", content=b" {}\n{}", headers={"content-type": kind})
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == (
+        "batch: expected '[' at character 1: send a JSON array of events, or one event a line with the content type "
+        "application/x-ndjson"
+    )
+
+
 def test_the_bytes_of_each_element_are_kept_as_they_stand(tmp_path: Path) -> None:
     odd = json.dumps(run(0), indent=1).replace("run-0", "run-\\u0030 é").encode()
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:

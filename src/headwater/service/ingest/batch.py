@@ -22,6 +22,9 @@ NDJSON: Final = "application/x-ndjson"
 _MOST: Final = 140_000
 """Elements, more than there is room for events in a body: the least takes 121 bytes. What is told of each takes 5 kB of
 memory, so 16 MB of zeros took all that there was."""
+_LINES: Final = frozenset({NDJSON, "application/ndjson", "application/jsonl", "application/jsonlines"})
+"""What programs call one event a line: none of these names is registered."""
+_TO_SEND: Final = f"send a JSON array of events, or one event a line with the content type {NDJSON}"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = JSONDecoder(parse_int=str)  # only ends of values count, and `int` refuses more than 4,300 digits
 
@@ -32,10 +35,10 @@ def events_in(body: bytes, content_type: str) -> list[bytes]:
     Lines are not looked into; one that is no JSON fails for itself. Empty lines do not count.
 
     Raises:
-        MalformedJsonError: no JSON array; the message gives the position.
+        MalformedJsonError: no JSON array; the message gives the position, and of what is none at all says what to send.
         HTTPException: 413 for more elements than there could be events.
     """
-    if content_type.partition(";")[0].strip().lower() == NDJSON:
+    if content_type.partition(";")[0].strip().lower() in _LINES:
         return _not_too_many(line for line in body.split(b"\n") if line and not line.isspace())
     return _rewritten(body) or _not_too_many(_elements(body))
 
@@ -63,7 +66,9 @@ def _elements(body: bytes) -> Iterator[bytes]:
         text = body.decode()
     except UnicodeDecodeError as fault:
         raise MalformedJsonError(f"batch: not UTF-8 at byte {fault.start}") from None
-    place = _expect(text, 0, "[")
+    if not text.startswith("[", begin := _after_space(text, 0)):
+        raise MalformedJsonError(f"batch: expected '[' at character {begin}: {_TO_SEND}")
+    place = _after_space(text, begin + 1)
     is_more = not text.startswith("]", place)
     while is_more:
         end = _end_of_value(text, place)
