@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from headwater.cli.json_output import AnswerOption
-from headwater.cli.printed import Line, unbroken_console
+from headwater.cli.printed import Line, so_many, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 from headwater.graph.coverage import GapKind
@@ -71,10 +71,11 @@ def coverage(
 
 def _print(console: Console, answer: Answer) -> None:
     total, signed = answer["total"], answer["total"]["signatures"]
-    console.print(Line(f"{total['jobs']} jobs, {total['runs']} runs, {total['datasets']} datasets", style="bold"))
+    counts = (so_many(total[f"{what}s"], what) for what in ("job", "run", "dataset"))
+    console.print(Line(", ".join(counts), style="bold"))
     kinds = ("verified", "unsigned", "unknownKey", "tampered", "malformed")
-    told = [f"{signed[kind]} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
-    console.print(Line(f"{signed['events']} events: {', '.join(told) or 'none'}"))
+    told = [f"{signed[kind]:,} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
+    console.print(Line(f"{so_many(signed['events'], 'event')}: {', '.join(told) or 'none'}"))
     _print_nodes(console, answer["nodes"])
     for kind, heading in _HEADINGS.items():
         gaps = [gap for gap in answer["gaps"] if gap["kind"] == kind]
@@ -88,12 +89,11 @@ def _print(console: Console, answer: Answer) -> None:
     is_empty = not (found or signed["events"] or any(total[count] for count in ("jobs", "runs", "datasets")))
     none = "no event is known, so no gap either" if is_empty else "no gap is known"
     console.print()
-    console.print(Line(f"{shown} of {found} gaps" if found else none, style="bold"))
+    console.print(Line(f"{shown:,} of {so_many(found, 'gap')}" if found else none, style="bold"))
 
 
 def _print_nodes(console: Console, nodes: Answer) -> None:
     if not nodes["nodes"]:
         return
-    told = [f"{nodes['troubles'][kind]} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
-    how_many = "1 node" if nodes["nodes"] == 1 else f"{nodes['nodes']} nodes"
-    console.print(Line(f"{how_many}: {', '.join(told) or 'every record is whole'}"))
+    told = [f"{nodes['troubles'][kind]:,} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
+    console.print(Line(f"{so_many(nodes['nodes'], 'node')}: {', '.join(told) or 'every record is whole'}"))

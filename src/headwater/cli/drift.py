@@ -9,7 +9,7 @@ from rich.console import Console
 
 from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find
-from headwater.cli.printed import Line, unbroken_console
+from headwater.cli.printed import Line, so_many, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 from headwater.errors import InvalidNameError
@@ -73,7 +73,7 @@ def _print(console: Console, answer: Answer) -> None:
     shown, found = len(answer["drift"]), answer["totalCount"]
     if found:
         console.print()
-    console.print(Line(f"{shown} of {found} changes" if found else "no schema changed", style="bold"))
+    console.print(Line(f"{shown:,} of {so_many(found, 'change')}" if found else "no schema changed", style="bold"))
 
 
 def _by(each: Answer) -> Line:
@@ -96,4 +96,4 @@ def _change(change: Answer) -> Line:
 
 
 def _counted(reaches: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {kind if count != 1 else kind[:-1]}" for kind, count in reaches.items() if count)
+    return ", ".join(so_many(count, kind.removesuffix("s")) for kind, count in reaches.items() if count)

@@ -28,7 +28,7 @@ def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, 
         if not count or node in said:
             node, count = f"columns-{len(said)}:{dataset}", len(columns)
         labels[node] = walked.labels[dataset]
-        said[node] = Line(f"  {count} columns", style="dim").append(notes.get(columns[0], Line()))
+        said[node] = Line(f"  {count:,} columns", style="dim").append(notes.get(columns[0], Line()))
         stands_for |= dict.fromkeys(columns, node)
     ends = {each: stands_for.get(each, each) for each in walked.hops}
     steps = dict.fromkeys(

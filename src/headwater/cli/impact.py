@@ -89,9 +89,18 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
 
 
 def _to_mend(reached: Sequence[Answer]) -> list[Answer]:
-    """What breaks by itself: the jobs, which are what people mend; where no job is known, all else."""
+    """What breaks by itself: the jobs, which are what people mend; where no job is known, all else, each once.
+
+    A dataset that breaks as a column of it does is told of with that.
+    """
     breaking = [each for each in reached if each["effect"] == "breaks"]
-    return [each for each in breaking if each["type"] == "JOB"] or breaking
+    said = {_said_of(each) for each in breaking if each["type"] == "DATASET_FIELD"}
+    jobs = [each for each in breaking if each["type"] == "JOB"]
+    return jobs or [each for each in breaking if each["type"] != "DATASET" or _said_of(each) not in said]
+
+
+def _said_of(reached: Answer) -> tuple[str, str, str]:
+    return reached["namespace"], reached["name"], reached["reason"]
 
 
 def _is_guess(reached: Answer) -> bool:

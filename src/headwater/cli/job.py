@@ -15,7 +15,7 @@ from headwater.cli.agent_client import (
     found_job,
 )
 from headwater.cli.execution import with_trouble
-from headwater.cli.printed import lines_of, say
+from headwater.cli.printed import lines_of, say, so_many
 from headwater.cli.run import overrides
 from headwater.cli.said import bare_run
 from headwater.cli.who import who
@@ -66,7 +66,7 @@ def list_jobs(json_output: JsonOption = False) -> None:
         return
     for each in answer:
         say(*lines_of([_line(each)]))
-    say(f"{len(answer)} job{'' if len(answer) == 1 else 's'}")
+    say(so_many(len(answer), "job"))
 
 
 @job.command()

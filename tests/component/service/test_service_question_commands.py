@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.errors import InvalidNameError
-from tests.support.app import Body, dataset, facet
+from tests.support.app import Body, dataset, event, facet
 from tests.support.days import days, read, run
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 from tests.support.service import running
@@ -210,6 +210,22 @@ def test_where_everything_breaks_impact_says_all(url: str) -> None:
     assert any("; all of these break or get no more data" in line for line in lines), lines
 
 
+def test_what_breaks_while_no_job_is_known_is_told_once(url: str) -> None:
+    made = columns([], kept=[{**source("table", "kept", "DIRECT", "IDENTITY"), "namespace": "views"}])
+    view = {"namespace": "views", "name": "view", "facets": {"columnLineage": made}}
+    about = {key: value for key, value in ran("", "", 17, [], []).items() if key in ("eventTime", "producer")}
+    schema_url = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+    derived = {**about, "schemaURL": schema_url, "dataset": view}
+    httpx.post(f"{url}/api/v1/lineage", json=derived).raise_for_status()
+
+    lines = told("impact", "views:table:kept", "--change", "drop", "--url", url, status=1).splitlines()
+
+    assert lines[-2:] == [
+        "breaking: reaches 1 column, 1 dataset and 0 jobs; all of these break or get no more data",
+        "  view:kept takes its value from table:kept (identity): it fails once the column is gone",
+    ]
+
+
 def test_a_column_that_only_column_lineage_tells_of_is_known(url: str) -> None:
     from_target = told_json("trace", "coins:cents", "--url", url)
     from_source = told_json("impact", "notes:dollars", "--url", url)
@@ -397,6 +413,15 @@ def test_coverage_tells_people_the_gaps_by_kind(url: str) -> None:
     assert "datasets without a schema" in lines
     assert any(line.startswith("  dataset:lake:flights_copy  no event tells its columns") for line in lines)
     assert lines[-1] == "4 of 4 gaps"  # the copy twice; stage and mart tell schemas and no columns
+
+
+def test_coverage_counts_one_as_one(url: str) -> None:
+    alone = event(eventType="COMPLETE", job={"namespace": "alone", "name": "one"}, run={"runId": "r-alone"})
+    httpx.post(f"{url}/api/v1/lineage", json=alone).raise_for_status()
+
+    lines = told("coverage", "--namespace", "alone", "--url", url).splitlines()
+
+    assert lines[:2] == ["1 job, 1 run, 0 datasets", "1 event: 1 unsigned"]
 
 
 def test_where_no_event_is_known_coverage_does_not_say_that_all_is_well(url: str) -> None:
