@@ -22,6 +22,7 @@ from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 DELAYS = ("carrier", "avg_delay")
 JOBS_BETWEEN = ("average", "score", "alarm")
+_UNTOLD = ", and no event tells which columns it uses"
 
 
 @pytest.fixture
@@ -58,6 +59,34 @@ def test_a_column_reaches_what_is_made_from_it_and_what_reads_without_saying_whi
     assert answer["counts"] == {"columns": 2, "datasets": 3, "jobs": 4, "breaking": 0, "unknown": 0}
     assert (answer["change"], answer["breaking"]) == (None, None)
     assert answer["summary"] == "reaches 2 columns, 3 datasets and 4 jobs"
+
+
+@pytest.mark.parametrize(
+    ("since", "of_x", "of_y"),
+    [
+        (None, ("breaks", "takes its value from src:x (identity): it fails once the column is gone"), None),
+        ("y", None, ("breaks", "takes its value from src:y (identity): it fails once the column is gone")),
+        ("", ("unknown", f"reads the dataset of src:x{_UNTOLD}"), ("unknown", f"reads the dataset of src:y{_UNTOLD}"))
+    ],
+)  # fmt: skip
+def test_of_a_job_whose_target_is_deleted_counts_what_it_told_of_that_where_nothing_else_does(
+    client: TestClient, since: str | None, of_x: tuple[str, str] | None, of_y: tuple[str, str] | None
+) -> None:
+    def made(target: str, column: str) -> Body:
+        told = columns([], a=[source("src", column, "DIRECT", "IDENTITY")])
+        return dataset(target, **({"columnLineage": told} if column else {}))
+
+    read = dataset("src", schema=schema(x="int", y="int"))
+    post(client, ran("mint", "r-before", 20, [read], [made("t", "x")]))
+    if since is not None:
+        post(client, ran("mint", "r-since", 21, [read], [made("t2", since)]))
+    assert client.delete("/api/v1/namespaces/lake/datasets/t").status_code == 200
+
+    def told_of(column: str) -> tuple[str, str] | None:
+        reached = ask(client, nodeId="dataset:lake:src", column=column, change="drop")["reached"]
+        return next(((each["effect"], each["reason"]) for each in reached if each["id"] == "job:etl:mint"), None)
+
+    assert (told_of("x"), told_of("y")) == (of_x, of_y)
 
 
 def test_thousands_are_told_as_other_sentences_tell_them(client: TestClient) -> None:

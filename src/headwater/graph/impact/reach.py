@@ -208,9 +208,21 @@ class _Walk:
         for job in sorted(self._flow.readers(name)):
             used = self._flow.used_by(job).get(name)
             if used is None and job not in told:
-                self._take(Step(fronts[0], self._job(job), None, (job,), self._flow.using(name, None, (job,))))
+                self._go_to_reader(name, job, touched)
             for edge, facets in (used or {}).items():
                 self._go_to_user(job, edge, self._flow.using_itself(name, job, facets), touched, is_told=job in told)
+
+    def _go_to_reader(self, name: DatasetId, job: JobId, touched: "_Touched") -> None:
+        """Take the steps to a job of which nothing leads on: what it made is deleted, or nobody told of columns."""
+        place, using = self._job(job), self._flow.using(name, None, (job,))
+        deleted = self._flow.told_of_deleted(name, job)
+        for between in deleted:
+            for column, edges in between.edges_from(touched.numbers):
+                for edge, _ in edges:
+                    for origin in touched.origins(column):
+                        self._take(Step(origin, place, edge, (job,), using))
+        if not deleted:
+            self._take(Step(touched.first, place, None, (job,), using))
 
     def _go_to_user(
         self, job: JobId, edge: ColumnEdge, using: UsingItself, touched: "_Touched", *, is_told: bool
@@ -330,6 +342,7 @@ class Flow:
         self.using_itself = partial(_using_itself, uses, self.using)
         told_of = told_into(graph, uses.told)
         self.onward = cache(partial(_onward_from, graph, told_of, self.readers))
+        self.told_of_deleted = partial(_told_of_deleted, graph, told_of)
         self.handed_on = partial(_handed_on, graph, told_of)
 
 
@@ -355,6 +368,17 @@ def _handed_on(
         written = filter(graph.shows, {graph.shown(target) for target in graph.jobs[job].writes})
         untold = sorted(target for target in written if _untold(graph, told_of(target).told_of, (job,)))
         yield job, untold, HandedOver(None if seen is None else seen.last_us)
+
+
+def _told_of_deleted(
+    graph: Graph, told_of: Callable[[DatasetId], Told], source: DatasetId, job: JobId
+) -> Sequence[ToldBetween]:
+    """How a job told to have made deleted datasets from the source; nothing where it did not tell of all it makes."""
+    targets = {graph.shown(target) for target in graph.jobs[job].writes}
+    told = [told_of(target) for target in sorted(targets) if target.is_complete]
+    if any(_untold(graph, each.told_of, (job,)) for each in told):
+        return ()
+    return [between for each in told if (between := each.between(graph, source)) is not None]
 
 
 def _onward_from(
