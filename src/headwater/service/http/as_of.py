@@ -75,6 +75,11 @@ def with_lost_plus(text: str) -> str:
     return _LOST_PLUS.sub("+", text)
 
 
+def begin_us(until_us: int) -> int:
+    """When a bound begins to hold: of one that takes in a whole millisecond the first microsecond, else itself."""
+    return until_us - 999 if until_us % 1_000 == 999 else until_us
+
+
 def written(time_us: int) -> str:
     """A bound as `until_us` reads it: to the microsecond, or as the millisecond that it takes in whole.
 

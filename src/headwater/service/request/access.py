@@ -15,7 +15,7 @@ from headwater.errors import HeadwaterError
 from headwater.model.facts import Fact
 from headwater.service.ahead import Ahead, in_turns
 from headwater.service.feed.feed import Feed
-from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, written
+from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, begin_us, written
 from headwater.service.ingest.intake import Intake
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
@@ -129,7 +129,7 @@ Until = Annotated[Callable[[int], Replaying], Depends(_until)]
 
 async def _now(request: Request, _: Known, as_of: AsOfTime = None) -> int:
     if as_of is not None:
-        return as_of
+        return begin_us(as_of)
     now_us, said = service_of(request).intake.now_us(), request.scope[_SAID]
     says_as_of(request, said._replace(time_us=max(now_us, said.time_us or now_us)))  # not before an event that counts
     return now_us
