@@ -8,10 +8,11 @@ import typer
 from rich.console import Console
 
 from headwater.cli.json_output import AnswerOption
-from headwater.cli.printed import Line, so_many, unbroken_console
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 from headwater.graph.coverage import GapKind
+from headwater.model.words import so_many
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/coverage`, or a part of it."""

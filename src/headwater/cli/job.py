@@ -15,10 +15,11 @@ from headwater.cli.agent_client import (
     found_job,
 )
 from headwater.cli.execution import with_trouble
-from headwater.cli.printed import lines_of, say, so_many
+from headwater.cli.printed import lines_of, say
 from headwater.cli.run import overrides
 from headwater.cli.said import bare_run
 from headwater.cli.who import who
+from headwater.model.words import so_many
 from headwater.pipeline.check import read_source
 
 job = typer.Typer(name="job", help="Pipelines that the agent of this machine runs.", no_args_is_help=True)

@@ -32,15 +32,6 @@ def say(*lines: str, err: bool = False) -> None:
         typer.echo(harmless(line), err=err)
 
 
-def so_many(count: int, what: str) -> str:
-    """How many there are of what a word says in the singular.
-
-    >>> so_many(1, "job"), so_many(1_000, "job")
-    ('1 job', '1,000 jobs')
-    """
-    return f"{count:,} {what}{'s' * (count != 1)}"
-
-
 class Line(Text):
     """One line in colours, for a console."""
 

@@ -12,6 +12,7 @@ from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet, UnknownSourceAttributeFacet
 from headwater.model.facts import STRENGTH, TERMINAL_STATES, Quarantined, RunFacet
 from headwater.model.names import DatasetId, JobId, readings
+from headwater.model.words import so_many
 
 GapKind = Literal[
     "quarantined-name",
@@ -165,8 +166,7 @@ def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
         return  # as nearly everywhere; also where it writes nothing
     for target, edge in graph.writes(job).items():
         if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
-            sources = f"{len(made_from):,} dataset{'s' * (len(made_from) != 1)}"
-            words = f"{job.name} makes it from {sources}, and no event tells of columns"
+            words = f"{job.name} makes it from {so_many(len(made_from), 'dataset')}, and no event tells of columns"
             related = (job.node_id, *sorted(name.node_id for name in made_from))
             yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
 

@@ -27,7 +27,7 @@ Names:
     sources       where a facet says that data comes from
     catalogs      kinds of catalogs
     run_ids       ids of runs
-    words         what people are asked for in their own words
+    words         words for people, and what they are asked for in their own
 
 What single producers mean by their events:
 

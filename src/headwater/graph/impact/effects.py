@@ -14,6 +14,7 @@ from headwater.graph.impact.change import Change, fit
 from headwater.graph.impact.reach import USES, Place, Reach, Step, Use
 from headwater.graph.impact.uses import Since
 from headwater.model.names import DatasetId
+from headwater.model.words import so_many
 
 Effect = Literal["unharmed", "changed", "unknown", "starved", "breaks"]
 _Finding = tuple[Effect, str]
@@ -75,9 +76,8 @@ class Verdict(NamedTuple):
         """What befalls the place, in a sentence; times are `written`, from microseconds since 1970."""
         if self.since is not None:
             last_us, runs, is_outlived = self.since
-            later = "1 run since" if runs == 1 else f"{runs:,} runs since"
             said = _WITHOUT[is_outlived][runs == 1]
-            return f"{_use(self.step)}, as was told until {written(last_us)}: {later} {said}"
+            return f"{_use(self.step)}, as was told until {written(last_us)}: {so_many(runs, 'run')} since {said}"
         return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
 
     def outlived(self) -> Generator[None, None, "Verdict"]:

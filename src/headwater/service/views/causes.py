@@ -14,6 +14,7 @@ from headwater.graph.causes.trail import Start, Trail
 from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
 from headwater.graph.causes.writers import read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
+from headwater.model.words import so_many
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.history import KnownHistory
@@ -183,7 +184,7 @@ def _summary(ranked: tuple[Cause, ...], trail: Trail) -> str:
     runs = len(trail.visits)
     jobs = len({visit.run.job for visit in trail.visits})
     up = max(visit.hops for visit in trail.visits)
-    looked = f"{runs:,} run{'s' * (runs != 1)} of {jobs:,} job{'s' * (jobs != 1)}, up to {up} step{'s' * (up != 1)} up"
+    looked = f"{so_many(runs, 'run')} of {so_many(jobs, 'job')}, up to {so_many(up, 'step')} up"
     if ranked:
         return f"{ranked[0].finding.words} (of {len(ranked):,} found in {looked})"
     compared = sum(bool(visit.earlier) for visit in trail.visits)

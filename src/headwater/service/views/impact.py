@@ -13,6 +13,7 @@ from headwater.graph.impact.reach import USES, Flow, Place, Reach, Step, reach
 from headwater.graph.structs import lies_in
 from headwater.model.facets.about import OwnershipFacet
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
+from headwater.model.words import so_many
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
@@ -162,9 +163,9 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
     if not total:
         return "nothing downstream uses it, as far as any event tells"
     parts = [
-        _number(counts["columns"], "column"),
-        _number(counts["datasets"], "dataset"),
-        _number(counts["jobs"], "job"),
+        so_many(counts["columns"], "column"),
+        so_many(counts["datasets"], "dataset"),
+        so_many(counts["jobs"], "job"),
     ]
     reached = f"reaches {', '.join(parts[:2])} and {parts[2]}"
     if not is_judged:
@@ -176,10 +177,6 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
     if counts["unknown"]:
         return f"may break: {reached}; for {counts['unknown']:,} of these {total:,} no event tells enough"
     return f"not breaking: {reached}, and all of these can go on"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 class _About:
