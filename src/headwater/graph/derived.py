@@ -108,8 +108,7 @@ class Derivations:
         about = tuple(datasets)
         for name in about:
             self._touched.update(dict.fromkeys(self._targets.get(name, ())))
-        once = self._graph.each_once(about)
-        members = (member for name in once for member in self._graph.identities.members(name))
+        members = self._graph.members_of_all(about)
         known = (self._graph.jobs[job] for job in jobs if job in self._graph.jobs)
         written = (name for job in known for name in job.writes)
         perhaps = (name for each in (members, written) for name in each)

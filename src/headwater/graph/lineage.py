@@ -52,6 +52,10 @@ class Graph(Growth):
         dataset = self.datasets.get(name)
         return (not name.is_complete, dataset is None or not dataset.is_known, name)
 
+    def members_of_all(self, names: Iterable[DatasetId]) -> Iterator[DatasetId]:
+        """Every name of these datasets, of which several names may be given; no order."""
+        return (member for name in self.each_once(names) for member in self.identities.members(name))
+
     def each_once(self, names: Iterable[DatasetId]) -> set[DatasetId]:
         """The shown names of datasets of which several names may be given: to look at all names of each, once."""
         return {*map(self.shown, names)}

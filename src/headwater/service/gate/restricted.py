@@ -41,8 +41,7 @@ class Restricted:
 
     def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
         """Take in what an event or an edit told, after the graph did."""
-        graph = self._knowledge.graph
-        names = {each for name in graph.each_once(touched.datasets) for each in graph.members(name)}
+        names = {*self._knowledge.graph.members_of_all(touched.datasets)}
         for fact in facts:
             if isinstance(fact, ObservedFacet) and fact.name == _FACET and fact.is_of_dataset:
                 self._hear(fact.run_id, fact.dataset, fact.stamped)

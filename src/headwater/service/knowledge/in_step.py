@@ -48,8 +48,8 @@ class RenderedInStep:
         around = [
             self._graph.readers(name) | self._graph.writers(name) for name in self._graph.each_once(news.reshaped)
         ]
-        members = (self._graph.identities.members(name) for name in self._graph.each_once(touched.datasets))
-        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
+        members = self._graph.members_of_all(touched.datasets)
+        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(members))
         self._rendered.runs.forget(runs)
         self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
         if news.parts:
@@ -102,8 +102,7 @@ class KeptInStep:
         self.activities.touch(jobs, before.told)
         self.job_tallies.touch(jobs)
         # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
-        for name in self.graph.each_once(news.reshown):
-            self.dataset_tallies.touch(self.graph.identities.members(name))
+        self.dataset_tallies.touch(self.graph.members_of_all(news.reshown))
         self.dataset_tallies.touch(datasets)
         self.derivations.touch(datasets, jobs)
         for name in news.respelled:
