@@ -19,7 +19,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import VERSION
 from headwater.observe.described import Described
 from headwater.observe.run_facets import gaps_facet
-from headwater.observe.spark.columns import column_facet
+from headwater.observe.spark.columns import column_facet, known_columns, named_in
 
 TableName = tuple[str, ...]
 
@@ -78,8 +78,7 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
                 read[one.id].update(source.id for found in known.values() for source in found.datasets)
     for id, found_lineages in lineages.items():
         columns, dataset = _together(found_lineages)
-        named = {one.dataset for inputs in (*columns.values(), dataset) for one in inputs}
-        if columns and read[id] <= named:  # else the facet would deny what is read, as where its rows are only counted
+        if columns and read[id] <= named_in(columns, dataset):  # else it denies what is read: its rows may be counted
             flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
             flow.columns += len(columns)
     flow.gaps = list(dict.fromkeys(flow.gaps))
@@ -126,10 +125,9 @@ def _lineage(
     """
     by_table = column_lineage(write["tree"], write["columns"], lambda table: table)
     flow.gaps += [f"column lineage ends at {gap.kind}" for gap in by_table.gaps]
-    unknown = {name for gap in by_table.gaps for name in gap.columns if not by_table.columns[name]}
-    known_columns = {name: inputs for name, inputs in by_table.columns.items() if name not in unknown}
+    columns = known_columns(by_table.columns, (gap.columns for gap in by_table.gaps))
     return StatementLineage(
-        {target.fields[name]: _in_datasets(inputs, known) for name, inputs in known_columns.items()},
+        {target.fields[name]: _in_datasets(inputs, known) for name, inputs in columns.items()},
         _in_datasets(by_table.dataset, known),
         by_table.gaps,
     )

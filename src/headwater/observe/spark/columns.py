@@ -9,7 +9,7 @@ from openlineage.client.facet_v2 import column_lineage_dataset, schema_dataset
 
 from headwater.graph.sparkplan.leaves import Leaf
 from headwater.graph.sparkplan.lineage import Gap, PlanLineage
-from headwater.graph.sparkplan.transformation import ColumnInput
+from headwater.graph.sparkplan.transformation import ColumnInput, D
 from headwater.model.names import ColumnId, DatasetId
 
 Facet = column_lineage_dataset.ColumnLineageDatasetFacet
@@ -26,12 +26,24 @@ def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collectio
         lineage: of a plan.
         behind: the datasets that a leaf may stand for.
     """
-    unknown = {name for gap in lineage.gaps for name in gap.columns if not lineage.columns[name]}
-    known = {name: inputs for name, inputs in lineage.columns.items() if name not in unknown}
-    named = {one.dataset for inputs in (*known.values(), lineage.dataset) for one in inputs}
+    known = known_columns(lineage.columns, (gap.columns for gap in lineage.gaps))
     without_columns = chain(lineage.unused, *(gap.leaves for gap in lineage.gaps))
     hidden = {dataset for leaf in without_columns for dataset in behind(leaf)}
-    return column_facet(known, lineage.dataset) if (known or not unknown) and hidden <= named else None
+    has_some = bool(known) or not lineage.columns
+    return column_facet(known, lineage.dataset) if has_some and hidden <= named_in(known, lineage.dataset) else None
+
+
+def known_columns(
+    columns: Mapping[str, frozenset[ColumnInput[D]]], incomplete: Iterable[Iterable[str]]
+) -> dict[str, frozenset[ColumnInput[D]]]:
+    """The columns but for those of which nothing is known: that are incomplete, by some gap, and have no inputs."""
+    unknown = {name for gap in incomplete for name in gap if not columns[name]}
+    return {name: inputs for name, inputs in columns.items() if name not in unknown}
+
+
+def named_in(columns: Mapping[str, Iterable[ColumnInput[D]]], dataset: Iterable[ColumnInput[D]]) -> set[D]:
+    """The datasets of which a facet of these columns, and of what decides the rows, names a column."""
+    return {one.dataset for inputs in (*columns.values(), dataset) for one in inputs}
 
 
 def spread(
