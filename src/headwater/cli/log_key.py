@@ -41,17 +41,18 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     key = log_key(home, name, f"{socket.gethostname()}/headwater")
     store.signs_with(str(key.verifier))
     head = home / "witness" / "own-head.txt"
+    kept = _kept(head, key.verifier)
     if entries and is_missing:
         _warn(
             f"the log has {entries:,} entries and its key was not here: from now on a new one signs its heads, {path}",
             _PUT_BACK,
         )
-    elif entries and (signer := _other_signer(head, key.verifier)) is not None:
+    elif entries and (signer := _other_signer(kept, key.verifier)) is not None:
         _warn(
             f"the log has {entries:,} entries and {signer} signed its heads: from now on another key does, {path}",
             _PUT_BACK,
         )
-    elif (other := _other_log(head, key.verifier, store)) is not None:
+    elif (other := _other_log(kept, key.verifier, store)) is not None:
         _warn(f"{other}: it was restored or rewritten, and whoever kept a head or a receipt can show it", _NAME_ANEW)
     _keep(head, store, key)
     return key
@@ -61,9 +62,8 @@ def _warn(told: str, advice: str) -> None:
     say(f"warning: {told}, {advice} (docs/operations.md)", err=True)
 
 
-def _other_log(head: Path, key: NoteVerifier, store: Store) -> str | None:
+def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None:
     """How the log contradicts the head that was kept here, where this key signed that."""
-    note = _kept(head, key)
     if note is None or not is_signed_by(note, key):
         return None
     kept, size = parse_checkpoint(note.text), store.tree.size()
@@ -85,9 +85,8 @@ def _kept(head: Path, key: NoteVerifier) -> Note | None:
     return note
 
 
-def _other_signer(head: Path, key: NoteVerifier) -> str | None:
+def _other_signer(note: Note | None, key: NoteVerifier) -> str | None:
     """Who signed the newest head that was kept here, where it was not this key: as it names itself in the note."""
-    note = _kept(head, key)
     if note is None or is_signed_by(note, key):
         return None
     return f"{note.signatures[0].name}+{note.signatures[0].key_hash.hex()}"
