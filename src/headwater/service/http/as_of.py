@@ -15,6 +15,8 @@ from headwater.service.http.answers import iso
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _FINER: Final = re.compile(r"[.,]\d{4}", re.ASCII)
 """Of a time that says more than its millisecond."""
+_REST_US: Final = 999
+"""Of a millisecond, behind its first microsecond."""
 _LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
 """In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
 EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
@@ -66,7 +68,7 @@ def until_us(text: object) -> object:
     """
     read = time_us(text)
     if isinstance(read, int) and isinstance(text, str) and _FINER.search(text) is None:
-        return read + 999
+        return read + _REST_US
     return read
 
 
@@ -77,7 +79,12 @@ def with_lost_plus(text: str) -> str:
 
 def begin_us(until_us: int) -> int:
     """When a bound begins to hold: of one that takes in a whole millisecond the first microsecond, else itself."""
-    return until_us - 999 if until_us % 1_000 == 999 else until_us
+    return until_us - _REST_US if _is_whole(until_us) else until_us
+
+
+def _is_whole(until_us: int) -> bool:
+    """Whether a bound takes in a whole millisecond."""
+    return until_us % 1_000 == _REST_US
 
 
 def written(time_us: int) -> str:
@@ -86,13 +93,14 @@ def written(time_us: int) -> str:
     >>> written(1_740_823_200_123_999), written(1_740_823_200_123_000)
     ('2025-03-01T10:00:00.123Z', '2025-03-01T10:00:00.123000Z')
     """
-    return iso(time_us, "milliseconds" if time_us % 1_000 == 999 else "microseconds")
+    return iso(time_us, "milliseconds" if _is_whole(time_us) else "microseconds")
 
 
+TIME_AS_TEXT: Final = WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]})
 AsOfTime = Annotated[
     int | None,
     BeforeValidator(until_us),
-    WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
+    TIME_AS_TEXT,
     Query(
         alias="asOf",
         description="Answer as if only the events until this time, to the millisecond, had happened: a time with its "

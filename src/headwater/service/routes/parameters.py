@@ -3,11 +3,11 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticUseDefault
 
 from headwater.model.credentials import without_secrets
-from headwater.service.http.as_of import time_us, until_us
+from headwater.service.http.as_of import TIME_AS_TEXT, time_us, until_us
 from headwater.service.shapes.marquez import Failure
 
 DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
@@ -40,10 +40,9 @@ OR_DEFAULT: Final = BeforeValidator(_or_default)
 Limit = Annotated[int, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
 Offset = Annotated[int, OR_DEFAULT, Query(ge=0, le=2**53, description="How many items to pass over.")]
 A_TIME: Final = "a time with its zone, or milliseconds since 1970."
-_TIME_AS_TEXT: Final = WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]})
-Time = Annotated[int | None, BeforeValidator(time_us), _TIME_AS_TEXT]
+Time = Annotated[int | None, BeforeValidator(time_us), TIME_AS_TEXT]
 """In microseconds since 1970."""
-LastTime = Annotated[int | None, BeforeValidator(until_us), _TIME_AS_TEXT]
+LastTime = Annotated[int | None, BeforeValidator(until_us), TIME_AS_TEXT]
 """The last microsecond that counts, since 1970."""
 At = Annotated[Time, Query(description=f"When silence is measured: {A_TIME} By default `asOf`, else now.")]
 NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
