@@ -1,11 +1,10 @@
 package headwater.openlineage;
 
+import headwater.signing.Sha256;
 import io.openlineage.client.transports.TransportConfig;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
@@ -129,14 +128,9 @@ public final class HeadwaterConfig implements TransportConfig {
 
   /** Where what is for this service waits: of several services each has only its own. */
   Path spool() {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      byte[] target = digest.digest(endpoint().toString().getBytes(StandardCharsets.UTF_8));
-      String name = "http-" + HexFormat.of().formatHex(target, 0, NAME_BYTES);
-      return folder().resolve("openlineage").resolve(name);
-    } catch (NoSuchAlgorithmException missing) {
-      throw new IllegalStateException("this Java has no SHA-256", missing);
-    }
+    byte[] target = Sha256.of(endpoint().toString().getBytes(StandardCharsets.UTF_8));
+    String name = "http-" + HexFormat.of().formatHex(target, 0, NAME_BYTES);
+    return folder().resolve("openlineage").resolve(name);
   }
 
   Path folder() {

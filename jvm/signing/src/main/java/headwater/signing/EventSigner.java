@@ -1,7 +1,5 @@
 package headwater.signing;
 
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -51,7 +49,7 @@ public final class EventSigner {
 
   /** `sha256:` and the hash of these bytes in hexadecimal. */
   public static String payloadHash(byte[] payload) {
-    return "sha256:" + HexFormat.of().formatHex(sha256(payload));
+    return "sha256:" + HexFormat.of().formatHex(Sha256.of(payload));
   }
 
   private static Map<String, Object> facet(
@@ -69,14 +67,6 @@ public final class EventSigner {
         hash,
         "signature",
         Base64.getEncoder().encodeToString(key.sign(payload)));
-  }
-
-  private static byte[] sha256(byte[] payload) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(payload);
-    } catch (NoSuchAlgorithmException missing) {
-      throw new IllegalStateException("this Java has no SHA-256", missing);
-    }
   }
 
   private static Map<String, Object> copyOf(Object members) {

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
-import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
@@ -74,8 +73,7 @@ public final class NodeKey {
       generator.initialize(NamedParameterSpec.ED25519, new Drawn(seed));
       KeyPair pair = generator.generateKeyPair();
       byte[] raw = rawPublicKey((EdECPublicKey) pair.getPublic());
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(raw);
-      String keyId = "node:" + nodeId + "#sha256:" + BASE64URL.encodeToString(digest);
+      String keyId = "node:" + nodeId + "#sha256:" + BASE64URL.encodeToString(Sha256.of(raw));
       return new NodeKey(keyId, raw, pair.getPrivate());
     } catch (GeneralSecurityException missing) {
       throw new IllegalStateException("this Java has no Ed25519", missing);
