@@ -18,6 +18,12 @@ from tests.support.service import running
 from tests.support.witness import OTHER, witness_of_others
 
 
+def lose_log(home: Path) -> None:
+    """The next service begins another log, under the same key."""
+    for path in home.glob("headwater.db*"):
+        path.unlink()
+
+
 def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,8 +98,7 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
             assert ("lineage.example.org\n5\n" in newest, OTHER.verifier.name in newest) == (True, True)
             in_json = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url, "--json"]).stdout
             assert json.loads(in_json) == {"size": 5, "witness": other}
-        for path in tmp_path.glob("headwater.db*"):
-            path.unlink()
+        lose_log(tmp_path)
         with running(tmp_path) as service:
             post(service.url, 6)
             status, told = cosigned(service.url, other)
@@ -110,8 +115,7 @@ def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(
         with running(tmp_path) as service:
             post(service.url, 3)
             CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
-        for path in tmp_path.glob("headwater.db*"):
-            path.unlink()
+        lose_log(tmp_path)
         with running(tmp_path) as service:
             post(service.url, 3)
             told = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
@@ -134,8 +138,7 @@ def test_a_witness_that_saw_another_history_is_a_bad_answer_and_one_that_knows_n
             with running(tmp_path) as service:
                 post(service.url, 5)
                 CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
-            for path in tmp_path.glob("headwater.db*"):
-                path.unlink()
+            lose_log(tmp_path)
         with running(tmp_path) as service:
             post(service.url, 3)
             monkeypatch.setattr("sys.argv", ["headwater", "log", "cosign", other, "--url", service.url])

@@ -363,15 +363,7 @@ def rows():
 left = rows()
 next(left)
 """,
-    "a daemon thread": """
-def work():
-    with headwater.run('load', file=FILE):
-        opened.set()
-        time.sleep(60)
-opened = threading.Event()
-threading.Thread(target=work, daemon=True).start()
-opened.wait()
-""",
+    "a daemon thread": IN_A_THREAD,
     "a notebook": "headwater.run('load', file=FILE).__enter__()",
 }
 
