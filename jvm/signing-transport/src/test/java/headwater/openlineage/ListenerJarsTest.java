@@ -1,8 +1,8 @@
 package headwater.openlineage;
 
-import headwater.signing.ChainTest;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import headwater.signing.ChainTest;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
