@@ -210,6 +210,8 @@ def test_tables_of_sparks_own_catalog_are_made_alike_and_renamed(program: Progra
     spark, name = program.spark, f"own_{program.folder.name}"
     spark.sql(f"CREATE TABLE {name} (id INT) USING parquet")
     spark.sql(f"CREATE TABLE {name}_b LIKE {name}")
+    made = f'"shop.create.default.{name}_b"'.encode()
+    assert eventually(lambda: any(made in event for event in program.raw_events))  # Spark tells late, of what is there
     spark.sql(f"ALTER TABLE {name}_b RENAME TO {name}_c")
     with pytest.raises(PySparkException):
         spark.sql(f"ALTER TABLE {name}_c RENAME TO {name}")
