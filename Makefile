@@ -5,7 +5,7 @@ UV_VERSION := 0.13.8
 JARS := src/headwater/pipeline/jars
 MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
-WEB_SOURCES := $(shell find web/src web/public web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
+WEB_SOURCES := $(shell find web/src web/public web/docs web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
 # $(1): what Maven is needed for.
 need-maven = @command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to $(1)"; exit 1; }

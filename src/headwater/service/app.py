@@ -106,7 +106,7 @@ def create_app(
         title="Headwater",
         version=VERSION,
         summary="Lineage you can prove, from the source.",
-        docs_url=None,  # its viewer would come from another host
+        docs_url=None,  # its viewer would come from another host: ours stands beside the page
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # paths hold names that not everybody may know

@@ -40,6 +40,7 @@ class Described(FastAPI):
 
 def _with_access(page: Json) -> Json:
     for route, operation in _operations(page):
+        operation["summary"] = _first_sentence(operation["description"])
         _tell_of_parameters(route, operation["responses"])
         if route not in OPEN:
             _close(operation, may_be_forbidden=RULES[route].action is not None)
@@ -54,6 +55,11 @@ def _operations(page: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
     for path, methods in page["paths"].items():
         for method, operation in methods.items():
             yield f"{method.upper()} {path}", operation
+
+
+def _first_sentence(description: str) -> str:
+    """As plain text, which a summary is."""
+    return description.partition("\n")[0].removesuffix(".").replace("`", "")
 
 
 def _close(operation: Json, *, may_be_forbidden: bool) -> None:

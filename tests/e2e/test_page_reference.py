@@ -1,0 +1,37 @@
+"""The reference of the API, in a real browser: every route stands there, can be tried, and nobody else is asked."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.app import dataset, event
+from tests.support.browser import opened
+from tests.support.service import running
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_route_is_found_by_what_it_answers_and_tried(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset("orders")])])
+        with opened(f"{service.url}/docs") as page:
+            route = page.locator("#operations-search-get_hits_api_v1_search_get")
+            expect(route).to_contain_text("Jobs and datasets by a part of any of their names")
+            route.locator(".opblock-summary-control").click()
+            route.get_by_role("button", name="Try it out").click()
+            route.locator("tr[data-param-name=q] input").fill("orders")
+            route.get_by_role("button", name="Execute").click()
+            answer = route.locator(".live-responses-table")
+            expect(answer.get_by_role("cell", name="200", exact=True)).to_be_visible()
+            expect(answer).to_contain_text('"totalCount": 1')
+
+
+def test_the_reference_asks_nobody_but_the_service(tmp_path: Path) -> None:
+    with running(tmp_path, "--access") as service, opened("about:blank") as page:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{service.url}/docs")
+        expect(page.get_by_role("button", name="Authorize")).to_be_visible()
+
+    assert {url for url in asked if not url.startswith((service.url, "data:"))} == set()
