@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.connectors import Told, Workers
 from headwater.capture.connect.events import Surroundings, event_of
@@ -70,6 +72,32 @@ def test_a_connector_that_sees_each_value_as_a_whole_has_no_columns() -> None:
 
     assert "columnLineage" not in whole["outputs"][0]["facets"]
     assert set(newest()["outputs"][0]["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
+
+
+@pytest.mark.parametrize(
+    ("topic", "outputs"),
+    [
+        ("rejected", [("s3://lake", "warehouse/sales.db/orders"), ("kafka://broker:9092", "rejected")]),
+        ("", [("s3://lake", "warehouse/sales.db/orders")]),
+        ("${env:STAGE}-rejected", [("s3://lake", "warehouse/sales.db/orders")]),
+    ],
+)
+def test_a_sinks_dead_letters_are_an_output(topic: str, outputs: list[tuple[str, str]]) -> None:
+    event = newest(errors_deadletterqueue_topic_name=topic)
+
+    assert [(each["namespace"], each["name"]) for each in event["outputs"]] == outputs
+
+
+def test_a_source_has_no_dead_letters() -> None:
+    source = {
+        "connector_class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+        "file": "/in",
+        "topic": "orders",
+    }
+
+    event = newest(**source, errors_deadletterqueue_topic_name="rejected")
+
+    assert [each["name"] for each in event["outputs"]] == ["orders"]
 
 
 def test_a_sink_that_writes_some_fields_only_has_the_columns_of_these() -> None:

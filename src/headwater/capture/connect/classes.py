@@ -17,6 +17,7 @@ from headwater.errors import InvalidNameError
 from headwater.model.naming import kafka_dataset
 
 Kind = Literal["source", "sink"]
+_DEAD_LETTERS: Final = "errors.deadletterqueue.topic.name"
 
 
 class ConnectorClass(NamedTuple):
@@ -55,6 +56,15 @@ def places(properties: Properties, topics: Sequence[str]) -> Places:
     return {topic: found[name] for topic, name in routed.items() if name in found}
 
 
+def dead_letter_topic(properties: Properties) -> str | None:
+    """The topic of the records that a sink cannot take, which its tasks make when they start; None where it has none.
+
+    Source: KIP-298, "Error Handling in Connect"
+    """
+    topic = properties.get(_DEAD_LETTERS, "")
+    return topic if topic and not is_left_open(topic) and kind_of(properties) == "sink" else None
+
+
 def left_open(properties: Properties, found: Places) -> list[str]:
     """The properties because of which nothing was found: a config provider fills them in, which alone knows how."""
     known = _CLASSES.get(properties.get("connector.class", ""))
@@ -82,7 +92,8 @@ def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str])
 def deciding_properties() -> frozenset[str]:
     """The properties of any class that decide where data goes."""
     classes = _CLASSES.values()
-    return frozenset(name for each in classes for name in (*each.properties, *each.beside, each.address) if name)
+    of_classes = (name for each in classes for name in (*each.properties, *each.beside, each.address) if name)
+    return frozenset((*of_classes, _DEAD_LETTERS))
 
 
 def _mirror(properties: Properties, topics: Sequence[str]) -> Places:

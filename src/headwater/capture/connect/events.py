@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
-from headwater.capture.connect.classes import fields_written, kind_of, left_open, places
+from headwater.capture.connect.classes import dead_letter_topic, fields_written, kind_of, left_open, places
 from headwater.capture.connect.connectors import Commit, Told
 from headwater.capture.connect.places import Place, Places
 from headwater.capture.fields import SchemaOf, TopicSchema, types
@@ -52,7 +52,7 @@ def event_of(told: Told, around: Surroundings) -> bytes:
     others = [_place(place, told.commits) for place in _distinct(beyond)]
     if kind_of(told.properties) == "sink":
         _add_columns(others, beyond, told, around)
-        read, written = topics, others
+        read, written = topics, [*others, *_dead_letters(told, around)]
     else:
         _add_sources(topics, beyond, told, around)
         read, written = others, topics
@@ -66,6 +66,11 @@ def event_of(told: Told, around: Surroundings) -> bytes:
         inputs=read,
         outputs=written,
     )
+
+
+def _dead_letters(told: Told, around: Surroundings) -> list[Described]:
+    topic = dead_letter_topic(told.properties) if told.topics else None
+    return [] if topic is None else [topic_dataset(around.bootstrap, topic, around.schema_of(topic))]
 
 
 def _job_type(heartbeat_s: int) -> Facet:
