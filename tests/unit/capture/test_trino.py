@@ -139,13 +139,15 @@ def test_the_listener_says_what_this_trino_is_called(etc: Path) -> None:
 def test_a_file_that_cannot_be_read_hides_no_other_catalog(etc: Path) -> None:
     (etc / "node.properties").mkdir()
     (etc / "catalog" / "folder.properties").mkdir()
+    (etc / "catalog" / "cut.properties").write_text("connector.name=mysql\nconnection-url=jdbc:mysql://db:3306/\\u00")
     (etc / "catalog" / "shop.properties").write_bytes(
         b"# gr\xfc\xdfe\nconnector.name : mysql\nconnection-url : jdbc\\:mysql\\://db\\:3306\nconnection-password=\xfc\n"
     )
 
-    folder, lake, shop = catalogs_in(etc)
+    cut, folder, lake, shop = catalogs_in(etc)
 
-    assert (folder.name, folder.facet) == ("folder", None)
+    assert (cut.name, cut.facet, folder.name, folder.facet) == ("cut", None, "folder", None)
+    assert "cut.properties cannot be read" in cut.why
     assert "folder.properties cannot be read" in folder.why
     assert said(lake) == {"type": "glue", "warehouseUri": "s3://wh"}
     assert said(shop) == {"namespace": "mysql://db:3306", "prefix": ""}
@@ -159,10 +161,13 @@ def test_a_file_that_cannot_be_read_hides_no_other_catalog(etc: Path) -> None:
         ("a=x\\\n   y\nb=x\\\\\nc=z", {"a": "xy", "b": "x\\", "c": "z"}),
         ("# a=b\n! c=d\n\n   \nkey\\ with\\=signs = v", {"key with=signs": "v"}),
         ("empty=\nalone", {"empty": "", "alone": ""}),
+        ("a=b, \\\n# c, \\\n  d", {"a": "b, # c, d"}),
+        ("a=\xc3\x85 b=c \t\nd=e\x0bf", {"a": "\xc3\x85 b=c", "d": "e\x0bf"}),
+        ("a\xa0b\fc\r=d", {"a\xa0b": "c", "": "d"}),
     ],
 )
 def test_properties_are_read_as_java_reads_them(text: str, properties: dict[str, str]) -> None:
-    assert read_properties(text) == properties
+    assert read_properties(text.encode("latin-1")) == properties
 
 
 def test_an_address_without_a_host_is_refused() -> None:
