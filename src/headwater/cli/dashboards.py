@@ -22,6 +22,7 @@ from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError, NotFoundError, UnavailableError
 from headwater.model.names import DatasetId
+from headwater.model.words import so_many
 
 dashboards = typer.Typer(
     name="dashboards", help="Declare dashboards, their owners and what they rest on.", no_args_is_help=True
@@ -155,7 +156,7 @@ def _told(file: Dashboards, found: Sequence[Asked]) -> Iterator[str]:
             continue
         tables = ", ".join(dataset(file, table).name for table in each.told.reads)
         gaps = f"; not known in full: {', '.join(each.told.gaps)}" if each.told.gaps else ""
-        yield f"{_name(each)}: {len(each.told.columns)} columns from {tables}{gaps}"
+        yield f"{_name(each)}: {so_many(len(each.told.columns), 'column')} from {tables}{gaps}"
     for dashboard in file.dashboards:
         if dashboard.tables:
             rests = ", ".join(dataset(file, rest.table).name for rest in dashboard.tables)

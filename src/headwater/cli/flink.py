@@ -15,6 +15,7 @@ from headwater.cli.printed import say
 from headwater.cli.progress import shown_progress
 from headwater.cli.web_address import web_address
 from headwater.errors import InvalidInputError, SetupError
+from headwater.model.words import so_many
 
 if TYPE_CHECKING:
     from headwater.capture.flink.submit import ToldJob
@@ -137,12 +138,12 @@ def _settings(pairs: list[str], name: str | None) -> dict[str, str]:
 
 
 def _in_words(job: "ToldJob") -> str:
-    gaps = f", {len(job.gaps)} gaps: {'; '.join(job.gaps)}" if job.gaps else ""
+    gaps = f", {so_many(len(job.gaps), 'gap')}: {'; '.join(job.gaps)}" if job.gaps else ""
     if not job.run_id:
         return f"submitted as {job.job_id}{gaps}"
     return (
         f"{job.name}: submitted as {job.job_id} (run {job.run_id}),"
-        f" {job.inputs} inputs, {job.outputs} outputs, {job.columns} columns{gaps}"
+        f" {so_many(job.inputs, 'input')}, {so_many(job.outputs, 'output')}, {so_many(job.columns, 'column')}{gaps}"
     )
 
 

@@ -11,6 +11,7 @@ from headwater.cli.json_output import AnswerOption
 from headwater.cli.printed import Line, say, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, in_path, service_at
 from headwater.errors import NotFoundError
+from headwater.model.words import so_many
 
 node = typer.Typer(name="node", help="Edge machines, and whether their records are whole.", no_args_is_help=True)
 
@@ -45,7 +46,7 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) 
     console = unbroken_console()
     for each in answer["nodes"]:
         console.print(Line(each["nodeId"], style="bold").append(f"  {_standing(each)}", style="dim"))
-    console.print(Line(f"{answer['totalCount']} {'node' if answer['totalCount'] == 1 else 'nodes'}", style="bold"))
+    console.print(Line(so_many(answer["totalCount"], "node"), style="bold"))
 
 
 @node.command()
@@ -77,15 +78,15 @@ def describe(
     console = unbroken_console()
     console.print(Line(answer["nodeId"], style="bold").append(f"  {_standing(answer)}", style="dim"))
     for epoch in answer["ofEpochs"]:
-        end = ", over" if epoch["isOver"] else ""
-        told = f"{epoch['events']} events to {epoch['lastSequence']}, {epoch['firstSeen']} to {epoch['lastSeen']}{end}"
-        console.print(Line(f"  {epoch['epoch']}  ").append(told, style="dim"))
+        told = f"{so_many(epoch['events'], 'event')} to {epoch['lastSequence']}"
+        seen = f"{epoch['firstSeen']} to {epoch['lastSeen']}{', over' if epoch['isOver'] else ''}"
+        console.print(Line(f"  {epoch['epoch']}  ").append(f"{told}, {seen}", style="dim"))
     for each in answer["listed"]:
         place = "" if each["first"] is None else f" {each['first']} to {each['last']}"
         console.print(
             Line(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
         )
-    console.print(Line("its record is whole" if not answer["listed"] else f"{answer['listedCount']} troubles"))
+    console.print(Line("its record is whole" if not answer["listed"] else so_many(answer["listedCount"], "trouble")))
 
 
 def _describe_agent(json_output: bool) -> None:
@@ -95,13 +96,13 @@ def _describe_agent(json_output: bool) -> None:
         typer.echo(json.dumps(answer, indent=2))
         return
     worker, endpoints = answer["worker"], answer["allowedEndpoints"]
-    states = ", ".join(f"{count} {state}" for state, count in answer["executions"].items())
+    states = ", ".join(f"{count:,} {state}" for state, count in answer["executions"].items())
     say(f"agent {answer['version']}  process {answer['pid']}, since {answer['startedAt']}, in {answer['home']}")
-    say(f"  {answer['jobs']} jobs; executions: {states or 'none'}")
+    say(f"  {so_many(answer['jobs'], 'job')}; executions: {states or 'none'}")
     say("  Spark is not started" if worker["pid"] is None else f"  Spark runs below process {worker['pid']}")
     say(f"  allowed endpoints: {'any' if endpoints is None else ', '.join(endpoints) or 'none'}")
 
 
 def _standing(each: Mapping[str, Any]) -> str:
-    counts = [f"{each['troubles'][kind]} {word}" for kind, word in _WORDS.items() if each["troubles"][kind]]
-    return ", ".join([f"{each['events']} events, last received {each['lastReceivedAt']}", *counts])
+    counts = [f"{each['troubles'][kind]:,} {word}" for kind, word in _WORDS.items() if each["troubles"][kind]]
+    return ", ".join([f"{so_many(each['events'], 'event')}, last received {each['lastReceivedAt']}", *counts])

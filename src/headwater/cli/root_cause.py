@@ -22,6 +22,7 @@ from headwater.cli.service_client import (
     service_at,
 )
 from headwater.errors import HeadwaterError, NotFoundError
+from headwater.model.words import so_many
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/root-cause`, or a part of it."""
@@ -117,7 +118,7 @@ def _finding(finding: Answer, labels: Mapping[str, str]) -> Iterator[Line]:
 
 def _looked_at(looked_at: Answer) -> Line:
     run = looked_at["run"]
-    earlier = "1 earlier run" if looked_at["comparedWith"] == 1 else f"{looked_at['comparedWith']} earlier runs"
+    earlier = so_many(looked_at["comparedWith"], "earlier run")
     line = f"  {run['id']} of {run['job']['name']}, compared with {earlier}"
     return Line(line, style="dim")
 

@@ -22,6 +22,7 @@ from headwater.emission import emit_config, new_run_id
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidPipelineError, SetupError
+from headwater.model.words import so_many
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.spec import LineageSpec, PipelineSpec
 from headwater.pipeline.stop import StopSignal
@@ -159,7 +160,7 @@ def _in_words(spec: PipelineSpec, result: "RunResult") -> str:
 
 
 def _rows(count: int | None) -> str:
-    return "unknown rows" if count is None else f"{count} rows"
+    return "unknown rows" if count is None else so_many(count, "row")
 
 
 def _exit_status(result: "RunResult") -> int:

@@ -23,6 +23,7 @@ from headwater.cli.http_client import opened_client, reason
 from headwater.cli.printed import harmless, say
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
+from headwater.model.words import so_many
 from headwater.signing.jwks import read_jwks, read_revocations
 from headwater.signing.records import verify_record
 from headwater.signing.verify import Verification, as_revoked, verify_event
@@ -165,7 +166,7 @@ def _summary(verdicts: Counter[str], what: str) -> str:
         return f"no {what}s"
     total = verdicts.total()
     counts = ", ".join(f"{count:,} {verdict}" for verdict, count in verdicts.most_common())
-    return f"{total:,} {what}{'s' if total > 1 else ''}: {counts}"
+    return f"{so_many(total, what)}: {counts}"
 
 
 @contextmanager

@@ -190,7 +190,7 @@ def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: P
 
     assert (before, after) == (["b.price"], [])
     assert said.splitlines() == [
-        "two.a: 1 columns from lake.sales.suppliers",
+        "two.a: 1 column from lake.sales.suppliers",
         "two.b: is not in the file any more: what was declared of it is taken back",
         "two.tables: is not in the file any more: what was declared of it is taken back",
     ]

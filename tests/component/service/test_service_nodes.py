@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
+from headwater.cli.main import app
 from headwater.emit.chain import Chain
+from headwater.signing.keyfile import load_or_create
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import PRODUCER, Body, event, get, serving
 from tests.support.chains import KEY, NODE, head, heartbeat, record
+from tests.support.service import running
 
 E1, E2 = "018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002"
 WHOLE = record(E1, 4)
@@ -45,6 +49,22 @@ def test_a_node_is_known_by_its_signed_events_and_where_its_record_stands(client
     assert (node["epoch"], node["lastSequence"], node["headHash"]) == (E1, 3, WHOLE[-1].payload_hash)
     assert node["lastSeen"] == "2026-05-22T14:00:03.000Z"
     assert node["troubles"] == NO_TROUBLE
+
+
+def test_the_command_counts_what_a_node_told_in_words(tmp_path: Path) -> None:
+    key = load_or_create(tmp_path)
+    (one,) = record(E1, 1, key=key)
+    with running(tmp_path) as service:
+        service.tell([json.loads(one.raw)])
+
+        listed = CliRunner().invoke(app, ("node", "list", "--url", service.url), catch_exceptions=False)
+        described = CliRunner().invoke(app, ("node", "describe", key.node_id, "--url", service.url))
+
+    first, last = listed.stdout.splitlines()
+    assert first.startswith(f"{key.node_id}  1 event, last received ")
+    assert last == "1 node"
+    at = "2026-05-22T14:00:00.000Z"
+    assert described.stdout.splitlines()[1:] == [f"  {E1}  1 event to 0, {at} to {at}", "its record is whole"]
 
 
 def test_what_is_missing_is_told_with_its_places_until_it_comes(client: TestClient) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headwater.cli.demo.words import ways_on
+from headwater.cli.demo.words import tally, ways_on
 
 URL = "http://127.0.0.1:5003"
 FOLDER = Path("/home/ann's/.headwater/demo")
@@ -21,3 +21,15 @@ def test_once_the_service_has_ended_it_is_told_how_to_start_it_there_again() -> 
     home = "'/home/ann'\"'\"'s/.headwater'"
     assert page == f"the page        HEADWATER_HOME={home} headwater serve --port 5003, then {URL}"
     assert others[-1] == f"from the shell  headwater trace lake.t:c --url {URL}, while it is served"
+
+
+def test_what_is_known_is_counted_in_words() -> None:
+    events = {"stored": 1_006, "verified": 1_000, "unsigned": 1, "unknownKey": 2, "tampered": 3, "refused": 0}
+    counts = {"jobs": 1, "runs": 2_000, "datasets": 2, "columns": 3_000, "edges": 1, "columnEdges": 1_500}
+
+    told = tally({**counts, "events": events})
+
+    assert told == (
+        "1 job, 2,000 runs, 2 datasets, 3,000 columns, 1 edge between jobs and datasets, 1,500 between columns; "
+        "of 1,006 events 1,000 verified, 6 not; 0 refused"
+    )

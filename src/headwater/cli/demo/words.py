@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from headwater.cli.lineage_walk import INDIRECT, Step, Walk
+from headwater.model.words import so_many
 
 
 def origin(walked: Walk) -> str:
@@ -21,8 +22,8 @@ def reach(walked: Walk) -> str:
     reached = [walked.labels[node] for node in walked.hops if node != walked.start]
     datasets = sorted({name.rpartition(":")[0] for name in reached})
     return (
-        f"a change of {walked.labels[walked.start]} reaches {len(reached)} columns "
-        f"in {len(datasets)} datasets: {', '.join(datasets)}"
+        f"a change of {walked.labels[walked.start]} reaches {so_many(len(reached), 'column')} "
+        f"in {so_many(len(datasets), 'dataset')}: {', '.join(datasets)}"
     )
 
 
@@ -30,11 +31,11 @@ def tally(summary: dict[str, Any]) -> str:
     """How much the service knows."""
     events = summary["events"]
     unproved = sum(events[verdict] for verdict in ("unsigned", "unknownKey", "tampered"))
+    told = ", ".join(so_many(summary[f"{what}s"], what) for what in ("job", "run", "dataset", "column"))
     return (
-        f"{summary['jobs']} jobs, {summary['runs']} runs, {summary['datasets']} datasets, "
-        f"{summary['columns']} columns, {summary['edges']} edges between jobs and datasets, "
-        f"{summary['columnEdges']} between columns; "
-        f"of {events['stored']} events {events['verified']} verified, {unproved} not; {events['refused']} refused"
+        f"{told}, {so_many(summary['edges'], 'edge')} between jobs and datasets, "
+        f"{summary['columnEdges']:,} between columns; of {so_many(events['stored'], 'event')} "
+        f"{events['verified']:,} verified, {unproved:,} not; {events['refused']:,} refused"
     )
 
 
