@@ -38,7 +38,7 @@ TELLING = pytest.mark.parametrize(
         ["ship", "."],
         ["key", "enrol"],
         ["key", "rotate"],
-        ["key", "revoke", "x", "--from", "2026-05-22T14:00:00Z", "--reason", "x"],
+        ["key", "revoke", "x", "--from", "2026-05-22T14:00:00Z", "--reason", "x", "--token", "x"],
     ],
     ids=" ".join,
 )

@@ -99,11 +99,12 @@ def _check_arrived(emitter: Emitter) -> None:
     has_all = emitter.drain(_DRAIN_S)
     stats = emitter.stats()
     if stats.dropped:
-        raise HeadwaterError(f"{sum(stats.dropped.values())} events did not arrive and will not: {stats.last_error}")
+        lost = so_many(sum(stats.dropped.values()), "event")
+        raise HeadwaterError(f"{lost} did not arrive and will not: {stats.last_error}")
     if not has_all:
         raise UnavailableError(
-            f"{stats.spooled} events wait in {headwater_home() / 'spool'}, since the service does not take them: "
-            f"{stats.last_error or 'it has not answered yet'}; push again once it does"
+            f"{so_many(stats.spooled, 'event')} not taken yet, in {headwater_home() / 'spool'}: "
+            f"{stats.last_error or 'it has not answered yet'}; push again once it takes them"
         )
 
 

@@ -10,6 +10,7 @@ import typer
 from headwater.cli.printed import say
 from headwater.cli.service_client import TOKEN, key_in
 from headwater.emit.home import headwater_home
+from headwater.model.words import so_many
 
 if TYPE_CHECKING:
     from headwater.emit.emitter import Emitter
@@ -55,5 +56,5 @@ def closing_aloud(emitter: "Emitter") -> Iterator["Emitter"]:
     finally:
         stats = emitter.stats()
         if stats.spooled:
-            waits = f"{stats.spooled} lineage events wait in {headwater_home() / 'spool'}: {stats.last_error}"
-            say(f"{waits}; the next run that tells the same target sends them, too", err=True)
+            waits = f"{so_many(stats.spooled, 'lineage event')} not sent yet, in {headwater_home() / 'spool'}"
+            say(f"{waits}: {stats.last_error}; the next run that tells the same target sends all, too", err=True)

@@ -12,7 +12,7 @@ from headwater.cli.printed import say
 from headwater.cli.said import as_long_as_can_be, read_with_zone
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address, service_at
 from headwater.emit.home import headwater_home
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, InvalidInputError
 from headwater.model.times import time_at, timestamp
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks
@@ -128,6 +128,11 @@ def revoke(
     own = load_or_create(headwater_home())
     by = [own] if own.key_id == key_id else []
     told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
+    if not by and token is None:
+        raise InvalidInputError(
+            f"KEYID: this machine's key is {own.key_id}; to revoke another takes HEADWATER_KEY_TOKEN, a one-time "
+            "token, which `headwater key token` makes on the service's machine"
+        )
     known = _post(address(url, to), told, token)
     fallen = [each["keyId"] for each in known if each.get("fellWith") == key_id]
     members = {"keyId": key_id, "from": from_time, "reason": reason, "fallen": fallen}

@@ -245,5 +245,5 @@ def test_a_query_that_fails_is_told_in_a_sentence_without_values(sql: str, said:
     assert told.startswith("headwater: sql: ")
     assert said in told
     assert not re.search(r"'[ab]'|\"[ab]\"", told)
-    assert waiting.startswith(f"2 lineage events wait in {tmp_path}/spool: ")
+    assert waiting.startswith(f"2 lineage events not sent yet, in {tmp_path}/spool: ")
     assert more == []

@@ -268,7 +268,7 @@ def test_a_push_that_the_service_takes_not_is_none(guarded: tuple[Service, dict[
     told = pushed(tmp_path, service, HEADWATER_TOKEN=keys["read"])
 
     assert isinstance(told.exception, UnavailableError)
-    waiting = r"\d+ events wait in .*/node/spool, since the service does not take them: .* 403 .* its role is read"
+    waiting = r"\d+ events not taken yet, in .*/node/spool: .* 403 .* its role is read"
     assert re.match(waiting, str(told.exception))
     assert told.stdout == ""
     assert known(tmp_path, service, keys["admin"]) == []

@@ -79,6 +79,10 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
             "--from: expected a time with its zone",
         ),
         (
+            ["revoke", "node:x#sha256:y", "--from", "2026-05-22T14:00:00Z", "--reason", "x"],
+            "KEYID: this machine's key is node:",
+        ),
+        (
             ["enrol", "--url", "http://127.0.0.1:9"],
             "no lineage service answers at http://127.0.0.1:9 (Connection refused); start one with `headwater serve`, "
             "or name another with --url",
