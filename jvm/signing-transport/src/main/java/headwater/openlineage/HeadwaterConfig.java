@@ -6,6 +6,8 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The settings `transport.*`. A bean without annotations: each listener brings a JSON library of
@@ -133,8 +135,26 @@ public final class HeadwaterConfig implements TransportConfig {
     return folder().resolve("openlineage").resolve(name);
   }
 
+  /** The folder with the node's key and the spool. */
   Path folder() {
-    String given = home != null ? home : System.getenv("HEADWATER_HOME");
-    return given != null ? Path.of(given) : Path.of(System.getProperty("user.home"), ".headwater");
+    return folder(System.getenv());
+  }
+
+  /** As `headwater` finds it in Python: what is empty is not set, and `~` is `HOME` if that is. */
+  Path folder(Map<String, String> environment) {
+    String folder =
+        Stream.of(home, environment.get("HEADWATER_HOME"))
+            .filter(HeadwaterConfig::isSet)
+            .findFirst()
+            .orElse("~/.headwater");
+    if (!folder.equals("~") && !folder.startsWith("~/")) {
+      return Path.of(folder);
+    }
+    String user = environment.get("HOME");
+    return Path.of((isSet(user) ? user : System.getProperty("user.home")) + folder.substring(1));
+  }
+
+  private static boolean isSet(String setting) {
+    return setting != null && !setting.isEmpty();
   }
 }
