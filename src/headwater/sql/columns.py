@@ -12,7 +12,7 @@ from sqlglot.schema import MappingSchema
 from headwater.sql.flat import as_called
 from headwater.sql.flow import Setting, TableColumns, flow_of
 from headwater.sql.made import NOTHING, Flow, Inputs, Place, merged
-from headwater.sql.names import mark, name_by_place, rules_of
+from headwater.sql.names import mark, name_by_place, rename_in_subqueries, rules_of
 from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, understood
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
 from headwater.sql.ways import How
@@ -121,6 +121,7 @@ class _Reader:
         tables = {name: TableColumns([*columns.values()]) for name, columns in called.items()}
         marked = query.copy()
         name_by_place(marked, self.dialect)
+        rename_in_subqueries(marked)
         mark(marked)
         qualified = qualify(
             marked,

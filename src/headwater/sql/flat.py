@@ -76,9 +76,9 @@ def _is_written(table: exp.Table) -> bool:
 
 
 def _reads_itself(clause: exp.With, common: exp.Expr, dialect: str) -> bool:
-    return bool(clause.args.get("recursive")) or (
-        dialect in _RECURSIVE_WITHOUT_A_WORD and isinstance(common.this, exp.SetOperation)
-    )
+    """Only what puts a begin and its continuation together may."""
+    is_said = bool(clause.args.get("recursive")) or dialect in _RECURSIVE_WITHOUT_A_WORD
+    return is_said and isinstance(common.this.unnest(), exp.SetOperation)
 
 
 def _shorten(column: exp.Column, tables: Sequence[Parts]) -> None:

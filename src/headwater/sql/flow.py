@@ -11,7 +11,19 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from headwater.sql.made import NOTHING, SAME, Flow, Input, Inputs, Place, by_name, by_place, sorted_by, taken_as
+from headwater.sql.made import (
+    NOTHING,
+    SAME,
+    Flow,
+    Input,
+    Inputs,
+    Place,
+    at_places,
+    by_name,
+    by_place,
+    sorted_by,
+    taken_as,
+)
 from headwater.sql.names import Rules, clause_of, has_places, is_renamed, stars_of
 from headwater.sql.ways import How, conditions, parts
 
@@ -57,6 +69,13 @@ class _Answer(NamedTuple):
     made: Inputs
     is_open: bool
     names: frozenset[str]
+
+
+class _Read(NamedTuple):
+    """Something that a query reads: where it names it, and what that is."""
+
+    node: exp.Expr
+    source: exp.Table | Scope
 
 
 @dataclass
@@ -117,6 +136,8 @@ class _Walk:
             name = item.alias_or_name or f"_col{at}"
             made = _Made(self, scope)
             inputs = made.by(item.unalias())
+            if item.find(exp.Columns):
+                name, inputs, made.is_open = "*", NOTHING, True
             is_open = made.is_open or item.is_star
             answers.setdefault(name, _Answer(inputs, is_open, _names_alone(item)))
             places.append(Place(name, NOTHING, is_open=True) if has_other_names else Place(name, inputs, is_open))
@@ -124,6 +145,7 @@ class _Walk:
         distinct = select.args.get("distinct")
         once = distinct is not None and not distinct.args.get("on")
         rows = taken_as(answer.made, How("INDIRECT", "GROUP_BY")) if once else NOTHING
+        rows |= taken_as(at_places(answer, select.args.get("order")), How("INDIRECT", "SORT"))
         return replace(answer, rows=self._rows(scope, is_in_order) | rows)
 
     def _is_in_order(self, scope: Scope, select: exp.Select) -> bool:
@@ -149,26 +171,47 @@ class _Walk:
                 made = _Made(self, scope, is_of_answer=subtype == "SORT" or isinstance(condition, exp.Distinct))
                 found |= taken_as(made.by(condition), How("INDIRECT", subtype))
                 found |= made.rows
-        for _, source in scope.selected_sources.values():
-            if isinstance(source, Scope):
-                inner = _query_in(source)
-                rows = self.of(inner).rows
-                found |= rows if inner is source else taken_as(rows, How("INDIRECT", "JOIN"))
+        for name, node in scope.references:  # also what is joined by SEMI and ANTI, of which no column is read
+            if (source := scope.sources.get(name)) is not None:
+                found |= self._rows_of(scope, source) | _Made(self, scope).pivoted_rows(node, source)
         return frozenset(found)
 
-    def has(self, source: exp.Table | Scope, name: str) -> bool | None:
-        """Whether a source has a column of that name; None where that is not known."""
-        if isinstance(source, exp.Table):
-            columns = self.setting.columns.get(source.name)
-            is_plain = not source.alias_column_names and not source.args.get("pivots")
-            return None if columns is None or not is_plain else columns.own_name(name) is not None
+    def _rows_of(self, scope: Scope, source: exp.Table | Scope) -> Inputs:
+        """What decides the rows of something that a query reads: of UNNEST and its like, what they take apart."""
+        join = How("INDIRECT", "JOIN")
+        match source:
+            case exp.Table(this=exp.Identifier()) | Scope(expression=exp.Values()):
+                return NOTHING
+            case exp.Table():
+                return taken_as(_Made(self, scope).by(source.this), join)
         inner = _query_in(source)
+        if isinstance(inner.expression, exp.UDTF):
+            return taken_as(_Made(self, scope).by(inner.expression), join)
+        rows = self.of(inner).rows
+        return rows if inner is source else taken_as(rows, join)
+
+    def has(self, read: _Read, name: str) -> bool | None:
+        """Whether something has a column of that name; None where that is not known."""
+        if pivots := read.node.args.get("pivots"):
+            return self._has_pivoted(pivots, read, name)
+        if isinstance(read.source, exp.Table):
+            columns = self.setting.columns.get(read.source.name)
+            return None if columns is None else columns.own_name(name) is not None
+        inner = _query_in(read.source)
         if isinstance(inner.expression, exp.UDTF):
             return name in inner.expression.alias_column_names or None
         flow = self.of(inner)
         if _inner_name(inner, flow, name) in flow.columns:
             return True
         return None if "*" in flow.columns else False
+
+    def _has_pivoted(self, pivots: Sequence[exp.Pivot], read: _Read, name: str) -> bool | None:
+        new = pivots[0].output_columns(())
+        if len(pivots) > 1 or not new:
+            return None
+        return name in new or (
+            name in pivots[0].output_columns((name,)) and self.has(_Read(exp.Table(), read.source), name)
+        )
 
 
 @dataclass
@@ -188,30 +231,70 @@ class _Made:
         found: set[Input] = set()
         whole = SAME if isinstance(expression, exp.Column) else How("DIRECT", "TRANSFORMATION")
         for part, how in parts(expression, whole, _named_windows(self.scope)):
-            if isinstance(part, exp.Column):
-                found |= taken_as(self._of_column(part), how)
-            else:
-                found |= self._of_subquery(part, how)
+            match part:
+                case exp.Column(this=exp.Star(), table=str(table)) | exp.TableColumn(name=str(table)):
+                    found |= taken_as(self._of_row(_named(self.scope, table)), how)
+                case exp.Column():
+                    found |= taken_as(self._of_column(part), how)
+                case exp.Columns():
+                    for read in _reads(self.scope):
+                        found |= taken_as(self._of_row(read), how)
+                case _:
+                    found |= self._of_subquery(part, how)
         return frozenset(found)
+
+    def _of_row(self, read: _Read | None) -> Inputs:
+        """All columns of what a name stands for, as one value; what PIVOT made them into is in them, too."""
+        columns = {} if read is None else self._columns(read.source)
+        self.is_open |= not columns
+        return self._transformed(columns.values())
+
+    def _columns(self, source: exp.Table | Scope) -> Mapping[str, Inputs]:
+        """What each column of something that is read is made from; none where they are not known."""
+        inner = _query_in(source) if isinstance(source, Scope) else source
+        match inner:
+            case Scope(expression=exp.UDTF() as rows):
+                return {"*": self.by(rows)}
+            case Scope():
+                flow = self.walk.of(inner)
+                self.is_open |= bool(flow.gaps)
+                return flow.columns
+            case exp.Table() if (columns := self.walk.setting.columns.get(inner.name)) is not None:
+                return {name: frozenset({Input(inner.name, name, SAME)}) for name in columns.names}
+        return {}
 
     def _of_column(self, column: exp.Column) -> Inputs:
         if (answer := self._answer(column)) is not None:
             self.is_open |= answer.is_open
             return answer.made
-        source = _source(self.scope, column.table) if column.table else self._only_source(column.name)
+        named = _named(self.scope, column.table)
+        is_guessed = named is not None and "pivots" in named.node.args and self.walk.has(named, column.name) is False
+        is_alone = not column.table or is_guessed  # sqlglot takes what is pivoted for what has all names
+        reads = self._reads_with(column.name) if is_alone else [] if named is None else [named]
+        self.is_open |= len(reads) != 1
+        return frozenset[Input]().union(*(self._of_read(read, column.name) for read in reads))
+
+    def _of_read(self, read: _Read, name: str) -> Inputs:
+        pivots = read.node.args.get("pivots")
+        return self._of_pivoted(pivots, read.source, name) if pivots else self._of_source(read.source, name)
+
+    def _of_source(self, source: exp.Table | Scope, name: str) -> Inputs:
         if isinstance(source, Scope):
             source = _query_in(source)
         match source:
             case exp.Table(this=exp.Identifier()):
-                return self._of_table(source, column.name)
+                columns = self.walk.setting.columns.get(source.name)
+                own = name if columns is None else columns.own_name(name)
+                self.is_open |= own is None
+                return NOTHING if own is None else frozenset({Input(source.name, own, SAME)})
             case Scope(expression=exp.UDTF() as rows):
-                return self.by(rows) if (made := _element(rows, column.name)) is None else self._transformed(made)
+                made = _element(rows, name)
+                return self.by(rows) if made is None else self._transformed(map(self.by, made))
             case Scope():
                 flow = self.walk.of(source)
-                name = _inner_name(source, flow, column.name)
-                columns = flow.columns
-                self.is_open |= name in flow.gaps or name not in columns
-                return columns.get(name, NOTHING)
+                name = _inner_name(source, flow, name)
+                self.is_open |= name in flow.gaps or name not in flow.columns
+                return flow.columns.get(name, NOTHING)
         self.is_open = True
         return NOTHING
 
@@ -219,7 +302,7 @@ class _Made:
         """The column of the answer that a name means; None where it means one of what is read."""
         answer = self.walk.answers.get(id(self.scope), {}).get(column.name)
         clause = clause_of(column)
-        if answer is None or (self.is_of_answer and not column.table):
+        if answer is None or (self.is_of_answer and not column.table and clause != "order"):
             return answer
         rules = self.walk.setting.rules
         if clause is None or clause not in rules.allowed or clause in rules.first:
@@ -229,53 +312,46 @@ class _Made:
         return None if is_there or (is_there is None and column.name in answer.names) else answer
 
     def _is_read(self, name: str) -> bool | None:
-        found = [self.walk.has(source, name) for _, source in self.scope.selected_sources.values()]
+        found = [self.walk.has(read, name) for read in _reads(self.scope)]
         return True if True in found else None if None in found else False
 
-    def _only_source(self, name: str) -> exp.Table | Scope | None:
-        """What a column without a qualifier is of, where there is no choice: sqlglot leaves some so."""
-        sources = [(source, self.walk.has(source, name)) for _, source in self.scope.selected_sources.values()]
-        found = [source for source, has in sources if has] or [source for source, has in sources if has is None]
-        return found[0] if len(found) == 1 else None
+    def _reads_with(self, name: str) -> list[_Read]:
+        """All that a column without a qualifier may be of: sqlglot leaves some so."""
+        reads = [(read, self.walk.has(read, name)) for read in _reads(self.scope)]
+        return [read for read, has in reads if has] or [read for read, has in reads if has is None]
 
-    def _of_table(self, table: exp.Table, name: str) -> Inputs:
-        if pivots := table.args.get("pivots"):
-            return self._of_pivoted(table, pivots, name)
-        own = self._renamed(table, name) if name in table.alias_column_names else self._own_name(table, name)
-        self.is_open |= own is None
-        return NOTHING if own is None else frozenset({Input(table.name, own, SAME)})
-
-    def _own_name(self, table: exp.Table, name: str) -> str | None:
-        columns = self.walk.setting.columns.get(table.name)
-        return name if columns is None else columns.own_name(name)
-
-    def _renamed(self, table: exp.Table, name: str) -> str | None:
-        """What a table itself calls a column that `FROM t AS u (a, b)` calls otherwise."""
-        columns = self.walk.setting.columns.get(table.name)
-        at = table.alias_column_names.index(name)
-        is_placed = self.walk.setting.is_in_order and columns is not None and at < len(columns.names)
-        return columns.names[at] if columns is not None and is_placed else None
-
-    def _of_pivoted(self, table: exp.Table, pivots: Sequence[exp.Pivot], name: str) -> Inputs:
-        """What UNPIVOT makes comes from all columns that it names; what PIVOT makes is not followed."""
+    def _of_pivoted(self, pivots: Sequence[exp.Pivot], source: exp.Table | Scope, name: str) -> Inputs:
+        """What UNPIVOT makes comes from all columns that it names; what PIVOT makes, from all that it aggregates."""
         pivot, new = pivots[0], pivots[0].output_columns(())
-        own = self._own_name(table, name)
-        if len(pivots) == 1 and name not in new and name in pivot.output_columns((name,)) and own is not None:
-            return frozenset({Input(table.name, own, SAME)})
-        if len(pivots) > 1 or not pivot.unpivot or name not in new:
+        if len(pivots) > 1:
             self.is_open = True
             return NOTHING
-        if any(turned.this.name == name for turned in pivot.fields):
+        if name not in new and name in pivot.output_columns((name,)):
+            return self._of_source(source, name)
+        self.is_open |= name not in new
+        if pivot.unpivot and name in (field.this.name for field in pivot.fields):
             return NOTHING
-        named = (each.name for turned in pivot.fields for of in turned.expressions for each in of.find_all(exp.Column))
-        inputs = {self._own_name(table, each) for each in named}
-        self.is_open |= None in inputs
-        return frozenset(
-            Input(table.name, each, How("DIRECT", "TRANSFORMATION")) for each in inputs if each is not None
-        )
+        value, chosen = How("DIRECT", "TRANSFORMATION"), How("INDIRECT", "CONDITIONAL")
+        turned = [(each, value if pivot.unpivot else chosen) for each in pivot.fields]
+        aggregates = [] if pivot.unpivot else [(each, value) for each in pivot.expressions]
+        found = [part for each, how in (*turned, *aggregates) for part in parts(each, how, {})]
+        columns = (taken_as(self._of_source(source, part.name), how) for part, how in found)
+        return frozenset[Input]().union(*columns)
 
-    def _transformed(self, expressions: Iterable[exp.Expr]) -> Inputs:
-        return taken_as(frozenset().union(*map(self.by, expressions)), How("DIRECT", "TRANSFORMATION"))
+    def pivoted_rows(self, node: exp.Expr, source: exp.Table | Scope) -> Inputs:
+        """UNPIVOT leaves nulls out; PIVOT makes one row of all that agree in what it does not name."""
+        pivots = node.args.get("pivots")
+        if not pivots or pivots[0].args.get("include_nulls"):
+            return NOTHING
+        pivot, group, columns = pivots[0], pivots[0].args.get("group"), self._columns(source)
+        named = {column.name.lower() for column in (group or pivot).find_all(exp.Column)}
+        is_by_others = group is None and not pivot.unpivot
+        decide = (made for name, made in columns.items() if (name.lower() in named) is not is_by_others)
+        how = How("INDIRECT", "FILTER" if pivot.unpivot else "GROUP_BY")
+        return taken_as(frozenset[Input]().union(*decide), how)
+
+    def _transformed(self, made: Iterable[Inputs]) -> Inputs:
+        return taken_as(frozenset[Input]().union(*made), How("DIRECT", "TRANSFORMATION"))
 
     def _of_subquery(self, query: exp.Expr, how: How) -> Inputs:
         """A subquery that stands for a value: its value's inputs, and, as conditions, what decides its rows."""
@@ -331,13 +407,17 @@ def _named_windows(scope: Scope) -> dict[str, exp.Expr]:
     return {window.name: window for window in scope.expression.args.get("windows") or ()}
 
 
-def _source(scope: Scope | None, name: str) -> exp.Table | Scope | None:
+def _reads(scope: Scope) -> list[_Read]:
+    """What a query may take columns of; not what it joins by SEMI or ANTI."""
+    return [_Read(node, source) for node, source in scope.selected_sources.values()]
+
+
+def _named(scope: Scope | None, name: str) -> _Read | None:
     """What a qualifier stands for: of this query, or of one around it."""
     while scope is not None:
-        if name in scope.sources:
-            return scope.sources[name]
-        for source in scope.sources.values():
-            if isinstance(source, exp.Table) and name in (pivot.alias for pivot in source.args.get("pivots") or ()):
-                return source
+        for alias, node in scope.references:
+            names = {alias, *(pivot.alias for pivot in node.args.get("pivots") or ())}
+            if name in names and alias in scope.sources:
+                return _Read(node, scope.sources[alias])
         scope = scope.parent
     return None

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from headwater.sql.names import has_places
-from headwater.sql.ways import How, Subtype
+from headwater.sql.ways import How, Subtype, has_all
 
 _RISING: Final[tuple[Subtype, ...]] = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 """The direct subtypes; of two on one way the stronger holds."""
@@ -135,12 +135,18 @@ def by_name(parts: Sequence[Flow], values: Sequence[Flow], operation: exp.Expr) 
 
 def sorted_by(answer: Flow, order: exp.Expr | None) -> Inputs:
     """What a set operation is sorted by: columns of its answer."""
-    found: set[Input] = set()
     if order is None or (has_places(order) and not answer.is_in_order):
         return NOTHING
-    for item in order.expressions:
-        if isinstance(place := item.this, exp.Literal) and place.is_int and 0 < int(place.name) <= len(answer.places):
-            found |= answer.places[int(place.name) - 1].made
-        for column in item.find_all(exp.Column):
-            found |= answer.columns.get(column.name, NOTHING)
+    found = {*(answer.made if has_all(order) else ()), *at_places(answer, order)}
+    for column in order.find_all(exp.Column):
+        found |= answer.columns.get(column.name, NOTHING)
     return taken_as(found, How("INDIRECT", "SORT"))
+
+
+def at_places(answer: Flow, order: exp.Expr | None) -> Inputs:
+    """What an ORDER BY means by `1`, `2` …; sqlglot leaves those whose name another column has, too."""
+    if order is None or not answer.is_in_order:
+        return NOTHING
+    numbers = (item.this for item in order.expressions if isinstance(item.this, exp.Literal) and item.this.is_int)
+    at = [int(number.name) - 1 for number in numbers]
+    return frozenset[Input]().union(*(answer.places[each].made for each in at if 0 <= each < len(answer.places)))

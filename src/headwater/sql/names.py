@@ -10,8 +10,9 @@ from typing import Final, Literal, NamedTuple
 from sqlglot import exp
 from sqlglot.optimizer.scope import walk_in_scope
 
-Clause = Literal["item", "where", "group", "having", "qualify"]
-"""Where a name stands; ORDER BY and DISTINCT ON are none of them: all dialects know names of the answer there."""
+Clause = Literal["item", "where", "group", "having", "qualify", "order"]
+"""Where a name stands. In ORDER BY and DISTINCT ON all dialects know names of the answer; `order` is a name within an
+expression there, where some mean a column first."""
 
 _CLAUSE: Final = "headwater_clause"
 _STARS: Final = "headwater_stars"
@@ -28,21 +29,22 @@ class Rules(NamedTuple):
     """Where a dialect lets a name of the answer stand; `first`: where it hides a column of that name."""
 
     allowed: frozenset[Clause]
-    first: frozenset[Clause] = frozenset()
+    first: frozenset[Clause] = frozenset(["order"])
 
 
+_ORDER: Final = frozenset[Clause](["order"])
 _NOWHERE: Final = Rules(frozenset())
 _ANYWHERE: Final = frozenset[Clause](["item", "where", "group", "having", "qualify"])
 _GROUPED: Final = frozenset[Clause](["group", "having", "qualify"])
-_MYSQL: Final = Rules(frozenset(["group", "having"]), frozenset(["having"]))
+_MYSQL: Final = Rules(frozenset(["group", "having"]), frozenset(["having", "order"]))
 _RULES: Final = {
-    "bigquery": Rules(_GROUPED, _GROUPED),
-    "clickhouse": Rules(_ANYWHERE, _ANYWHERE),
+    "bigquery": Rules(_GROUPED, _GROUPED | _ORDER),
+    "clickhouse": Rules(_ANYWHERE, _ANYWHERE | _ORDER),
     "databricks": Rules(_GROUPED | {"item"}),
     "doris": _MYSQL,
-    "duckdb": Rules(_ANYWHERE),
+    "duckdb": Rules(_ANYWHERE | _ORDER, frozenset(["having"])),
     "mysql": _MYSQL,
-    "postgres": Rules(frozenset(["group"])),
+    "postgres": Rules(frozenset(["group"]), frozenset()),
     "redshift": Rules(_GROUPED | {"item"}),
     "singlestore": _MYSQL,
     "snowflake": Rules(_ANYWHERE),
@@ -52,11 +54,11 @@ _RULES: Final = {
     "starrocks": _MYSQL,
     "teradata": Rules(_ANYWHERE),
 }
-"""Of the others, such as Trino, none. In MySQL's HAVING a column that is grouped by comes before the answer's.
+"""Of the others, such as Trino, none. In HAVING a column that is grouped by comes before the answer's.
 
-Sources: PostgreSQL, `SELECT`, "GROUP BY Clause"; MySQL, "SELECT Statement"; Snowflake, "GROUP BY", usage notes;
-Redshift, "SELECT list"; BigQuery and ClickHouse, sqlglot's `Dialect.FORCE_EARLY_ALIAS_REF_EXPANSION`; Spark,
-SPARK-27561 and SPARK-31519; DuckDB 1.x as it answers.
+Sources: PostgreSQL, `SELECT`, "GROUP BY Clause" and "ORDER BY Clause"; MySQL, "SELECT Statement"; Snowflake,
+"GROUP BY", usage notes; Redshift, "SELECT list"; BigQuery and ClickHouse, sqlglot's
+`Dialect.FORCE_EARLY_ALIAS_REF_EXPANSION`; Spark, SPARK-27561 and SPARK-31519; DuckDB 1.x as it answers.
 """
 
 
@@ -78,6 +80,17 @@ def name_by_place(query: exp.Expr, dialect: str) -> None:
                 break
             if not item.alias and not isinstance(item.unnest(), exp.Column | exp.Dot | exp.Aliases):
                 item.replace(exp.alias_(item.copy(), f"_col{at}", quoted=True))
+
+
+def rename_in_subqueries(query: exp.Expr) -> None:
+    """Say `FROM t AS u (a, b)` as `FROM (SELECT * FROM t) AS u (a, b)`, whose names sqlglot follows."""
+    for table in [*query.find_all(exp.Table)]:
+        if table.alias_column_names and isinstance(table.this, exp.Identifier) and not table.args.get("pivots"):
+            renamed = exp.Subquery(alias=table.args["alias"], joins=table.args.get("joins"))
+            table.replace(renamed)
+            table.set("alias", exp.TableAlias(this=table.args["alias"].this.copy()))
+            table.set("joins", None)
+            renamed.set("this", exp.select("*").from_(table, copy=False))
 
 
 def mark(query: exp.Expr) -> None:
@@ -123,7 +136,8 @@ def _alone(select: exp.Select) -> Iterator[tuple[Clause, exp.Column]]:
     """GROUP BY means the answer's only where the name is all; what HAVING aggregates is there before the answer is."""
     for item in select.expressions:
         yield from (("item", column) for column in _columns(item))
-    for clause in ("where", "qualify"):
+    filters: Sequence[Clause] = ("where", "qualify")
+    for clause in filters:
         yield from ((clause, column) for column in _columns(select.args.get(clause)))
     grouped = [each for each in _columns(select.args.get("group")) if isinstance(each.parent, _GROUPINGS)]
     yield from (("group", column) for column in grouped)
@@ -131,6 +145,9 @@ def _alone(select: exp.Select) -> Iterator[tuple[Clause, exp.Column]]:
     for column in _columns(select.args.get("having")):
         if not isinstance(column.find_ancestor(exp.AggFunc, exp.Having), exp.AggFunc):
             yield "group" if column.name in names else "having", column
+    for sorts in (select.args.get("order"), select.args.get("distinct")):
+        inside = (column for column in _columns(sorts) if not isinstance(column.parent, exp.Ordered | exp.Tuple))
+        yield from (("order", column) for column in inside)
 
 
 def _columns(tree: exp.Expr | None) -> Iterator[exp.Column]:

@@ -55,7 +55,7 @@ def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
         case exp.Merge(this=exp.Table() as target):
             return Rewritten("merge", target.name, tuple(_of_merge(tree, target, known)))
         case exp.Delete(this=exp.Table() as target):
-            return Rewritten("delete", target.name, (_where(exp.select("1").from_(target.copy()), tree),))
+            return Rewritten("delete", target.name, (_of_delete(tree, target),))
     raise UnreadableSqlError(f"a statement of this kind ({type(tree).__name__}) moves no columns that are known")
 
 
@@ -66,16 +66,35 @@ def _of_update(update: exp.Expr, target: exp.Table) -> exp.Query:
     return _with(update, _where(query, update))
 
 
+def _of_delete(delete: exp.Expr, target: exp.Table) -> exp.Query:
+    query = exp.select("1").from_(target.copy())
+    for source in delete.args.get("using") or ():
+        query = query.join(source.copy(), join_type="cross")
+    return _with(delete, _where(query, delete))
+
+
 def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.Query]:
     """A query for each WHEN, since each may give another value to a column."""
     for when in merge.args["whens"].expressions:
         items = list(_items(when.args.get("then"), known(target.name))) or [
             exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)
         ]
-        query = exp.select(*items).from_(target.copy()).join(merge.args["using"].copy(), on=merge.args["on"].copy())
+        query = _of_when(when, merge, target).select(*items)
         if (condition := when.args.get("condition")) is not None:
             query = query.where(condition.copy())
         yield _with(merge, query)
+
+
+def _of_when(when: exp.Expr, merge: exp.Expr, target: exp.Table) -> exp.Select:
+    """What a WHEN takes its values from: of what did not match, one side alone."""
+    sides = [target, merge.args["using"]]
+    is_of_source = not when.args.get("matched") and not when.args.get("source")
+    one, other = (side.copy() for side in (reversed(sides) if is_of_source else sides))
+    return (
+        exp.select()
+        .from_(one)
+        .join(other, on=merge.args["on"].copy(), join_type="" if when.args.get("matched") else "anti")
+    )
 
 
 def _items(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[exp.Expr]:

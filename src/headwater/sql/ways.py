@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
+from sqlglot.optimizer.scope import walk_in_scope
 
 Kind = Literal["DIRECT", "INDIRECT"]
 Subtype = Literal[  # the first three are direct
@@ -42,12 +43,13 @@ class How(NamedTuple):
 def parts(expression: exp.Expr, how: How, windows: dict[str, exp.Expr]) -> Iterator[tuple[exp.Expr, How]]:
     """The columns and subqueries in an expression, each with the way in which it takes part; no recursion.
 
+    What stands for several columns is among them: a table's name for its row, a pattern of names.
     A named window is looked at once, by the first function over it.
     """
     waiting: list[tuple[exp.Expr, How]] = [(expression, how)]
     while waiting:
         at, way = waiting.pop()
-        if isinstance(at, exp.Column | exp.Query):
+        if isinstance(at, exp.Column | exp.TableColumn | exp.Columns | exp.Query):
             yield at, way
             continue
         if isinstance(at, _WITHOUT_DATA):
@@ -61,8 +63,10 @@ def parts(expression: exp.Expr, how: How, windows: dict[str, exp.Expr]) -> Itera
 
 def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
     """What decides the rows of a query, and in which way; which columns DISTINCT is over only the query knows."""
-    for join in query.args.get("joins") or ():
-        yield "JOIN", [each for each in (join.args.get("on"), *(join.args.get("using") or ())) if each is not None]
+    for join in _joins(query):
+        compared = (join.args.get("on"), join.args.get("match_condition"), *(join.args.get("using") or ()))
+        yield "JOIN", [each for each in compared if each is not None]
+    yield "JOIN", [each for item in query.expressions for each in walk_in_scope(item) if isinstance(each, exp.UDTF)]
     named: tuple[tuple[str, Subtype], ...] = (
         ("where", "FILTER"),
         ("group", "GROUP_BY"),
@@ -74,6 +78,29 @@ def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
     for argument, subtype in named:
         if (clause := query.args.get(argument)) is not None:
             yield subtype, [clause]
+    if (group := query.args.get("group")) is not None and group.args.get("all"):
+        yield "GROUP_BY", [item for item in query.expressions if not any(map(_aggregates, walk_in_scope(item)))]
+    if has_all(query.args.get("order")):
+        yield "SORT", [item.unalias() for item in query.expressions]
+
+
+def has_all(order: exp.Expr | None) -> bool:
+    """Whether it is ORDER BY ALL."""
+    items = () if order is None else (item.this for item in order.expressions)
+    return any(isinstance(item, exp.Var) and item.name.upper() == "ALL" for item in items)
+
+
+def _joins(query: exp.Expr) -> Iterator[exp.Expr]:
+    """Those of a query, and of the brackets that stand in it for a table: `a JOIN (b JOIN c ON …) ON …`."""
+    begin = query.args.get("from_")
+    waiting = [query] if begin is None else [query, begin.this]
+    while waiting:
+        at = waiting.pop()
+        for join in at.args.get("joins") or ():
+            yield join
+            waiting.append(join.this)
+        if isinstance(at, exp.Subquery) and isinstance(at.this, exp.Table | exp.Subquery):
+            waiting.append(at.this)
 
 
 def _way(parent: exp.Expr, argument: str, way: How) -> How:

@@ -25,6 +25,8 @@ def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
         raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
     if _in_joins(tree, widest, in_stars) > bounds.width:
         raise UnreadableSqlError(f"its joins may compare more than {bounds.width} columns")
+    if _in_rows(tree, widest, in_stars) > bounds.width:
+        raise UnreadableSqlError(f"its rows as values may stand for more than {bounds.width} columns")
 
 
 def _in_stars(tree: exp.Expr, widest: int) -> int:
@@ -44,16 +46,29 @@ def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
     Each of a join's columns is compared with that of every table before it, and stands for those of all where it is
     named without a table. NATURAL joins by all columns that both sides have.
     """
-    listed = max((len(select.expressions) for select in tree.find_all(exp.Select)), default=0)
     joins = [join for join in tree.find_all(exp.Join) if _is_natural(join) or join.args.get("using")]
     compared = 0
     for join in joins:
-        by = max(widest, listed, in_stars) if _is_natural(join) else len(join.args["using"])
+        by = _widest_answer(tree, widest, in_stars) if _is_natural(join) else len(join.args["using"])
         compared += by * ((join.index or 0) + 1)
     names = {column.name for join in joins for column in join.args.get("using") or ()}
     is_any = any(map(_is_natural, joins))
     named = [each for each in tree.find_all(exp.Column) if not each.table and (is_any or each.name in names)]
     return compared + len(named) * len(joins)
+
+
+def _in_rows(tree: exp.Expr, widest: int, in_stars: int) -> int:
+    """A bound on the columns that a table's name as a value stands for, and `COLUMNS(…)` for those of all tables."""
+    relations = {alias.name for alias in tree.find_all(exp.TableAlias)}
+    rows = sum(1 for each in tree.find_all(exp.Column) if not each.table and each.name in relations)
+    patterns = sum(1 for _ in tree.find_all(exp.Columns))
+    count = rows + patterns * len(relations)
+    return count * _widest_answer(tree, widest, in_stars) if count else 0
+
+
+def _widest_answer(tree: exp.Expr, widest: int, in_stars: int) -> int:
+    listed = max((len(select.expressions) for select in tree.find_all(exp.Select)), default=0)
+    return max(widest, listed, in_stars)
 
 
 def _is_natural(join: exp.Join) -> bool:

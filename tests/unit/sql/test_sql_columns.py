@@ -90,7 +90,7 @@ QUERIES = {
     },
     "SELECT part FROM lake.sales.orders CROSS JOIN UNNEST(split(supplier, ',')) AS t (part)": {
         "part": ["orders.supplier TRANSFORMATION"],
-        "*": [],
+        "*": ["orders.supplier JOIN"],
     },
     "SELECT supplier FROM lake.sales.orders EXCEPT SELECT supplier FROM lake.sales.suppliers": {
         "supplier": ["orders.supplier IDENTITY"],
@@ -136,12 +136,12 @@ QUERIES = {
         "tag": ["odd name.tags TRANSFORMATION"],
         "name": ["odd name.names TRANSFORMATION"],
         "n": [],
-        "*": [],
+        "*": ["odd name.names JOIN", "odd name.tags JOIN"],
     },
     'SELECT t.k, t.v FROM lake.sales."Odd Name" CROSS JOIN UNNEST(tags) AS t (k, v)': {
         "k": ["odd name.tags TRANSFORMATION"],
         "v": ["odd name.tags TRANSFORMATION"],
-        "*": [],
+        "*": ["odd name.tags JOIN"],
     },
     'SELECT o."Order" AS "Big Order" FROM lake.sales."Odd Name" AS o WHERE "order" > 1': {
         "big order": ["odd name.order IDENTITY"],
@@ -457,6 +457,8 @@ ANSWERS = [  # dialects, what is asked, which column is looked at, what it is ma
     ("duckdb spark redshift", f"price AS hour, hour AS h {ORDERS}", "h", "hour IDENTITY"),
     ("clickhouse", f"price AS hour, hour AS h {ORDERS}", "h", "price IDENTITY"),
     ("trino postgres", f"price * 2 AS p2, p2 + 1 AS p3 {ORDERS}", "p3", ""),
+    ("duckdb postgres", f"price AS hour {ORDERS} ORDER BY abs(hour)", "*", "hour SORT"),
+    ("trino spark mysql", f"price AS hour {ORDERS} ORDER BY abs(hour)", "*", "price SORT"),
     ("duckdb", "price AS p, p + 1 AS q FROM lake.sales.unknown", "q", "price TRANSFORMATION"),
     ("duckdb", "lower(name || nick) AS name, name || 'x' AS n FROM lake.sales.unknown", "n", "name TRANSFORMATION"),
 ]  # fmt: skip
@@ -472,6 +474,71 @@ def test_a_name_is_the_answers_or_a_tables_as_the_dialect_has_it(
     said = columns(told(f"SELECT {asked}", dialect))
 
     assert ", ".join(each.split(".")[1] for each in said[column]) == made
+
+
+STATS = "lake.sales.stats"
+DECIDED = [  # what is asked of DuckDB, what decides its rows
+    (f"SELECT order_id, unnest([price, hour]) AS v {ORDERS}", "orders.hour JOIN, orders.price JOIN"),
+    (f"SELECT order_id {ORDERS}, range(hour)", "orders.hour JOIN"),
+    (f"SELECT supplier, count(hour) AS n {ORDERS} GROUP BY ALL", "orders.supplier GROUP_BY"),
+    (f"SELECT supplier, hour {ORDERS} ORDER BY ALL LIMIT 3", "orders.hour SORT, orders.supplier SORT"),
+    (f"SELECT hour {ORDERS} UNION ALL SELECT orders FROM {STATS} ORDER BY ALL LIMIT 3",
+     "orders.hour SORT, stats.orders SORT"),
+    (f"SELECT price AS a, hour AS a {ORDERS} ORDER BY 2 LIMIT 3", "orders.hour SORT"),
+    (f"SELECT price AS hour {ORDERS} ORDER BY hour + 1 LIMIT 3", "orders.hour SORT"),
+    (f"SELECT price AS p {ORDERS} ORDER BY p + 1 LIMIT 3", "orders.price SORT"),
+    (f"SELECT supplier, sum(price) AS hour {ORDERS} GROUP BY supplier HAVING hour > 1",
+     "orders.price FILTER, orders.supplier GROUP_BY"),
+    (f"SELECT hour {ORDERS} LEFT JOIN ({STATS} s JOIN suppliers u ON s.orders = u.country) ON hour = s.orders",
+     "orders.hour JOIN, stats.orders JOIN, suppliers.country JOIN"),
+    (f"SELECT order_id {ORDERS} o SEMI JOIN (SELECT orders FROM {STATS} WHERE total_price > 1) s ON s.orders = o.hour",
+     "orders.hour JOIN, stats.orders JOIN, stats.total_price FILTER"),
+    (f"SELECT supplier FROM {STATS} UNPIVOT (v FOR k IN (total_price, orders))",
+     "stats.orders FILTER, stats.total_price FILTER"),
+    (f"SELECT supplier FROM {STATS} UNPIVOT INCLUDE NULLS (v FOR k IN (total_price, orders))", ""),
+    (f"SELECT order_id {ORDERS} PIVOT (sum(price) FOR hour IN (1 AS h1) GROUP BY order_id) WHERE h1 > 1",
+     "orders.hour FILTER, orders.order_id GROUP_BY, orders.price FILTER"),
+    (f"SELECT v {ORDERS} UNPIVOT INCLUDE NULLS (v FOR k IN (price, hour)) p JOIN suppliers ON country = p.order_id",
+     "orders.order_id JOIN, suppliers.country JOIN"),
+    ("WITH RECURSIVE suppliers AS (SELECT country FROM suppliers WHERE supplier > 'a') SELECT country FROM suppliers",
+     "suppliers.supplier FILTER"),
+    (f"SELECT 1 AS one FROM {STATS} WHERE COLUMNS(*) IS NOT NULL",
+     "stats.orders FILTER, stats.supplier FILTER, stats.total_price FILTER"),
+    (f"WITH w AS (SELECT hour, price {ORDERS}) SELECT b FROM w AS u (a, b) WHERE a > 1", "orders.hour FILTER"),
+    (f"DELETE FROM {STATS} USING suppliers AS u WHERE u.country = stats.supplier",
+     "stats.supplier FILTER, suppliers.country FILTER"),
+    (f"MERGE INTO {STATS} t USING suppliers u ON t.orders = u.country"
+     " WHEN NOT MATCHED AND supplier > 'a' THEN INSERT (supplier) VALUES (supplier)",
+     "stats.orders JOIN, suppliers.country JOIN, suppliers.supplier FILTER"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "rows"), DECIDED)
+def test_what_decides_the_rows_is_told_wherever_it_stands(sql: str, rows: str) -> None:
+    assert ", ".join(columns(told(sql, "duckdb"))["*"]) == rows
+
+
+@pytest.mark.parametrize("value", ["s", "s.*", "s::VARCHAR"])
+def test_a_tables_name_as_a_value_is_made_from_all_its_columns(value: str) -> None:
+    said = told(f"SELECT max({value}) AS top FROM {STATS} s", "duckdb")
+
+    assert columns(said)["top"] == [
+        "stats.orders AGGREGATION",
+        "stats.supplier AGGREGATION",
+        "stats.total_price AGGREGATION",
+    ]
+    assert said.gaps == ()
+
+
+def test_columns_by_a_pattern_are_a_gap() -> None:
+    assert told(f"SELECT COLUMNS('^pri') {ORDERS}", "duckdb").gaps == ("*",)
+
+
+def test_a_name_that_several_tables_have_may_be_of_each_and_is_a_gap() -> None:
+    said = told(f"SELECT s.orders AS n, supplier FROM {STATS} s JOIN {STATS} t ON s.orders = t.orders", "duckdb")
+
+    assert columns(said)["supplier"] == ["stats.supplier IDENTITY"]
+    assert said.gaps == ("supplier",)
 
 
 def test_a_chain_of_names_of_the_answer_is_gone_through_once_each() -> None:
@@ -501,22 +568,23 @@ def test_unpivot_makes_a_column_of_several_and_invents_none(dialect: str) -> Non
         "supplier": ["stats.supplier IDENTITY"],
         "k": [],
         "v": ["stats.orders TRANSFORMATION", "stats.total_price TRANSFORMATION"],
-        "*": [],
+        "*": ["stats.orders FILTER", "stats.total_price FILTER"],
     }
     assert said.gaps == ()
 
 
-def test_what_pivot_makes_is_a_gap_and_what_it_leaves_is_not() -> None:
-    said = told(f"SELECT * {ORDERS} PIVOT (sum(price) FOR hour IN (1 AS h1, 2 AS h2))", "duckdb")
+@pytest.mark.parametrize("pivoted", ["lake.sales.orders", "(SELECT * FROM lake.sales.orders) AS o"])
+def test_pivot_makes_columns_of_what_it_aggregates_where_a_column_has_their_value(pivoted: str) -> None:
+    said = told(f"SELECT * FROM {pivoted} PIVOT (sum(price) FOR hour IN (1 AS h1, 2 AS h2)) AS p", "duckdb")
 
-    assert said.gaps == ("h1", "h2")
     assert columns(said) == {
         "order_id": ["orders.order_id IDENTITY"],
         "supplier": ["orders.supplier IDENTITY"],
-        "h1": [],
-        "h2": [],
-        "*": [],
+        "h1": ["orders.hour CONDITIONAL", "orders.price AGGREGATION"],
+        "h2": ["orders.hour CONDITIONAL", "orders.price AGGREGATION"],
+        "*": ["orders.order_id GROUP_BY", "orders.supplier GROUP_BY"],
     }
+    assert said.gaps == ()
 
 
 def test_a_star_over_a_table_that_nobody_knows_is_a_gap() -> None:
@@ -574,6 +642,7 @@ def test_duckdb_reads_the_same_text_alike() -> None:
             "SELECT " + "hour, " * 600 + "1 FROM lake.sales.orders" + " JOIN lake.sales.orders USING (hour)" * 9,
             "joins",
         ),
+        ("SELECT wide, " + "count(wide), " * 9 + "1 FROM lake.sales.wide", "rows as values"),
         (
             "SELECT 1 FROM lake.sales.wide" + "".join(f", lake.sales.wide{at}" for at in range(30)),
             "tables have more than",
