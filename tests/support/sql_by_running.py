@@ -1,0 +1,158 @@
+"""What a statement's columns are made from, found by running it: change the values of a column, and see what changes.
+
+That is the other way round to reading the text, so the two share no mistake. A change that is seen proves that a column
+takes part; that none is seen proves nothing, so only what the text does not tell is looked for.
+"""
+
+# ruff: noqa: S608  (the text is what is tested)
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import duckdb
+
+from headwater.sql.columns import Statement
+from tests.support.sql_statements import TABLES
+
+Column = tuple[str, str]
+"""A table, and a column of it."""
+Rows = Sequence[Sequence[Any]]
+Data = Mapping[str, Rows]
+Number = Callable[[Random], int | None]
+
+EVERY: Final = frozenset((table, column) for table, columns in TABLES.items() for column in columns)
+_USUAL: Final[Number] = lambda random: random.choice([None, 0, 1, 1, 2, 2, 3, 4])  # noqa: E731
+_CHANGES: Final[Sequence[Number]] = (
+    _USUAL,
+    lambda random: random.choice([None, -3, 0, 2, 5, 1000]),
+    lambda _: 2,
+    lambda _: None,
+)
+"""What the values of a column are changed to: others, far ones, one for all, nothing."""
+_SHUFFLES: Final = 5
+
+
+class Missing(NamedTuple):
+    """Places of an answer that change with columns of tables of which none is told as their source."""
+
+    places: tuple[int, ...]
+    untold: frozenset[Column]
+
+
+class Database:
+    """DuckDB with the three tables, in one thread, so that equal data gives equal answers."""
+
+    def __init__(self) -> None:
+        self._database = duckdb.connect(":memory:", config={"threads": 1})
+        for table, columns in TABLES.items():
+            listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+            self._database.execute(f"CREATE TABLE {table} ({listed})")
+
+    def close(self) -> None:
+        """End it."""
+        self._database.close()
+
+    def answer(self, sql: str, written: str | None, data: Data) -> Rows:
+        """The query's rows, or those of the table that the statement writes, once it is done.
+
+        Raises:
+            duckdb.Error: the statement is not valid, or cannot be run over such values.
+        """
+        self._database.execute("BEGIN")
+        try:
+            for table, rows in data.items():
+                values = ", ".join(map(str, rows)).replace("None", "NULL")
+                self._database.execute(f"INSERT INTO {table} VALUES {values}")
+            answer = self._database.execute(sql).fetchall()
+            return answer if written is None else self._database.execute(f"SELECT * FROM {written}").fetchall()
+        finally:
+            self._database.execute("ROLLBACK")
+
+
+def missing(database: Database, sql: str, told: Statement, random: Random) -> Missing | None:
+    """What the text does not tell of what happens; None where nothing is found to be missing.
+
+    Raises:
+        duckdb.Error: the statement is not valid.
+    """
+    written = None if told.target is None else told.target[-1]
+    before = _any_data(random)
+    found = database.answer(sql, written, before)
+    claims = [*_claims(told, written)]
+    for untold in {untold for _, untold in claims}:
+        for change in _CHANGES:
+            after = _changed(before, untold, change, random)
+            with suppress(duckdb.Error):  # over such values it cannot be run
+                changed = database.answer(sql, written, after)
+                for places in (places for places, of in claims if of == untold):
+                    is_other = _at(found, places) != _at(changed, places)
+                    if is_other and all(
+                        _is_certain(database, sql, written, data, places, random) for data in (before, after)
+                    ):
+                        return Missing(places, untold)
+    return None
+
+
+def _claims(told: Statement, written: str | None) -> Iterator[tuple[tuple[int, ...], frozenset[Column]]]:
+    """Places, and what they do not change with, as the text tells: each place alone, and an answer's rows."""
+    rows = {(source.table[-1], source.column) for source in told.rows}
+    names = [*told.columns] if written is None else [*TABLES[written]]
+    every: set[Column] = {*rows}
+    known = []
+    for at, name in enumerate(names):
+        if name in told.gaps or "*" in told.gaps:
+            continue
+        made = {(source.table[-1], source.column) for source in told.columns.get(name, ())}
+        made |= {(written, name)} if written is not None else set()  # what it was before
+        every |= made
+        known.append(at)
+        yield (at,), EVERY - made - rows
+    if written is None:
+        yield tuple(known), EVERY - every
+
+
+def _is_certain(
+    database: Database, sql: str, written: str | None, data: Data, places: tuple[int, ...], random: Random
+) -> bool:
+    """Whether the answer hangs on the data alone: not so where equal rows stand in an order that nobody asked for."""
+    answers = []
+    for _ in range(_SHUFFLES):
+        shuffled = {table: random.sample(rows, len(rows)) for table, rows in data.items()}
+        try:
+            answers.append(_at(database.answer(sql, written, shuffled), places))
+        except duckdb.Error:
+            return False
+    return all(answer == answers[0] for answer in answers)
+
+
+def _at(rows: Rows, places: tuple[int, ...]) -> Counter[str]:
+    return Counter(str([row[place] for place in places]) for row in rows)
+
+
+def _any_data(random: Random) -> Data:
+    return {
+        table: [tuple(_value(kind, _USUAL, random) for kind in columns.values()) for _ in range(random.randrange(3, 7))]
+        for table, columns in TABLES.items()
+    }
+
+
+def _changed(data: Data, columns: frozenset[Column], change: Number, random: Random) -> Data:
+    return {
+        table: [
+            tuple(
+                _value(kind, change, random) if (table, name) in columns else value
+                for (name, kind), value in zip(TABLES[table].items(), row, strict=True)
+            )
+            for row in rows
+        ]
+        for table, rows in data.items()
+    }
+
+
+def _value(kind: str, number: Number, random: Random) -> object:
+    if kind.startswith("STRUCT"):
+        return {"p": number(random), "q": number(random)}
+    return [number(random) for _ in range(random.randrange(4))] if kind.endswith("[]") else number(random)
