@@ -32,7 +32,9 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
         if isinstance(common.parent, exp.With) and _reads_itself(common.parent, common, dialect):
             common.parent.set("recursive", True)  # sqlglot asks for the word
     outside = [table for table in tree.find_all(exp.Table) if not _is_named_inside(table, dialect)]
-    for table in outside:  # all are looked up first: a name that is flat already says no longer what it was
+    for at, table in enumerate(
+        outside
+    ):  # all are looked up first: a name that is flat already says no longer what it was
         parts = tuple(part.name for part in table.parts)
         is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: whatever schema a session has
         if not is_whole or not all(isinstance(part, exp.Identifier) for part in table.parts):
@@ -40,7 +42,9 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
         flat = next((name for name, known in tables.items() if known == parts), f"{prefix}{len(tables)}")
         tables[flat] = parts
         if not table.alias:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1], quoted=True)))
+            is_pivoted = any(pivot.alias for pivot in table.args.get("pivots") or ())  # and has that name alone
+            name = f"{flat}_{at}" if is_pivoted else parts[-1]
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
         table.set("this", exp.to_identifier(flat, quoted=True))  # else a dialect might fold it
         table.set("db", None)
         table.set("catalog", None)

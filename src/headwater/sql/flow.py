@@ -4,7 +4,7 @@ A column's own inputs are those its value is made from, and those that only deci
 window's partition and order. What decides which rows there are (filters, joins, groups) is told once for the query.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -171,9 +171,8 @@ class _Walk:
                 made = _Made(self, scope, is_of_answer=subtype == "SORT" or isinstance(condition, exp.Distinct))
                 found |= taken_as(made.by(condition), How("INDIRECT", subtype))
                 found |= made.rows
-        for name, node in scope.references:  # also what is joined by SEMI and ANTI, of which no column is read
-            if (source := scope.sources.get(name)) is not None:
-                found |= self._rows_of(scope, source) | _Made(self, scope).pivoted_rows(node, source)
+        for read in _compared(scope):
+            found |= self._rows_of(scope, read.source) | _Made(self, scope).pivoted_rows(read)
         return frozenset(found)
 
     def _rows_of(self, scope: Scope, source: exp.Table | Scope) -> Inputs:
@@ -317,8 +316,15 @@ class _Made:
 
     def _reads_with(self, name: str) -> list[_Read]:
         """All that a column without a qualifier may be of: sqlglot leaves some so."""
-        reads = [(read, self.walk.has(read, name)) for read in _reads(self.scope)]
-        return [read for read, has in reads if has] or [read for read, has in reads if has is None]
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for reads in (_reads(scope), [*_compared(scope)]):
+                known = [(read, self.walk.has(read, name)) for read in reads]
+                found = [read for read, has in known if has] or [read for read, has in known if has is None]
+                if found:
+                    return found
+            scope = scope.parent
+        return []
 
     def _of_pivoted(self, pivots: Sequence[exp.Pivot], source: exp.Table | Scope, name: str) -> Inputs:
         """What UNPIVOT makes comes from all columns that it names; what PIVOT makes, from all that it aggregates."""
@@ -338,12 +344,12 @@ class _Made:
         columns = (taken_as(self._of_source(source, part.name), how) for part, how in found)
         return frozenset[Input]().union(*columns)
 
-    def pivoted_rows(self, node: exp.Expr, source: exp.Table | Scope) -> Inputs:
+    def pivoted_rows(self, read: _Read) -> Inputs:
         """UNPIVOT leaves nulls out; PIVOT makes one row of all that agree in what it does not name."""
-        pivots = node.args.get("pivots")
+        pivots = read.node.args.get("pivots")
         if not pivots or pivots[0].args.get("include_nulls"):
             return NOTHING
-        pivot, group, columns = pivots[0], pivots[0].args.get("group"), self._columns(source)
+        pivot, group, columns = pivots[0], pivots[0].args.get("group"), self._columns(read.source)
         named = {column.name.lower() for column in (group or pivot).find_all(exp.Column)}
         is_by_others = group is None and not pivot.unpivot
         decide = (made for name, made in columns.items() if (name.lower() in named) is not is_by_others)
@@ -410,6 +416,11 @@ def _named_windows(scope: Scope) -> dict[str, exp.Expr]:
 def _reads(scope: Scope) -> list[_Read]:
     """What a query may take columns of; not what it joins by SEMI or ANTI."""
     return [_Read(node, source) for node, source in scope.selected_sources.values()]
+
+
+def _compared(scope: Scope) -> Iterator[_Read]:
+    """All that a query names in FROM and JOIN, also what it joins by SEMI or ANTI."""
+    return (_Read(node, scope.sources[name]) for name, node in scope.references if name in scope.sources)
 
 
 def _named(scope: Scope | None, name: str) -> _Read | None:

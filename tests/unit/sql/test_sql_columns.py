@@ -500,6 +500,13 @@ DECIDED = [  # what is asked of DuckDB, what decides its rows
      "orders.hour FILTER, orders.order_id GROUP_BY, orders.price FILTER"),
     (f"SELECT v {ORDERS} UNPIVOT INCLUDE NULLS (v FOR k IN (price, hour)) p JOIN suppliers ON country = p.order_id",
      "orders.order_id JOIN, suppliers.country JOIN"),
+    (f"SELECT 1 AS n FROM suppliers, LATERAL (SELECT v FROM {STATS} UNPIVOT (v FOR k IN (orders)) p WHERE country > v)",
+     "stats.orders JOIN, suppliers.country JOIN"),
+    (f"SELECT p.v FROM {STATS} UNPIVOT (v FOR k IN (orders)) p SEMI JOIN suppliers ON country = 'a'",
+     "stats.orders FILTER, suppliers.country JOIN"),
+    (f"SELECT p.v FROM {STATS} UNPIVOT (v FOR k IN (orders)) p"
+     f" JOIN {STATS} UNPIVOT (v FOR k IN (total_price)) q ON p.v = q.v",
+     "stats.orders FILTER, stats.orders JOIN, stats.total_price FILTER, stats.total_price JOIN"),
     ("WITH RECURSIVE suppliers AS (SELECT country FROM suppliers WHERE supplier > 'a') SELECT country FROM suppliers",
      "suppliers.supplier FILTER"),
     (f"SELECT 1 AS one FROM {STATS} WHERE COLUMNS(*) IS NOT NULL",
