@@ -427,8 +427,8 @@ def _named(scope: Scope | None, name: str) -> _Read | None:
     """What a qualifier stands for: of this query, or of one around it."""
     while scope is not None:
         for alias, node in scope.references:
-            names = {alias, *(pivot.alias for pivot in node.args.get("pivots") or ())}
-            if name in names and alias in scope.sources:
+            is_meant = name == alias or any(name == pivot.alias for pivot in node.args.get("pivots") or ())
+            if is_meant and alias in scope.sources:
                 return _Read(node, scope.sources[alias])
         scope = scope.parent
     return None

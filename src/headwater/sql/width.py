@@ -21,7 +21,7 @@ def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
         raise UnreadableSqlError(f"its tables have more than {bounds.known} columns")
     widest = max(columns, default=0)
     in_stars = _in_stars(tree, widest)
-    if in_stars > bounds.width:
+    if in_stars + _in_renamed(tree, widest, in_stars) > bounds.width:
         raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
     if _in_joins(tree, widest, in_stars) > bounds.width:
         raise UnreadableSqlError(f"its joins may compare more than {bounds.width} columns")
@@ -38,6 +38,12 @@ def _in_stars(tree: exp.Expr, widest: int) -> int:
     stars = sum(isinstance(star.parent, exp.Select | exp.Column) for star in tree.find_all(exp.Star))
     relations = sum(1 for _ in tree.find_all(exp.Table))
     return int(widest * (relations + 1) ** min(stars, _STARS_COUNTED)) if stars else 0
+
+
+def _in_renamed(tree: exp.Expr, widest: int, in_stars: int) -> int:
+    """A bound on the columns of what `FROM t AS u (a, b)` names: a star stands for all of them, once each."""
+    renamed = sum(1 for table in tree.find_all(exp.Table) if table.alias_column_names)
+    return renamed * _widest_answer(tree, widest, in_stars) if renamed else 0
 
 
 def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:

@@ -649,6 +649,10 @@ def test_duckdb_reads_the_same_text_alike() -> None:
             "SELECT " + "hour, " * 600 + "1 FROM lake.sales.orders" + " JOIN lake.sales.orders USING (hour)" * 9,
             "joins",
         ),
+        (
+            "SELECT 1 FROM lake.sales.wide AS x (a)" + "".join(f", lake.sales.wide AS y{at} (a)" for at in range(2)),
+            "stars",
+        ),
         ("SELECT wide, " + "count(wide), " * 9 + "1 FROM lake.sales.wide", "rows as values"),
         (
             "SELECT 1 FROM lake.sales.wide" + "".join(f", lake.sales.wide{at}" for at in range(30)),
