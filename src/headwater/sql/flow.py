@@ -24,7 +24,7 @@ from headwater.sql.made import (
     sorted_by,
     taken_as,
 )
-from headwater.sql.names import Rules, clause_of, has_places, is_renamed, stars_of
+from headwater.sql.names import Rules, clause_of, has_places, is_renamed, stars_of, used_by
 from headwater.sql.ways import How, conditions, parts
 
 _ROUNDS: Final = 4
@@ -141,6 +141,9 @@ class _Walk:
             is_open = made.is_open or item.is_star
             answers.setdefault(name, _Answer(inputs, is_open, _names_alone(item)))
             places.append(Place(name, NOTHING, is_open=True) if has_other_names else Place(name, inputs, is_open))
+        if self._has_left_out(scope, select):
+            is_in_order = False
+            places.append(Place("*", NOTHING, is_open=True))
         answer = Flow(tuple(places), NOTHING, is_in_order)
         distinct = select.args.get("distinct")
         once = distinct is not None and not distinct.args.get("on")
@@ -155,6 +158,15 @@ class _Walk:
         sources = {name: source for name, (_, source) in scope.selected_sources.items()}
         starred = {name for star in stars_of(select) for name in ([star] if star else sources)}
         return all(name in sources and self._source_order(sources[name]) for name in starred)
+
+    def _has_left_out(self, scope: Scope, select: exp.Select) -> bool:
+        """Whether a column has the name of one that others are joined by with USING: sqlglot's star leaves it out."""
+        if "" not in stars_of(select):
+            return False
+        reads = _reads(scope)
+        return any(
+            sum(self.has(read, name) is True for read in reads) > joins + 1 for name, joins in used_by(select).items()
+        )
 
     def _source_order(self, source: exp.Table | Scope) -> bool:
         if isinstance(source, exp.Table):

@@ -4,7 +4,8 @@ Once sqlglot has qualified a query, it can no longer be seen which names stood a
 named by its place. So `mark` notes it before, in the tree itself.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
@@ -17,6 +18,7 @@ expression there, where some mean a column first."""
 _CLAUSE: Final = "headwater_clause"
 _STARS: Final = "headwater_stars"
 _RENAMED: Final = "headwater_renamed"
+_USING: Final = "headwater_using"
 _PLACES: Final = "headwater_places"
 _GROUPINGS: Final = (exp.Group, exp.Tuple, exp.Paren, exp.Rollup, exp.Cube, exp.GroupingSets)
 
@@ -98,6 +100,8 @@ def mark(query: exp.Expr) -> None:
     for select in query.find_all(exp.Select):
         if stars := [item.text("table") for item in select.expressions if item.is_star]:
             select.meta[_STARS] = stars
+            using = (name.name for join in select.args.get("joins") or () for name in join.args.get("using") or ())
+            select.meta[_USING] = Counter(using)
         for clause, column in _alone(select):
             column.meta[_CLAUSE] = clause
     for by in query.find_all(exp.Group, exp.Order):
@@ -120,6 +124,12 @@ def stars_of(select: exp.Expr) -> Sequence[str]:
     """What the stars of a query stood behind; `` for one that stood alone."""
     stars: Sequence[str] = select.meta_get(_STARS) or ()
     return stars
+
+
+def used_by(select: exp.Expr) -> Mapping[str, int]:
+    """How many joins compare a column by USING, where a star stands in the query."""
+    using: Mapping[str, int] = select.meta_get(_USING) or {}
+    return using
 
 
 def is_renamed(select: exp.Expr) -> bool:

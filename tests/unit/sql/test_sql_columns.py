@@ -537,6 +537,13 @@ def test_a_tables_name_as_a_value_is_made_from_all_its_columns(value: str) -> No
     assert said.gaps == ()
 
 
+def test_a_star_over_a_column_called_as_what_others_are_joined_by_is_a_gap() -> None:
+    joined = f"{ORDERS} JOIN {STATS} s USING (supplier)"
+
+    assert told(f"SELECT * {joined} JOIN suppliers u ON u.country = s.orders", "duckdb").gaps == ("*",)
+    assert told(f"SELECT * {joined} JOIN suppliers u USING (supplier)", "duckdb").gaps == ()
+
+
 def test_columns_by_a_pattern_are_a_gap() -> None:
     assert told(f"SELECT COLUMNS('^pri') {ORDERS}", "duckdb").gaps == ("*",)
 
