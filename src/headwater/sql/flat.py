@@ -32,9 +32,8 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
         if isinstance(common.parent, exp.With) and _reads_itself(common.parent, common, dialect):
             common.parent.set("recursive", True)  # sqlglot asks for the word
     outside = [table for table in tree.find_all(exp.Table) if not _is_named_inside(table, dialect)]
-    for at, table in enumerate(
-        outside
-    ):  # all are looked up first: a name that is flat already says no longer what it was
+    # All are looked up first: a name that is flat already says no longer what it was.
+    for at, table in enumerate(outside):
         parts = tuple(part.name for part in table.parts)
         is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: whatever schema a session has
         if not is_whole or not all(isinstance(part, exp.Identifier) for part in table.parts):
