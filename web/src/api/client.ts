@@ -141,11 +141,15 @@ export class Client {
     return isStep(name) ? this.#listed(datasets, name) : this.#get(`${datasets}/${segment(name)}`)
   }
 
-  /** The newest runs of a job, newest first. */
-  async runs({ namespace, name }: Named, limit: number): Promise<Page<Run>> {
-    const job = `namespaces/${segment(namespace)}/jobs/${segment(name)}`
-    const answer = await this.#get<{ runs: Run[]; totalCount: number }>(`${job}/runs?${query({ limit })}`)
-    return { items: answer.runs, totalCount: answer.totalCount }
+  /** The first `count` runs of a job, newest first. */
+  async runs({ namespace, name }: Named, count: number): Promise<Page<Run>> {
+    const runs = `namespaces/${segment(namespace)}/jobs/${segment(name)}/runs`
+    return paged(count, async (limit, offset) => {
+      const answer = await this.#get<{ runs: Run[]; totalCount: number }>(
+        `${runs}?${query({ limit, offset })}`,
+      )
+      return { items: answer.runs, totalCount: answer.totalCount }
+    })
   }
 
   /** The job that a job is a part of, and its first `count` parts, by name. */
@@ -190,14 +194,15 @@ export class Client {
 
   /** An entry of the log; what the log holds, it held at any time. */
   async entry(index: number): Promise<LogEntry> {
-    const text = await (await answer(this.#fetch, `${this.#base}/log/entries/${index}`)).text()
-    const raw = text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}'))
-    return { ...(JSON.parse(text) as RunEvent), raw }
+    const response = await answer(this.#fetch, `${this.#base}/log/entries/${index}`)
+    const event = await json<RunEvent>(response.clone())
+    const text = await response.text()
+    return { ...event, raw: text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}')) }
   }
 
   /** That the entry stands in the log as it is now. */
   async inclusion(index: number): Promise<InclusionProof> {
-    return (await (await answer(this.#fetch, this.inclusionUrl(index))).json()) as InclusionProof
+    return json(await answer(this.#fetch, this.inclusionUrl(index)))
   }
 
   /** Where the proof is, for people who want to check it. */
@@ -305,7 +310,7 @@ export class Client {
     const response = await asked.catch((error: unknown) => {
       throw isUnreadTime(error) ? new ServiceError(noTime(this.#asOf), error.status) : error
     })
-    return (await response.json()) as T // the one place where the service's word is taken for its types
+    return json(response)
   }
 }
 
@@ -388,6 +393,15 @@ async function answer(fetch: Fetch, url: string, signal?: AbortSignal): Promise<
     (await reason(response)) ?? `The lineage service answered ${response.status}.`,
     response.status,
   )
+}
+
+/** What an answer says; none at all where a network's own page came in its place, or the half of it. */
+async function json<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T // the one place where the service's word is taken for its types
+  } catch {
+    throw new ServiceError('What came is no answer of the lineage service, or not all of it.')
+  }
 }
 
 /** The service's own words, from `{"code": 404, "message": "…"}`. */

@@ -26,6 +26,17 @@ test('names are escaped in paths and parameters', async () => {
   ])
 })
 
+test('an answer that something else gives, as a network that asks its users to sign in, is said to be none', async () => {
+  const { fetch } = answering('<h1>Sign in</h1>')
+  const client = new Client(fetch, 'api/v1')
+
+  for (const asking of [client.failureCount(), client.entry(1), client.inclusion(1)])
+    await expect(asking).rejects.toMatchObject({
+      name: 'ServiceError',
+      message: 'What came is no answer of the lineage service, or not all of it.',
+    })
+})
+
 test.each(['.', '..'])(
   'no browser can ask for a job by the name %j, so nothing else is asked instead',
   async (name) => {
