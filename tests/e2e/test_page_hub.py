@@ -48,7 +48,7 @@ def test_a_few_readers_are_drawn_and_the_others_come_when_asked_for(page: Page) 
     expect(page.locator('[data-state="FAILED"]').first).to_be_visible()  # of all readers those that failed come first
     expect(nodes).to_have_count(2 + 20 + 20)
 
-    page.get_by_role("searchbox").fill("of-299")
+    page.get_by_role("combobox").fill("of-299")
     page.get_by_role("option").filter(has_text="of-299").first.click()
     expect(page.locator('[data-node-id="dataset:lake:of-299"]')).to_be_visible()
     expect(page.get_by_role("complementary", name="Details")).to_contain_text("reader-299")
@@ -56,5 +56,6 @@ def test_a_few_readers_are_drawn_and_the_others_come_when_asked_for(page: Page) 
 
     pile.get_by_role("button").click()
     expect(pile).to_contain_text("200 more jobs")
-    pile.get_by_role("button").click()
+    pile.get_by_role("button").press("Enter")
     expect(pile).to_have_count(0)
+    expect(page.get_by_role("button", name="Dataset hub", exact=True)).to_be_focused()

@@ -24,6 +24,7 @@ import { RecordView } from './record/RecordView'
 import { SkipLink } from './SkipLink'
 import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
+import { useFocusAhead } from './useFocusAhead'
 import { useKey } from './useKeys'
 import { useLoaded } from './useLoaded'
 import { replace, useRoute } from './useRoute'
@@ -80,6 +81,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
     if (!isPopoverOpen()) page.close()
   })
   useTitle(graph, route)
+  useFocusAhead(route.view)
 
   return (
     <PageContext value={page}>

@@ -23,3 +23,10 @@ export class Landing {
 export function isByKey({ detail }: { readonly detail: number }): boolean {
   return detail === 0
 }
+
+/** Puts the focus on what no Tab comes to. */
+export function focusOn(place: Element | null | undefined): void {
+  if (!(place instanceof HTMLElement)) return
+  place.tabIndex = -1
+  place.focus()
+}

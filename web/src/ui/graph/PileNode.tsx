@@ -5,11 +5,14 @@ import type { Pile } from '../../core/piles'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
+import { titleOf } from '../titleOf'
+import { useFocusBack } from '../useFocusBack'
 import type { CardNode } from './flow'
 
 export const PileNode = memo(function PileNode({ data: { card } }: NodeProps<CardNode>) {
   const { spread } = usePage()
   const { node, label, dim } = card
+  useFocusBack(() => (node.kind === 'pile' ? titleOf(node.hub) : null))
   if (node.kind !== 'pile') return null
   return (
     <article className="card pile" data-testid="pile" data-node-id={node.id} data-dim={dim}>
@@ -22,7 +25,7 @@ export const PileNode = memo(function PileNode({ data: { card } }: NodeProps<Car
       >
         {node.of === 'job' ? <JobIcon /> : <TableIcon />}
         <span className="card-text">
-          <LabelText label={label} />
+          <LabelText label={label} />{' '}
           <span className="card-state">
             {node.failed > 0 && <span className="state-dot" data-state="FAILED" />}
             {actionWords(node)}

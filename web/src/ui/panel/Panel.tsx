@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { CloseIcon } from '../icons'
 import { usePage } from '../page'
+import { titleOf } from '../titleOf'
 import { useFocusBack } from '../useFocusBack'
 
 interface PanelProps {
@@ -13,7 +14,7 @@ interface PanelProps {
 export function Panel({ subject, head, children }: PanelProps) {
   const { leave, landing } = usePage()
   const panel = useRef<HTMLElement>(null)
-  useFocusBack(() => document.querySelector(`[data-node-id="${CSS.escape(subject)}"] .card-title`))
+  useFocusBack(() => titleOf(subject))
   // biome-ignore lint/correctness/useExhaustiveDependencies: another subject is what the keyboard is led to
   useEffect(() => {
     if (landing?.take('details')) panel.current?.querySelector('h2')?.focus({ preventScroll: true })
