@@ -89,6 +89,30 @@ def test_a_dataset_that_is_named_as_a_step_of_a_path_has_details(tmp_path: Path,
             expect(details.get_by_role("alert")).to_have_count(0)
 
 
+def test_a_change_of_many_columns_shows_a_few_and_the_others_when_asked_for(tmp_path: Path) -> None:
+    wide = schema(*(f"c{number}" for number in range(50)))
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset("orders", schema=columns)]) for columns in (schema("id"), wide)])
+        with opened(f"{service.url}/#view=drift") as page:
+            columns = page.get_by_role("rowheader")
+            expect(columns).to_have_count(20)
+
+            page.get_by_role("button", name="Show all 51").click()
+
+            expect(columns).to_have_count(51)
+
+
+def test_what_is_printed_is_dark_on_white_in_the_dark_too(tmp_path: Path) -> None:
+    with running(tmp_path) as service, opened(f"{service.url}/#view=failures") as page:
+        heading = page.get_by_role("heading", name="Failures")
+        colors = []
+        for scheme in ("light", "dark"):
+            page.emulate_media(media="print", color_scheme=scheme)
+            colors.append(heading.evaluate("heading => getComputedStyle(heading).color"))
+
+    assert colors[0] == colors[1]
+
+
 def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         said: list[str] = []

@@ -344,6 +344,8 @@ export interface Service {
   aliases: Readonly<Record<NodeId, NodeId>>
   /** What is known of columns. */
   columns: ColumnLineage
+  /** What is told of a dataset beyond its schema. */
+  told: Partial<Dataset>
   /** What every question why is answered with. */
   rootCause: Answer
   /** The streams that promised a word and are silent. */
@@ -374,6 +376,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     apart: [],
     aliases: {},
     columns: columnAnswer(),
+    told: { tags: ['gold'], facets: FACETS },
     rootCause: ROOT_CAUSE,
     silent: SILENT,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
@@ -420,7 +423,7 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 type Answer = Readonly<Record<string, unknown>> | undefined
 
 function answer(
-  { jobs, apart, beyond, aliases, columns, rootCause, silent }: Service,
+  { jobs, apart, beyond, aliases, columns, told, rootCause, silent }: Service,
   path: readonly string[],
   query: URLSearchParams,
 ): Answer {
@@ -465,7 +468,7 @@ function answer(
     case 'search':
       return { totalCount: 0, results: [] }
     case 'namespaces':
-      if (path[2] !== 'jobs') return datasetBy(path[3])
+      if (path[2] !== 'jobs') return { ...datasetBy(path[3]), ...told }
       return path[4] === 'runs'
         ? runsOf(jobs, jobId('demo', path[3] ?? ''), Number(query.get('limit')))
         : jobBy(jobs, jobId('demo', path[3] ?? ''))
@@ -662,7 +665,7 @@ function datasetBy(name: string | undefined): Answer {
     tags: field.name === 'carrier' ? ['public'] : [],
     fields: field.name === 'tailnum' ? [{ name: 'prefix', type: 'char', description: null }] : [],
   }))
-  return { ...found, fields, tags: ['gold'], facets: FACETS }
+  return { ...found, fields }
 }
 
 function jobBy(jobs: Service['jobs'], id: NodeId): Answer {

@@ -43,6 +43,27 @@ describe('the details of a dataset', () => {
     expect(ofColumn?.closest('tr')?.textContent).toContain('carrier')
   })
 
+  test('leave what is below within reach of hundreds of tags and owners and a long text', async () => {
+    const service = lakehouse()
+    const owners = Array.from({ length: 40 }, (_, place) => ({ name: `team ${place}` }))
+    const tags = Array.from({ length: 500 }, (_, place) => `tag ${place}`)
+    service.told = { description: 'as it is '.repeat(300), tags, facets: { ownership: { owners } } }
+    const { user } = openPage({ service, hash: at(DELAYS) })
+    const panel = within(await details())
+
+    expect((await panel.findByText('owned by')).parentElement?.textContent).toMatch(/team 9$/)
+    expect(panel.getByText(/^as it is/).textContent?.length).toBeLessThan(700)
+    const [own] = panel.getAllByRole('list', { name: 'Tags' })
+    expect(own?.children).toHaveLength(20)
+    await user.click(panel.getByRole('button', { name: 'Show all of it' }))
+    await user.click(panel.getByRole('button', { name: 'Show the first 100' }))
+    await user.click(panel.getByRole('button', { name: 'Show all 40' }))
+
+    expect(panel.getByText(/^as it is/).textContent).toHaveLength(2_700)
+    expect(panel.getByText(/team 39$/)).toBeTruthy()
+    expect(own?.children).toHaveLength(100)
+  })
+
   test('are found under a name that it had before it was one with another', async () => {
     const service = lakehouse()
     const old = datasetId('file', '/old/delays')
@@ -264,10 +285,10 @@ describe('the details of a job', () => {
     const panel = within(await details())
     await waitFor(() => expect(panel.getAllByText('completed')).toHaveLength(25))
 
-    await user.click(panel.getByRole('button', { name: 'Show earlier runs' }))
+    await user.click(panel.getByRole('button', { name: 'Show all 30' }))
 
     await waitFor(() => expect(panel.getAllByText('completed')).toHaveLength(30))
-    expect(panel.queryByRole('button', { name: 'Show earlier runs' })).toBeNull()
+    expect(panel.queryByRole('button', { name: /^Show all/ })).toBeNull()
   })
 
   test('lead from a task to its pipeline and back', async () => {

@@ -8,11 +8,15 @@ import { Breaking } from '../Breaking'
 import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { NodeLink } from '../panel/NodeLinks'
+import { ShowMore } from '../ShowMore'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
+import { useMore } from '../useMore'
 import { useSlowly } from '../useSlowly'
 
 const SHOWN = 100
+/** Of the columns of one change, until somebody asks for more. */
+const COLUMNS_SHOWN = 20
 
 /** Schemas that changed, the newest first: what changed, whether it breaks readers, and who they are. */
 export function DriftView() {
@@ -47,6 +51,8 @@ export function DriftView() {
 
 function DriftCard({ drift }: { drift: SchemaDrift }) {
   const { graph } = usePage()
+  const more = useMore(COLUMNS_SHOWN)
+  const shown = drift.changes.slice(0, more.count)
   return (
     <li className="item" aria-label={labelOf(graph, drift.nodeId)}>
       <p className="item-head">
@@ -64,11 +70,12 @@ function DriftCard({ drift }: { drift: SchemaDrift }) {
           </tr>
         </thead>
         <tbody>
-          {drift.changes.map((change) => (
+          {shown.map((change) => (
             <ChangeRow key={change.column} dataset={drift.nodeId} change={change} />
           ))}
         </tbody>
       </table>
+      <ShowMore more={more} shown={shown.length} totalCount={drift.changes.length} />
       <p className="muted">
         <Source drift={drift} />
       </p>

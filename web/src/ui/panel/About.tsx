@@ -2,6 +2,8 @@ import type { Owner } from '../../api/answers'
 import type { Facets } from '../../api/types'
 import { ownersIn } from '../../core/facets'
 import { isolated } from '../../core/isolated'
+import { ShowMore } from '../ShowMore'
+import { useMore } from '../useMore'
 import { Tags } from './Tags'
 
 interface AboutProps {
@@ -12,13 +14,18 @@ interface AboutProps {
 /** Whom to ask about a job or dataset, and how people or producers marked it; nothing where nobody said. */
 export function About({ facets, tags }: AboutProps) {
   const owners = ownersIn(facets)
+  const more = useMore()
+  const shown = owners.slice(0, more.count)
   if (owners.length === 0 && tags.length === 0) return null
   return (
     <div className="about">
       {owners.length > 0 && (
-        <p>
-          <span className="muted">owned by</span> {owners.map(ownerWords).join(', ')}
-        </p>
+        <div>
+          <p>
+            <span className="muted">owned by</span> {shown.map(ownerWords).join(', ')}
+          </p>
+          <ShowMore more={more} shown={shown.length} totalCount={owners.length} />
+        </div>
       )}
       <Tags tags={tags} />
     </div>

@@ -4,6 +4,7 @@ import type { NodeId } from '../../core/ids'
 import { isolated } from '../../core/isolated'
 import type { Loadable } from '../../core/loadable'
 import { withMembers } from '../../core/members'
+import { LongText } from '../LongText'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { About } from './About'
@@ -35,7 +36,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
           isInSchema={fields.some(({ name }) => name === column)}
         />
       )}
-      {dataset.description && <p>{dataset.description}</p>}
+      {dataset.description && <LongText text={dataset.description} />}
       <About facets={dataset.facets ?? {}} tags={dataset.tags ?? []} />
       <Quality of={id} />
       <Aliases names={dataset.symlinks} />

@@ -1,10 +1,11 @@
-import { useState } from 'react'
 import type { Job, Named } from '../../api/types'
 import { sqlIn } from '../../core/facets'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
 import { jobLabel, labelText } from '../../core/labels'
+import { LongText } from '../LongText'
 import { usePage } from '../page'
+import { ShowMore } from '../ShowMore'
 import { useLoaded } from '../useLoaded'
 import { useMore } from '../useMore'
 import { useNow } from '../useNow'
@@ -17,13 +18,11 @@ import { Question } from './Question'
 import { RunCard } from './RunCard'
 
 const RUNS_SHOWN = 25
-/** The service tells no more at once. */
-const MOST_RUNS = 1_000
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   return (
     <>
-      {job.description && <p>{job.description}</p>}
+      {job.description && <LongText text={job.description} />}
       <Told id={id} job={job} />
       <Containment id={id} />
       <Neighbours of={id} way="upstream" type="JOB" title="Takes data from" />
@@ -97,9 +96,9 @@ function linked({ namespace, name }: Named) {
 
 function Runs({ id, job }: { id: NodeId; job: Job }) {
   const { client, revisionOf } = usePage()
-  const [limit, setLimit] = useState(RUNS_SHOWN)
+  const more = useMore(RUNS_SHOWN)
   // Both only grow, so their sum tells when either did; the runs that are here stay meanwhile.
-  const runs = useLoaded(id, revisionOf(id) + limit, () => client.runs(job, limit))
+  const runs = useLoaded(id, revisionOf(id) + more.count, () => client.runs(job, more.count))
   const isRunning = runs.state === 'ready' && runs.value.items.some(({ state }) => state === 'RUNNING')
   const now = useNow(isRunning)
   switch (runs.state) {
@@ -119,11 +118,7 @@ function Runs({ id, job }: { id: NodeId; job: Job }) {
               <RunCard key={run.id} run={run} now={now} revision={revisionOf(id)} />
             ))}
           </ol>
-          {limit < Math.min(runs.value.totalCount, MOST_RUNS) && (
-            <button type="button" className="link" onClick={() => setLimit(Math.min(4 * limit, MOST_RUNS))}>
-              Show earlier runs
-            </button>
-          )}
+          <ShowMore more={more} shown={runs.value.items.length} totalCount={runs.value.totalCount} />
         </section>
       )
   }

@@ -1,9 +1,10 @@
 import type { RunError } from '../../core/facets'
+import { LongText } from '../LongText'
 
 export function RunErrorText({ error: { message, reason, stackTrace } }: { error: RunError }) {
   return (
     <div className="run-error">
-      <p>{message}</p>
+      <LongText text={message} />
       {reason && <p>{reason}</p>}
       {stackTrace && (
         <details>
