@@ -40,7 +40,7 @@ def lit_columns(page: Page) -> set[tuple[str, str]]:
 
 
 def test_a_column_is_followed_from_the_mart_to_the_file(page: Page) -> None:
-    search = page.get_by_role("searchbox", name="Search jobs, datasets")
+    search = page.get_by_role("combobox", name="Search jobs, datasets")
     search.fill("carrier_delays")
     page.get_by_role("option").filter(has_text="lake.marts").first.click()
     page.get_by_role("button", name="Show the 7 columns of lake.marts.carrier_delays").click()
@@ -55,7 +55,7 @@ def test_a_column_is_followed_from_the_mart_to_the_file(page: Page) -> None:
 
 
 def test_a_job_shows_its_runs_and_that_they_are_verified(page: Page) -> None:
-    page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier-delays")
+    page.get_by_role("combobox", name="Search jobs, datasets").fill("carrier-delays")
     page.get_by_role("option").filter(has_text="carrier-delays").first.click()
 
     details = page.get_by_role("complementary", name="Details")
@@ -66,7 +66,7 @@ def test_a_job_shows_its_runs_and_that_they_are_verified(page: Page) -> None:
 def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
     page: Page,
 ) -> None:
-    page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier_delays")
+    page.get_by_role("combobox", name="Search jobs, datasets").fill("carrier_delays")
     page.get_by_role("option").filter(has_text="lake.marts").first.click()
     details = page.get_by_role("complementary", name="Details")
     details.get_by_text("What changed?").click()
@@ -86,7 +86,7 @@ def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
 
 
 def test_a_link_keeps_the_open_questions_and_back_leads_past_them(page: Page) -> None:
-    page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier_delays")
+    page.get_by_role("combobox", name="Search jobs, datasets").fill("carrier_delays")
     page.get_by_role("option").filter(has_text="lake.marts").first.click()
     details = page.get_by_role("complementary", name="Details")
     details.get_by_text("What changed?").click()

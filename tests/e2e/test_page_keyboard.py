@@ -63,6 +63,13 @@ def test_a_link_skips_the_graph(page: Page) -> None:
     expect(details).to_be_focused()
 
 
+def test_a_screen_reader_reads_the_graph_as_it_reads_all_else(page: Page) -> None:
+    graph = page.get_by_role("region", name="Lineage graph")
+
+    expect(graph.get_by_role("button", name="Dataset people")).to_be_visible()
+    expect(page.get_by_role("application")).to_have_count(0)  # in one, it would hear only what has the focus
+
+
 @pytest.mark.parametrize("width", [1440, 800])
 def test_names_of_columns_that_changed_and_their_types_stay_in_one_line(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})

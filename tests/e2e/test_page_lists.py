@@ -46,7 +46,7 @@ def completed(job: str, reads: list[str], writes: list[str], minute: int = 0) ->
 
 def test_readers_that_are_not_drawn_are_listed_counted_and_lead_on(page: Page) -> None:
     expect(page.get_by_test_id("pile")).to_contain_text("more jobs")
-    page.get_by_role("searchbox").fill(f"table-{HOPS}")
+    page.get_by_role("combobox").fill(f"table-{HOPS}")
     page.get_by_role("option").first.click()
     details = page.get_by_role("complementary", name="Details")
     readers = details.get_by_role("list", name="Read by")

@@ -41,7 +41,7 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
     expect(revenue).to_contain_text("team:finance")
     expect(revenue).to_contain_text("breaking")
 
-    page.get_by_role("searchbox").fill("sales.stats")
+    page.get_by_role("combobox").fill("sales.stats")
     page.get_by_role("option").filter(has_text="sales.stats").first.click()
     details.get_by_text("Why might it be wrong?").press("Enter")
     findings = details.get_by_role("list", name="Findings").get_by_role("listitem")

@@ -43,7 +43,7 @@ def page(service: Service) -> Iterator[Page]:
 def test_each_result_shows_its_whole_name_and_namespace_within_the_window(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
 
-    page.get_by_role("searchbox").fill("warehouse")
+    page.get_by_role("combobox").fill("warehouse")
 
     expect(page.get_by_role("option")).to_have_count(len(TASKS))
     ends = page.locator(".result .label-name")

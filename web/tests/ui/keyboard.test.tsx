@@ -2,8 +2,9 @@
 
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
+import type { RunId } from '../../src/core/ids'
 import { formatRoute, routeTo } from '../../src/core/route'
-import { AGGREGATE, CSV, DELAYS, lakehouse } from '../lakehouse'
+import { AGGREGATE, CSV, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
 const details = () => screen.findByRole('complementary', { name: 'Details' })
@@ -78,7 +79,7 @@ test('who has gone elsewhere before the story is there stays there', async () =>
     answer = resolve
   })
   const { user } = openPage({ service, hash: formatRoute(routeTo(CSV)) })
-  const search = screen.getByRole('searchbox')
+  const search = screen.getByRole('combobox')
   ;(await within(await details()).findByRole('button', { name: 'tailnum' })).focus()
 
   await user.keyboard('{Enter}')
@@ -112,4 +113,29 @@ test('where nothing is looked at closely one skips to the content', async () => 
   await user.keyboard('{Enter}')
 
   expect(document.querySelector('main')?.contains(focused())).toBe(true)
+})
+
+test('who asks for the rest of a list goes on at the first that came', async () => {
+  const runs = Array.from({ length: 30 }, (_, place) =>
+    run('COMPLETED', { id: `run-${place}` as RunId, startedAt: `2026-01-02T03:04:${40 - place}Z` }),
+  )
+  const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
+  const { user } = openPage({ service, hash: formatRoute(routeTo(INGEST)) })
+  ;(await within(await details()).findByRole('button', { name: 'Show all 30' })).focus()
+
+  await user.keyboard('{Enter}')
+
+  await waitFor(() => expect(focused().className).toBe('run'))
+  expect(focused().textContent).toContain('2 Jan 2026 03:04:15')
+})
+
+test('a link to another view leads to what that begins with, and back', async () => {
+  const { user } = openPage({ hash: `${formatRoute(routeTo(DELAYS))}&asked=why` })
+  const link = (await within(await details()).findAllByRole('link', { name: /^entry/ }))[0]
+  link?.focus()
+
+  await user.keyboard('{Enter}')
+
+  await waitFor(() => expect(focused().tagName).toBe('H2'))
+  expect(focused().textContent).toMatch(/^Entry/)
 })

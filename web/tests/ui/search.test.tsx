@@ -6,14 +6,14 @@ import { formatRoute, routeTo } from '../../src/core/route'
 import { AGGREGATE, DELAYS, lakehouse } from '../lakehouse'
 import { openPage } from './openPage'
 
-const box = () => screen.getByRole('searchbox', { name: 'Search jobs, datasets' })
+const box = () => screen.getByRole('combobox', { name: 'Search jobs, datasets' })
 
 describe('search', () => {
   test('says what it does not find only once the service has said so', async () => {
     const service = lakehouse()
     openPage({ service })
     await screen.findAllByTestId('node')
-    const field = screen.getByRole('searchbox')
+    const field = screen.getByRole('combobox')
 
     fireEvent.focus(field)
     fireEvent.change(field, { target: { value: 'nowhere' } })
@@ -69,6 +69,32 @@ describe('search', () => {
     await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Details'))
     await user.keyboard('{Tab}')
     expect(document.activeElement?.getAttribute('aria-label')).toBe('Close details')
+  })
+
+  test('tells screen readers whether there is a list, and Escape closes it where one is', async () => {
+    const { user } = openPage()
+    await screen.findAllByTestId('node')
+    expect(box().getAttribute('aria-expanded')).toBe('false')
+
+    await user.type(box(), 'lake.')
+    expect(box().getAttribute('aria-expanded')).toBe('true')
+    expect(box().getAttribute('aria-controls')).toBe(screen.getByRole('listbox').id)
+    await user.keyboard('{Escape}')
+
+    expect(screen.queryByRole('listbox')).toBeNull()
+    expect(document.activeElement).toBe(box())
+    await user.keyboard('{ArrowDown}')
+    expect(screen.getByRole('listbox')).toBeTruthy()
+  })
+
+  test('names no list where nothing is found', async () => {
+    const { user } = openPage()
+
+    await user.type(box(), 'nowhere')
+    await screen.findByText('Nothing by that name.')
+
+    expect(box().getAttribute('aria-expanded')).toBe('false')
+    expect(box().getAttribute('aria-controls')).toBeNull()
   })
 
   test('says when there is nothing', async () => {

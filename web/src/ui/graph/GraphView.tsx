@@ -34,6 +34,11 @@ export function GraphView(props: GraphViewProps) {
   )
 }
 
+/** React Flow says `application`, in which screen readers do not read by themselves; the cards are lists and buttons. */
+function asDocument(wrapper: HTMLElement | null): void {
+  wrapper?.setAttribute('role', 'presentation')
+}
+
 function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
   const { close } = usePage()
   const [drawing, press] = useStill(newest)
@@ -44,6 +49,7 @@ function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
   const camera = useCamera(drawing, { open, lit: lit?.kind === 'column' ? lit : undefined, anchor })
   return (
     <ReactFlow
+      ref={asDocument}
       nodes={nodes}
       nodeTypes={NODE_TYPES}
       nodesDraggable={false}

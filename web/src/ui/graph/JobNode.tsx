@@ -38,7 +38,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
       >
         <JobIcon />
         <span className="card-text">
-          <LabelText label={label} />
+          <LabelText label={label} />{' '}
           <span className="card-state">
             <span className="state-dot" data-state={state} />
             {run ? stateWords(run, now) : 'no run known'}

@@ -49,8 +49,8 @@ function Entry({
         <h3 id="raw">
           The event <CopyButton what="event" text={raw} />
         </h3>
-        <pre className="text">{indented(raw)}</pre>
         <p className="muted">Shown with a line for each member; a copy has its very bytes.</p>
+        <pre className="text">{indented(raw)}</pre>
       </section>
     </>
   )

@@ -44,8 +44,7 @@ export function Results({ id, hits, answer, chosen, onTake }: ResultsProps) {
         >
           {hit.type === 'JOB' ? <JobIcon /> : <TableIcon />}
           <span className="result-words">
-            <LabelText label={hit.label} />
-            <span className="result-place">{hit.namespace}</span>
+            <LabelText label={hit.label} /> <span className="result-place">{hit.namespace}</span>
           </span>
         </div>
       ))}

@@ -7,7 +7,7 @@ import { useKey } from '../useKeys'
 import { Results } from './Results'
 import { useHits } from './useHits'
 
-/** Finds jobs and datasets while one types; arrows choose, Enter opens, `/` brings one here. */
+/** Finds jobs and datasets while one types; arrows choose, Enter opens, Escape closes the list, `/` brings one here. */
 export function Search() {
   const { openNode } = usePage()
   const [text, setText] = useState('')
@@ -28,25 +28,30 @@ export function Search() {
     field.current?.blur()
     openNode(node)
   }
+  const isShowing = isOpen && text.trim() !== ''
+  const isListed = isShowing && hits.length > 0
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const hit: Hit | undefined = hits[chosen]
-    if (step !== undefined) setChosen(Math.max(0, Math.min(hits.length - 1, chosen + step)))
+    if (step !== undefined && isShowing) setChosen(Math.max(0, Math.min(hits.length - 1, chosen + step)))
+    else if (step !== undefined) setIsOpen(true)
     else if (event.key === 'Enter' && hit) take(hit.nodeId)
-    else if (event.key === 'Escape') field.current?.blur()
+    else if (event.key === 'Escape' && isShowing) setIsOpen(false)
     else return
     event.preventDefault()
   }
-  const isShowing = isOpen && text.trim() !== ''
   return (
     <search className="search">
       <SearchIcon />
       <input
         ref={field}
         type="search"
+        role="combobox"
         aria-label="Search jobs, datasets"
-        aria-controls={isShowing ? list : undefined}
-        aria-activedescendant={isShowing && hits[chosen] ? `${list}-${chosen}` : undefined}
+        aria-autocomplete="list"
+        aria-expanded={isListed}
+        aria-controls={isListed ? list : undefined}
+        aria-activedescendant={isListed && hits[chosen] ? `${list}-${chosen}` : undefined}
         placeholder="Search jobs, datasets"
         autoComplete="off"
         spellCheck={false}

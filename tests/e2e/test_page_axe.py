@@ -1,0 +1,133 @@
+"""What axe finds of barriers in each view and state of the page, in the light and in the dark."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.app import RUN, Body, dataset, event, facet, schema
+from tests.support.browser import opened
+from tests.support.service import Service, running
+
+pytestmark = pytest.mark.browser
+
+AXE: Final = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+AWAITED: Final = re.compile("^(Loading|Looking|Following|Comparing|Walking).*…$")
+GRAVE: Final = {"serious", "critical"}
+LONG: Final = "lake.of.all_that_was_sold." + "and_of_what_was_not_" * 8
+TEXT: Final = "What it says goes on and on. " * 60
+REPORT: Final = "dataset:lake:marts.report"
+VIEWS: Final = {
+    "graph": "",
+    "dataset": f"#{urlencode({'node': REPORT})}",
+    "column": f"#{urlencode({'node': REPORT, 'column': 'revenue', 'asked': 'why,changes,impact', 'change': 'drop'})}",
+    "job": f"#{urlencode({'node': 'job:plant:load', 'asked': 'changes'})}",
+    "a long name": f"#{urlencode({'node': f'dataset:lake:{LONG}'})}",
+    "nothing known": "#node=dataset:lake:nowhere",
+    "failures": "#view=failures",
+    "changes": "#view=drift",
+    "record": "#view=record",
+    "entry": "#view=entry&index=0",
+    "no entry": "#view=entry&index=999",
+    "past": "?asOf=2026-05-01T08:00:30Z",
+    "no time": "?asOf=yesterday",
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running(tmp_path_factory.mktemp("axe")) as service:
+        service.tell(told())
+        yield service
+
+
+def told() -> list[Body]:
+    source = {"namespace": "lake", "name": "sales", "field": "price"}
+    report = dataset(
+        "marts.report",
+        columnLineage=facet(fields={"revenue": {"inputFields": [source]}}),
+        schema=schema("revenue", "region"),
+        documentation=facet(description=TEXT),
+        ownership=facet(owners=[{"name": f"team {number}", "type": "OWNER"} for number in range(40)]),
+        tags=facet(tags=[{"key": f"tag {number}", "value": ""} for number in range(100)]),
+    )
+    error = facet(message=TEXT, programmingLanguage="PYTHON", stackTrace="a line\n" * 100)
+    sales = dataset("sales", schema=schema("price"))
+    return [
+        ran("load", 0, inputs=[sales], outputs=[report, dataset(LONG)], sql="SELECT price\n" * 100),
+        ran("load", 1, "FAIL", inputs=[sales], outputs=[report], error=error),
+        ran("elsewhere", 2, "RUNNING", inputs=[dataset("orders")]),
+        ran("elsewhere", 3, inputs=[dataset("sales", schema=schema("price", "region"))]),
+    ]
+
+
+def ran(
+    job: str, minute: int, state: str = "COMPLETE", sql: str = "", error: Body | None = None, **sides: list[Body]
+) -> Body:
+    """An event of a run of its own."""
+    return event(
+        eventType=state,
+        eventTime=f"2026-05-01T08:{minute:02}:00Z",
+        run={"runId": f"{RUN[:-2]}{minute:02}", "facets": {"errorMessage": error} if error else {}},
+        job={"namespace": "plant", "name": job, "facets": {"sql": facet(query=sql)} if sql else {}},
+        **sides,
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_has_a_grave_barrier(service: Service, scheme: Literal["light", "dark"]) -> None:
+    with opened("about:blank") as page:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found = {}
+        for view, address in VIEWS.items():
+            page.goto("about:blank")
+            page.goto(f"{service.url}/{address}")
+            settled(page)
+            unfold(page)
+            found[view] = barriers(page)
+
+    assert found == {view: [] for view in VIEWS}
+
+
+@pytest.mark.parametrize("text", ["s", "nowhere"])
+def test_the_search_has_no_grave_barrier(service: Service, text: str) -> None:
+    with opened(service.url) as page:
+        page.get_by_test_id("node").first.wait_for()
+        page.get_by_role("combobox", name="Search jobs, datasets").fill(text)
+        page.locator(".results").wait_for()
+        page.get_by_text("Searching…").wait_for(state="detached")
+
+        assert barriers(page) == []
+
+
+def test_the_choice_of_a_time_has_no_grave_barrier(service: Service) -> None:
+    with opened(service.url) as page:
+        page.get_by_role("button", name="as of now").click()
+        page.get_by_label("Show all as it was at").wait_for()
+
+        assert barriers(page) == []
+
+
+def settled(page: Page) -> None:
+    """Until nothing is awaited. The stream of changes never ends, so the network is never idle."""
+    expect(page.locator("main")).not_to_be_empty()
+    expect(page.get_by_text(AWAITED)).to_have_count(0)
+
+
+def unfold(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach(summary => summary.click())")
+    page.evaluate("document.querySelectorAll('main [aria-expanded=false]').forEach(button => button.click())")
+    settled(page)
+
+
+def barriers(page: Page) -> list[str]:
+    """Each rule that is gravely broken, with the first place where it is."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [json.dumps([each["id"], each["nodes"][0]["html"][:200]]) for each in found if each["impact"] in GRAVE]
