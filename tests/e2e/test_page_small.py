@@ -77,6 +77,27 @@ def test_a_name_with_a_mark_of_direction_turns_nothing_round_but_itself(tmp_path
     assert places == sorted(places)
 
 
+def test_a_name_that_is_read_from_the_right_begins_there(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset("مبيعات.السنة.الماضية")])])
+        with opened(f"{service.url}/#node=dataset:lake:مبيعات.السنة.الماضية") as page:
+            title = page.get_by_role("complementary", name="Details").locator("h2")
+            expect(title).to_contain_text("الماضية")
+            first, last = title.evaluate(
+                """title => ["مبيعات", "الماضية"].map(word => {
+                    const texts = document.createTreeWalker(title, NodeFilter.SHOW_TEXT)
+                    while (texts.nextNode() && !texts.currentNode.data.includes(word));
+                    const range = document.createRange()
+                    const begin = texts.currentNode.data.indexOf(word)
+                    range.setStart(texts.currentNode, begin)
+                    range.setEnd(texts.currentNode, begin + word.length)
+                    return range.getBoundingClientRect().left
+                })"""
+            )
+
+    assert last < first
+
+
 @pytest.mark.parametrize("name", [".", ".."])
 def test_a_dataset_that_is_named_as_a_step_of_a_path_has_details(tmp_path: Path, name: str) -> None:
     owned = facet(owners=[{"name": "team:planning", "type": "OWNER"}])

@@ -1,7 +1,9 @@
 /** Text from outside that stands within a line of the page. */
 
-/** Marks of direction, and letters that are written from right to left. */
-const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Script=Hebrew}|\p{Script=Arabic}/u
+/** Letters that are written from right to left. */
+const FROM_THE_RIGHT = /\p{Script=Hebrew}|\p{Script=Arabic}/u
+/** These, and marks of direction. */
+const TURNING = new RegExp(`[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|${FROM_THE_RIGHT.source}`, 'u')
 const FIRST_STRONG_ISOLATE = '\u2068'
 const POP_ISOLATE = '\u2069'
 const ISOLATES = /[\u2066-\u2068]/g
@@ -16,4 +18,14 @@ export function isolated(text: string): string {
   const open = text.replaceAll(POP_ISOLATE, '') // its own would end the isolate
   const depth = 1 + (open.match(ISOLATES)?.length ?? 0)
   return FIRST_STRONG_ISOLATE + open + POP_ISOLATE.repeat(depth)
+}
+
+/**
+ * Which way a name is read that is drawn in parts: as its first letter is.
+ *
+ * Source: Unicode Standard Annex #9, rules P2 and P3
+ */
+export function directionOf(text: string): 'ltr' | 'rtl' {
+  const [letter = ''] = text.match(/\p{Letter}/u) ?? []
+  return FROM_THE_RIGHT.test(letter) ? 'rtl' : 'ltr'
 }

@@ -1,3 +1,4 @@
+import { directionOf } from '../core/isolated'
 import type { Label } from '../core/labels'
 import { Name } from './Name'
 
@@ -10,7 +11,7 @@ interface LabelTextProps {
 /** A label with its path subdued; the text reads as one name. */
 export function LabelText({ label: { path, name }, breaks = false }: LabelTextProps) {
   return (
-    <span className="label">
+    <span className="label" dir={directionOf(path + name)}>
       {path && <span className="label-path">{breaks ? <Name text={path} /> : path}</span>}
       {breaks && <wbr />}
       <span className="label-name">{breaks ? <Name text={name} /> : name}</span>

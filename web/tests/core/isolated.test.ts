@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isolated } from '../../src/core/isolated'
+import { directionOf, isolated } from '../../src/core/isolated'
 
 test('a name that turns nothing round stays as it is', () => {
   expect(isolated('lake.raw.flights_ä')).toBe('lake.raw.flights_ä')
@@ -16,4 +16,13 @@ test.each([
 test('a text cannot end its isolate, and isolates that it begins end with it', () => {
   expect(isolated('a\u2069\u202eb')).toBe('\u2068a\u202eb\u2069')
   expect(isolated('a\u2067b')).toBe('\u2068a\u2067b\u2069\u2069')
+})
+
+test.each([
+  ['lake.orders', 'ltr'],
+  ['42', 'ltr'],
+  ['1_مبيعات.orders', 'rtl'],
+  ['lake.מכירות', 'ltr'],
+])('%j is read as its first letter is: %s', (text, direction) => {
+  expect(directionOf(text)).toBe(direction)
 })
