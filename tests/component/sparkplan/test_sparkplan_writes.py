@@ -100,6 +100,20 @@ def test_a_merge_gives_each_column_what_is_assigned_to_it(lake: SparkSession, ta
     assert lineage == expected(columns, rows)
 
 
+def test_a_merge_does_only_the_first_thing_whose_condition_holds(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """MERGE INTO lineage.shop.target t USING refunds r ON t.id = r.order_id
+            WHEN MATCHED AND r.reason = 'void' THEN UPDATE SET total = 0
+            WHEN MATCHED AND t.note = 'paid' THEN UPDATE SET note = 'refunded'
+            WHEN MATCHED THEN DELETE""",
+    )
+
+    note = "refunds.reason CONDITIONAL, target.note CONDITIONAL"
+    rows = "target.id JOIN, refunds.order_id JOIN, refunds.reason FILTER, target.note FILTER"
+    assert lineage == expected({"id": "", "total": "refunds.reason CONDITIONAL", "note": note}, rows)
+
+
 def test_a_merge_of_everything(lake: SparkSession, target: str) -> None:
     lineage = lineage_of_command(
         lake.table(target),

@@ -48,10 +48,13 @@ def _table_columns(operation: Operation) -> tuple[Attribute, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Instruction:
-    """What MERGE does with a row under a condition: `Copy`, `Update`, `Insert` or `Delete` it, with these values."""
+    """What MERGE does with a row: `Copy`, `Update`, `Insert` or `Delete` it, with these values.
+
+    `conditions` are its own, and those of the updates before it: only the first that holds is done.
+    """
 
     action: str
-    condition: Expression
+    conditions: list[Expression]
     values: list[Expression]
 
 
@@ -69,9 +72,9 @@ def _merge(operation: Operation) -> Scope:
     decisive = []
     for instruction in _instructions(operation, len(output)):
         if instruction.action in {"Insert", "Delete"}:
-            decisive.append(operation.inputs([instruction.condition], FILTER))
+            decisive.append(operation.inputs(instruction.conditions, FILTER))
         if instruction.action in {"Insert", "Update"}:
-            condition = operation.inputs([instruction.condition], CONDITIONAL)
+            condition = operation.inputs(instruction.conditions, CONDITIONAL)
             updates = instruction.action == "Update"
             for column, value in zip(columns, instruction.values, strict=True):
                 column.append(operation.inputs([value], IDENTITY))
@@ -82,10 +85,14 @@ def _merge(operation: Operation) -> Scope:
 
 def _instructions(operation: Operation, width: int) -> Iterator[_Instruction]:
     for field in _INSTRUCTIONS:
+        before: list[Expression] = []
         for written in operation.node.expressions(field):
             condition, *values = operands(written)
+            action = _action(written)
             # A split row is written as a row to delete, of nulls and positions, and then the row to insert.
-            yield _Instruction(_action(written), condition, values[-width:])
+            yield _Instruction(action, [*before, condition], values[-width:])
+            if action == "Update":
+                before.append(condition)
 
 
 def _action(written: Expression) -> str:
