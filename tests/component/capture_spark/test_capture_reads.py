@@ -113,6 +113,27 @@ def test_rows_of_whole_files_that_went_through_an_rdd_are_not_made_from_nothing(
     assert gaps_of(whole) == ["an RDD's rows come from elsewhere"]
 
 
+def test_rows_of_an_rdd_in_a_subquery_are_not_made_from_nothing(program: Program) -> None:
+    spark, folder = program.spark, program.folder
+    spark.table("lake.sales.orders").select("price").localCheckpoint().createOrReplaceTempView("kept")
+    spark.sql("SELECT id, (SELECT max(price) FROM kept) AS top FROM lake.sales.orders").write.parquet(f"{folder}/tops")
+
+    tops = program.ended()[f"shop.{folder}/tops"]
+
+    assert tops.columns() == {"id": ["sales/orders.id"]}
+    assert gaps_of(tops) == ["an RDD's rows come from elsewhere"]
+
+
+def test_rows_that_spark_made_columns_of_are_not_made_from_nothing(program: Program) -> None:
+    spark, folder = program.spark, program.folder
+    spark.table("lake.sales.orders").select("id", "price").transpose().write.parquet(f"{folder}/across")
+
+    across = program.ended()[f"shop.{folder}/across"]
+
+    assert "columnLineage" not in across.last["outputs"][0]["facets"]
+    assert gaps_of(across) == ["column lineage ends at Transpose"]
+
+
 def test_rows_that_nobody_counted_are_unknown_and_not_none(program: Program) -> None:
     program.spark.sql("CREATE TABLE lake.sales.newest AS SELECT max(id) AS id FROM lake.sales.orders")
 

@@ -22,7 +22,7 @@ from headwater.observe.local_url import local_url
 from headwater.observe.queries import only_picks, tables_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
 from headwater.observe.spark.jvm import Java, private
-from headwater.observe.spark.relations import Relation, items
+from headwater.observe.spark.relations import Relation, items, leaves_of
 from headwater.observe.spark.schema import schema_facet
 
 _MANY_PATHS: Final = 10
@@ -33,6 +33,9 @@ _FILES: Final = "files"
 
 _METADATA_COLUMN: Final = "__metadata_col"
 """What Spark marks columns with that come beside a relation's own, such as `_metadata` and Iceberg's `_file`."""
+
+_MADE_UP: Final = frozenset({"LocalRelation", "LogicalRDD", "Range"})
+"""Relations that read nothing; an RDD may do so, of which `Read.unseen` tells."""
 
 _FOLLOWED_FILES: Final = re.compile(r"File(?:Stream)?(?:Source|Sink)\[(?P<path>.*)\]")
 _TOPICS: Final = re.compile(r"strategy=Subscribe\[(?P<topics>[^\]]*)\]")
@@ -109,7 +112,7 @@ class Read:
         """Whether a leaf reads something while its columns are those of no one dataset."""
         source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
         if source is None:
-            return leaf.key in self.unseen
+            return leaf.key in self.unseen or leaf.kind not in _MADE_UP
         return not _is_made_up(source) and self.dataset_of(leaf) is None
 
     def behind(self, leaf: Leaf) -> list[DatasetId]:
@@ -149,7 +152,7 @@ def rows_unseen(plan: Java, seen: Iterable[str] = ()) -> frozenset[int]:
     `seen` are the columns of rows whose plan is known: those of a micro-batch.
     """
     known = list(seen)
-    rows = (leaf for leaf in items(plan.collectLeaves()) if leaf.productPrefix() == "LogicalRDD")
+    rows = (leaf for leaf in leaves_of(plan) if leaf.productPrefix() == "LogicalRDD")
     others = (leaf for leaf in rows if not known or [column.name() for column in items(leaf.output())] != known)
     reading = (leaf.output().head() for leaf in others if _READING_RDD.search(leaf.rdd().toDebugString()))
     return frozenset(column.exprId().id() for column in reading)

@@ -42,7 +42,7 @@ def relations(plan: Java, made_since: MadeSince, known: Container[int] = ()) -> 
 
     A table's version is the newest that was not made since.
     """
-    for leaf in _leaves(plan):
+    for leaf in leaves_of(plan):
         columns = leaf.output()
         if columns.isEmpty() or (key := columns.head().exprId().id()) in known:
             continue
@@ -112,7 +112,8 @@ def _version(table: Java, made_since: MadeSince) -> str | None:
     return None if snapshot is None else str(snapshot.snapshotId())
 
 
-def _leaves(plan: Java) -> Iterator[Java]:
+def leaves_of(plan: Java) -> Iterator[Java]:
+    """The leaves of a plan in the JVM, those of its subqueries included."""
     yield from items(plan.collectLeaves())
     for subquery in items(plan.subqueriesAll()):
         yield from items(subquery.collectLeaves())

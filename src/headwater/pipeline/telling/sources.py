@@ -18,7 +18,7 @@ from headwater.observe.described import Described
 from headwater.observe.guard import Guard
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.jvm import Java, java_class
-from headwater.observe.spark.relations import Relation, items, relations
+from headwater.observe.spark.relations import Relation, leaves_of, relations
 from headwater.observe.spark.schema import schema_facet
 from headwater.pipeline.catalogs import catalogs_of
 from headwater.pipeline.kafka.topics import Topic
@@ -274,8 +274,8 @@ class Datasets:
 
 
 def _in_memory(frame: DataFrame) -> set[int]:
-    leaves_of_plan = items(frame._jdf.queryExecution().analyzed().collectLeaves())
-    local = (leaf.output() for leaf in leaves_of_plan if leaf.productPrefix() == "LocalRelation")
+    made = leaves_of(frame._jdf.queryExecution().analyzed())
+    local = (leaf.output() for leaf in made if leaf.productPrefix() == "LocalRelation")
     return {columns.head().exprId().id() for columns in local if not columns.isEmpty()}
 
 
