@@ -47,6 +47,7 @@ STRUCTS = [
             "p": "orders.placed_at AGGREGATION, orders.amount AGGREGATION, orders.status AGGREGATION, "
             "orders.order_id AGGREGATION",
         },
+        "orders.placed_at JOIN, orders.amount JOIN, orders.status JOIN, orders.order_id JOIN",
     ),
     Case(
         "inline deals a struct out in its fields",

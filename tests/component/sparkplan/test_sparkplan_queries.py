@@ -534,6 +534,7 @@ GENERATORS = [
         "explode",
         "SELECT order_id, item FROM orders LATERAL VIEW explode(items) AS item",
         {"order_id": "orders.order_id", "item": "orders.items TRANSFORMATION"},
+        "orders.items JOIN",
     ),
     Case(
         "positions, keys and values",
@@ -543,6 +544,7 @@ GENERATORS = [
             "at": "orders.items TRANSFORMATION",
             "item": "orders.items TRANSFORMATION",
         },
+        "orders.items JOIN",
     ),
     Case(
         "inline and an outer explode of a map",
@@ -553,6 +555,7 @@ GENERATORS = [
             "z": "orders.address TRANSFORMATION",
             "k": "orders.tags TRANSFORMATION",
         },
+        "orders.tags JOIN",
     ),
     Case(
         "stack deals its cells out column by column",
@@ -564,6 +567,12 @@ GENERATORS = [
         },
     ),
     Case(
+        "whether an array has elements is asked for",
+        "SELECT order_id FROM orders o WHERE EXISTS (SELECT 1 FROM explode(o.items) AS e(item) WHERE item = 'x')",
+        {"order_id": "orders.order_id"},
+        "orders.items FILTER",
+    ),
+    Case(
         "json_tuple",
         "SELECT j.a FROM orders LATERAL VIEW json_tuple(status, 'a', 'b') j AS a, b",
         {"a": "orders.status TRANSFORMATION"},
@@ -572,6 +581,7 @@ GENERATORS = [
         "a table function beside a table",
         "SELECT o.order_id, e.col FROM orders o, LATERAL explode(o.items) e",
         {"order_id": "orders.order_id", "col": "orders.items TRANSFORMATION"},
+        "orders.items JOIN",
     ),
 ]
 

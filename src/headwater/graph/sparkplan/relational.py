@@ -76,20 +76,30 @@ def _window(operation: Operation) -> Scope:
 
 
 def _generate(operation: Operation) -> Scope:
+    """Each row joined with those that are made of it: none, where an array is empty, or many."""
     generator = operation.node.expression("generator")
     output = attributes(operation.node.expressions("generatorOutput"))
-    return _beside(operation.only, scope_of(output, _generated(operation, generator, len(output))))
+    made = operation.reader()(generator)
+    generated = scope_of(output, _generated(operation, generator, made, len(output)))
+    how_many = NOTHING if _makes_a_set_number(generator) else made.through(JOIN)
+    return replace(_beside(operation.only, generated), rows=operation.rows(how_many))
 
 
-def _generated(operation: Operation, generator: Expression, width: int) -> list[Inputs]:
+def _generated(operation: Operation, generator: Expression, made: Inputs, width: int) -> list[Inputs]:
     """The inputs of each generated column; `stack` deals its operands out in rows, `inline` a struct in its fields."""
     kind = short_class(generator[0]["class"])
-    if kind != "Stack":
-        made = operation.reader()(generator).kept(TRANSFORMATION)
-        is_dealt = kind == "Inline" and made.fields is not None and len(made.fields) == width
-        return list(made.fields.values()) if is_dealt and made.fields else [made] * width
-    cells = operands(generator)[1:]
-    return [operation.inputs(cells[column::width], TRANSFORMATION) for column in range(width)]
+    if kind == "Stack":
+        cells = operands(generator)[1:]
+        return [operation.inputs(cells[column::width], TRANSFORMATION) for column in range(width)]
+    values = made.kept(TRANSFORMATION)
+    is_dealt = kind == "Inline" and values.fields is not None and len(values.fields) == width
+    return list(values.fields.values()) if is_dealt and values.fields else [values] * width
+
+
+def _makes_a_set_number(generator: Expression) -> bool:
+    """Whether the query itself says how many rows are made of each row."""
+    kind, *below = (short_class(entry["class"]) for entry in generator[:2])
+    return kind in ("JsonTuple", "Stack") or below == ["CreateArray"]
 
 
 def _expand(operation: Operation) -> Scope:
@@ -110,12 +120,12 @@ def _expanded_unseen(operation: Operation, output: Sequence[Attribute]) -> list[
     """The inputs of an Expand without its projections.
 
     Columns that pass unchanged are known by their ids. Of grouping sets the others are too: in their places stand the
-    grouped columns below, under new ids, and behind them the number of the set.
+    grouped columns below, under new ids, and behind them the number of the set, and its place where it is there twice.
 
     Source: `Expand.apply` and `ResolveGroupingAnalytics` of Spark 4.1
     """
     below = operation.only
-    groups = output[-1].name == _GROUPING_ID
+    groups = _GROUPING_ID in [column.name for column in output[-2:]]
     gap = None if groups else operation.gap(operation.node.kind)
     inputs = []
     for place, column in enumerate(output):
