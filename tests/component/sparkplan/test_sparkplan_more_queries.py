@@ -40,14 +40,26 @@ STRUCTS = [
            (SELECT sort_array(collect_list(struct(placed_at, amount, status, order_id))) AS l FROM orders)
            LATERAL VIEW posexplode(l) AS p, x""",
         {
-            "a": "orders.amount AGGREGATION",
-            "b": "orders.status AGGREGATION",
-            "c": "orders.amount AGGREGATION",
-            "d": "orders.order_id AGGREGATION",
+            "a": "orders.amount AGGREGATION, orders.placed_at SORT, orders.status SORT, orders.order_id SORT",
+            "b": "orders.status AGGREGATION, orders.placed_at SORT, orders.amount SORT, orders.order_id SORT",
+            "c": "orders.amount AGGREGATION, orders.placed_at SORT, orders.status SORT, orders.order_id SORT",
+            "d": "orders.order_id AGGREGATION, orders.placed_at SORT, orders.amount SORT, orders.status SORT",
             "p": "orders.placed_at AGGREGATION, orders.amount AGGREGATION, orders.status AGGREGATION, "
             "orders.order_id AGGREGATION",
         },
         "orders.placed_at JOIN, orders.amount JOIN, orders.status JOIN, orders.order_id JOIN",
+    ),
+    Case(
+        "structs without copies: each field of those that differ in any",
+        "SELECT l.status AS a FROM (SELECT collect_set(struct(status, amount)) AS l FROM orders)",
+        {"a": "orders.status AGGREGATION, orders.amount GROUP_BY"},
+    ),
+    Case(
+        "fields of one name, and a name in another case",
+        """SELECT s.*, t.X AS z FROM
+           (SELECT struct(amount AS x, status AS y, order_id AS y) AS s, struct(status AS x, amount AS y) AS t
+            FROM orders)""",
+        {"x": "orders.amount", "y": "orders.status, orders.order_id", "z": "orders.status"},
     ),
     Case(
         "inline deals a struct out in its fields",

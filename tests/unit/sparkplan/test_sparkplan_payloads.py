@@ -46,6 +46,14 @@ def test_a_star_names_fields_by_their_place_only() -> None:
     assert found == expected({"x": "orders.price", "y": "orders.id"})
 
 
+def test_a_field_asked_for_in_another_case_is_the_topics_column() -> None:
+    field = function("GetStructField", record(), ordinal=1, name="PRICE")
+
+    found = lineage(parsing(alias(field, "p", 4)))
+
+    assert found == expected({"p": "orders.price"})
+
+
 def test_a_parsed_record_as_a_whole_is_made_from_value() -> None:
     found = lineage(parsing(alias(record(), "all", 4)))
 

@@ -8,6 +8,7 @@ from headwater.graph.sparkplan.inputs import (
     AGGREGATION,
     CONDITIONAL,
     FILTER,
+    GROUP_BY,
     IDENTITY,
     MASKED,
     SORT,
@@ -19,6 +20,7 @@ from headwater.graph.sparkplan.inputs import (
 )
 from headwater.graph.sparkplan.plan import Entry, Expression, Node, short_class
 from headwater.graph.sparkplan.scope import Scope
+from headwater.graph.sparkplan.transformation import Transformation
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,8 @@ def _parsed(call: Call) -> Inputs:
 
 def _struct(call: Call) -> Inputs:
     """Names and values in turns."""
-    names = [str(text[0].get("value")) for text in call.texts[0::2]]
     whole = merged(call.operands).through(TRANSFORMATION)
-    return Inputs(dict(whole.items()), dict(zip(names, call.operands[1::2], strict=True)))
+    return Inputs(dict(whole.items()), call.operands[1::2])
 
 
 def _struct_field(call: Call) -> Inputs:
@@ -124,28 +125,33 @@ def _struct_field(call: Call) -> Inputs:
 def _field_of_each(call: Call) -> Inputs:
     """A field of every struct in an array."""
     (structs,) = call.operands
-    return (structs.fields or {}).get(str(call.entry["field"]["name"]), structs).through(TRANSFORMATION)
+    made = structs if structs.fields is None else structs.fields[call.entry["ordinal"]]
+    return made.through(TRANSFORMATION)
 
 
 def _array(call: Call) -> Inputs:
     return alternatives(call.operands).kept(TRANSFORMATION)
 
 
-def _extreme(call: Call) -> Inputs:
-    """The greatest or least of structs: each field is that of the one that all fields together choose."""
-    (value,) = call.operands
-    kept = value.kept(TRANSFORMATION)
-    if kept.fields is None:
-        return kept
-    others = {name: [each for other, each in kept.fields.items() if other != name] for name in kept.fields}
-    fields = {name: found.kept(IDENTITY, merged(others[name]).through(SORT)) for name, found in kept.fields.items()}
-    return Inputs(dict(kept.items()), fields)
-
-
 def _one_or_more(call: Call) -> Inputs:
     """Some of the values of the first operand as they are, or one of them."""
     values, *others = call.operands
     return values.kept(TRANSFORMATION, merged(others).through(TRANSFORMATION))
+
+
+def _by_all_fields(use: Transformation) -> Callable[[Call], Inputs]:
+    """Structs of which all fields together decide the order, or which one is taken: each field rests on the others."""
+
+    def rule(call: Call) -> Inputs:
+        kept = _one_or_more(call)
+        if kept.fields is None:
+            return kept
+        made = kept.fields
+        others = [merged([*made[:at], *made[at + 1 :]]).through(use) for at in range(len(made))]
+        fields = [field.kept(IDENTITY, rest) for field, rest in zip(made, others, strict=True)]
+        return Inputs(dict(kept.items()), fields)
+
+    return rule
 
 
 def _value_at_extreme(call: Call) -> Inputs:
@@ -212,9 +218,7 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
     **dict.fromkeys(
         (
             "AnyValue",
-            "ArrayDistinct",
             "CollectList",
-            "CollectSet",
             "ElementAt",
             "Explode",
             "First",
@@ -228,13 +232,14 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
             "PosExplode",
             "Reverse",
             "Slice",
-            "SortArray",
         ),
         _one_or_more,
     ),
     **dict.fromkeys(
         ("AvroDataToCatalyst", "FromAvro", "FromProtobuf", "JsonToStructs", "ProtobufDataToCatalyst"), _parsed
     ),
+    **dict.fromkeys(("Max", "Min", "SortArray"), _by_all_fields(SORT)),
+    **dict.fromkeys(("ArrayDistinct", "CollectSet"), _by_all_fields(GROUP_BY)),
     "AggregateExpression": _aggregate_expression,
     "CaseWhen": _case,
     "Cast": _cast,
@@ -247,9 +252,7 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
     "GetStructField": _struct_field,
     "If": _if,
     "ListQuery": _list_query,
-    "Max": _extreme,
     "MaxBy": _value_at_extreme,
-    "Min": _extreme,
     "MinBy": _value_at_extreme,
     "PercentRank": _ranked_by,
     "PivotFirst": _pivot_first,

@@ -34,14 +34,14 @@ class Source(NamedTuple):
 class Inputs:
     """Input columns with their transformations; never changed once made.
 
-    Of a struct that was put together, and of a collection of such, `fields` has the inputs of each field by its name,
-    in order: who takes one field takes nothing of the others. What changes a value as a whole leaves none.
+    Of a struct that was put together, and of a collection of such, `fields` has the inputs of each field in
+    order: who takes one field takes nothing of the others. What changes a value as a whole leaves none.
     """
 
     __slots__ = ("_sources", "fields")
 
     def __init__(
-        self, sources: Mapping[Transformation, frozenset[Source]], fields: Mapping[str, "Inputs"] | None = None
+        self, sources: Mapping[Transformation, frozenset[Source]], fields: Sequence["Inputs"] | None = None
     ) -> None:
         self._sources = sources
         self.fields = fields
@@ -72,7 +72,7 @@ class Inputs:
         whole = merged([self.through(transformation), *more])
         if self.fields is None:
             return whole
-        fields = {name: found.kept(transformation, *more) for name, found in self.fields.items()}
+        fields = [field.kept(transformation, *more) for field in self.fields]
         return Inputs(whole._sources, fields)
 
     def replaced(self, origin: int, columns: Mapping[str, "Inputs"]) -> "Inputs":
@@ -105,11 +105,12 @@ def merged(parts: Iterable[Inputs]) -> Inputs:
 
 
 def alternatives(parts: Sequence[Inputs]) -> Inputs:
-    """All inputs of values of which one is taken; fields that all of them have stay known."""
-    whole, first = merged(parts), parts[0].fields if parts else None
-    if first is None or any(part.fields is None or list(part.fields) != list(first) for part in parts):
+    """All inputs of values of which one is taken; fields stay known where all of them have them."""
+    whole = merged(parts)
+    fields = [part.fields for part in parts if part.fields is not None]
+    if not fields or len(fields) < len(parts) or len({len(each) for each in fields}) > 1:
         return Inputs(whole._sources) if whole.fields is not None else whole
-    return Inputs(whole._sources, {name: merged(part.fields[name] for part in parts if part.fields) for name in first})
+    return Inputs(whole._sources, [alternatives(each) for each in zip(*fields, strict=True)])
 
 
 @cache

@@ -35,8 +35,8 @@ def parsed(operands: Sequence[Inputs]) -> Inputs:
 def field_of(struct: Inputs, call: Entry, text: Sequence[Entry]) -> Inputs:
     """A field of a struct; `text` is the struct as written."""
     origins, name = _origins(struct, _STRUCT), _name(call, text[0])
-    if struct.fields is not None and name is not None and name in struct.fields:
-        return struct.fields[name]
+    if struct.fields is not None:
+        return struct.fields[call["ordinal"]]
     return struct.through(TRANSFORMATION) if origins is None or name is None else _columns(origins, name, IDENTITY)
 
 
@@ -60,9 +60,8 @@ def _columns(origins: frozenset[int], column: str, use: Transformation) -> Input
 
 
 def _name(call: Entry, struct: Entry) -> str | None:
-    """The field's name; a star leaves it out, then it stands in the struct's type at its place."""
-    name = call.get("name")
+    """The field's name as the struct's type has it; who asks for it may write it in another case, or not at all."""
     kind = struct.get("dataType", struct.get("schema"))
-    if name is None and isinstance(kind, dict):
-        name = kind["fields"][call["ordinal"]]["name"]
+    fields = kind.get("fields") if isinstance(kind, dict) else None
+    name = fields[call["ordinal"]]["name"] if fields else call.get("name")
     return name if isinstance(name, str) else None

@@ -93,7 +93,7 @@ def _generated(operation: Operation, generator: Expression, made: Inputs, width:
         return [operation.inputs(cells[column::width], TRANSFORMATION) for column in range(width)]
     values = made.kept(TRANSFORMATION)
     is_dealt = kind == "Inline" and values.fields is not None and len(values.fields) == width
-    return list(values.fields.values()) if is_dealt and values.fields else [values] * width
+    return list(values.fields) if is_dealt and values.fields else [values] * width
 
 
 def _makes_a_set_number(generator: Expression) -> bool:
