@@ -114,6 +114,19 @@ def test_rows_of_a_micro_batch_that_went_through_an_rdd_are_not_made_from_nothin
     ]
 
 
+def test_rows_of_a_micro_batch_that_are_made_up_have_no_source_and_are_no_gap(program: Program) -> None:
+    def keep(frame: DataFrame, _: int) -> None:
+        frame.select("value").write.mode("append").parquet(f"{program.folder}/values")
+
+    made_up = program.spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 2).load()
+    at_once(made_up, program, "values").queryName("values").foreachBatch(keep).start().awaitTermination()
+
+    told = program.ended()["shop.values"]
+
+    assert told.columns() == {"value": []}
+    assert "extractionError" not in told.last["run"]["facets"]
+
+
 def test_queries_at_once_are_told_apart_by_how_they_end(program: Program, arriving: Path) -> None:
     frame = followed(program, arriving)
     endless = frame.writeStream.format("parquet").queryName("endless")

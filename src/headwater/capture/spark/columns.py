@@ -38,8 +38,11 @@ def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> t
     def dataset_of(leaf: Leaf) -> DatasetId | None:
         return read.dataset_of(leaf) or (None if behind is None else behind.read.dataset_of(leaf))
 
+    def hides(leaf: Leaf) -> bool:
+        return any(one.hides(leaf) for one in [one for one in reads if one.knows(leaf)] or reads)
+
     reads = [read] if behind is None else [read, behind.read]
-    found = column_lineage(parse_plan(text), dataset_of, lambda leaf: any(one.hides(leaf) for one in reads))
+    found = column_lineage(parse_plan(text), dataset_of, hides)
     gaps = gaps_in_words(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # of an RDD's rows `Read` tells
     told = spread(found, lambda dataset, _: [one for read in reads for one in read.members(dataset)])
     return facet_of(told, lambda leaf: [name for one in reads for name in one.behind(leaf)]), gaps

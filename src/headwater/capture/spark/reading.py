@@ -108,6 +108,10 @@ class Read:
             return [dataset]
         return [one.id for one in self.datasets.get(dataset.name, [])]
 
+    def knows(self, leaf: Leaf) -> bool:
+        """Whether it is known what a leaf reads, or that it reads nothing."""
+        return leaf.key in self.source_by_key
+
     def hides(self, leaf: Leaf) -> bool:
         """Whether a leaf reads something while its columns are those of no one dataset."""
         source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
