@@ -192,6 +192,16 @@ def test_a_python_table_function_is_given_every_column_of_its_table(lake: SparkS
     assert lineage == expected({"id": row}, rows)
 
 
+def test_a_table_function_in_sql_is_its_query(lake: SparkSession) -> None:
+    # Iceberg's parser refuses parameters and columns.
+    lake.sql("CREATE TEMPORARY FUNCTION reasons() RETURNS TABLE RETURN SELECT reason FROM refunds WHERE amount > 1")
+
+    lineage = lineage_of_query(lake.sql("SELECT upper(reason) AS reason FROM reasons()"))
+
+    lake.sql("DROP TEMPORARY FUNCTION reasons")
+    assert lineage == expected({"reason": "refunds.reason TRANSFORMATION"}, "refunds.amount FILTER")
+
+
 def test_literals_of_every_kind_have_no_inputs(orders: DataFrame) -> None:
     values = [
         1.5,

@@ -73,11 +73,6 @@ def filled_and_without_copies(session: SparkSession) -> DataFrame:
     return known.select("status", "open").dropDuplicates()
 
 
-def a_python_function_in_a_filter(session: SparkSession) -> DataFrame:
-    joined = F.udf(lambda status, order: f"{status} {order}", "string")
-    return session.table("orders").where(joined("status", "order_id") != "paid 1").select("amount")
-
-
 def set_of_groups_that_is_there_twice(session: SparkSession) -> DataFrame:
     sets = session.table("orders").groupingSets([["status"], ["open"], ["status"]], "status", "open")
     return sets.agg(F.sum("amount").alias("amount"))
@@ -88,7 +83,6 @@ FRAMES = [
     a_struct_with_another_field,
     exploded_after_a_filter,
     filled_and_without_copies,
-    a_python_function_in_a_filter,
     set_of_groups_that_is_there_twice,
 ]
 

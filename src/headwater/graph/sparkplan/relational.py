@@ -245,6 +245,7 @@ _UNCHANGED = (
     "Repartition",
     "RepartitionByExpression",
     "ResolvedHint",
+    "SQLFunctionNode",
     "Sample",
     "Subquery",
     "SubqueryAlias",
