@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 
 import httpx
 import pytest
+import uvloop
 
 from headwater.errors import ForbiddenError, InvalidEventError, SetupError, UnavailableError, UntrustedEventError
 from headwater.model.facts import Content
@@ -84,7 +85,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def recording(recorder: Recorder, use: Callable[[], Awaitable[OutcomeT]], learned: Learned | None = None) -> OutcomeT:
-    """What comes of using a recorder that is started and stopped around it."""
+    """What comes of using a recorder that is started and stopped around it, on a loop as the service has it."""
 
     async def used() -> OutcomeT:
         recorder.open()
@@ -96,7 +97,7 @@ def recording(recorder: Recorder, use: Callable[[], Awaitable[OutcomeT]], learne
         finally:
             await recorder.stop()
 
-    return asyncio.run(used())
+    return uvloop.run(used())
 
 
 async def one_by_one(recorder: Recorder, events: Sequence[bytes]) -> list[Answered]:
@@ -251,6 +252,30 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
     assert places(again) == places(first) + list(range(len(places(first)), 400))
     assert [stored.log_index for stored in learned.stored] == list(range(400))
     assert all(stored.facts for stored in learned.stored)
+
+
+def test_what_is_said_to_a_process_that_has_just_ended_is_not_said_to_the_next(store: SqliteStore) -> None:
+    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    unexpected: list[object] = []
+
+    async def asked_meanwhile() -> tuple[list[Answered], list[Answered]]:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: unexpected.append(context["message"]))
+        assert recorder.pid is not None
+        os.kill(recorder.pid, signal.SIGKILL)
+        asked = []
+        while recorder.fault is None:
+            asked.append(recorder.record(posted([run(0)]), None))
+            await asyncio.sleep(0)
+        refused = [answer for (answer,) in await asyncio.gather(*asked)]
+        while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
+            await asyncio.sleep(0.01)
+        return refused, await one_by_one(recorder, [run(1)])
+
+    refused, then = recording(recorder, asked_meanwhile, learned)
+
+    assert {type(each) for each in refused} == {UnavailableError}
+    assert places(then) == [0]
+    assert unexpected == []
 
 
 def test_the_head_of_the_tree_goes_along_to_the_process_that_is_started_again(store: SqliteStore) -> None:

@@ -84,8 +84,8 @@ class Process(asyncio.Protocol):
         self._transport, _ = await loop.create_unix_connection(lambda: self, sock=self._events)
 
     def send(self, messages: Sequence[object]) -> None:
-        """Say this; it is attached."""
-        if self._transport is not None:
+        """Say this; it is attached. One that has ended hears nothing more."""
+        if self._transport is not None and not self.ended.done():
             self._transport.write(b"".join(map(packed, messages)))
 
     def data_received(self, data: bytes) -> None:

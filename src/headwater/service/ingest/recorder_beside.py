@@ -184,9 +184,9 @@ class RecorderBeside:
 
     def _send(self) -> None:
         self._is_called = False
+        unsent, self._unsent = self._unsent, []
         if self._listening is not None:
-            self._listening.send(self._unsent)
-        self._unsent.clear()
+            self._listening.send(unsent)
 
     def hear(self, recorded: Recorded) -> None:
         """Learn what became of events, then answer for them."""
