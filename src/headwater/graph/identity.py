@@ -346,8 +346,8 @@ def _is_loose(name: DatasetId) -> bool:
     return not name.is_complete or name.name.startswith(_IN_MEMORY)
 
 
-def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:
-    return _LINK_RANK[link.reason], link.name, link.other
+def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId, Seen | tuple[()]]:
+    return _LINK_RANK[link.reason], link.name, link.other, link.seen or ()
 
 
 def _way_back(end: DatasetId, came_by: Mapping[DatasetId, Link | None]) -> Iterator[Link]:

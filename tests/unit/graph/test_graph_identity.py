@@ -82,6 +82,22 @@ def test_names_are_one_by_what_is_known_and_not_by_the_order_in_which_it_came(
     assert [straight.links(name) for name in NAMES] == [other.links(name) for name in NAMES]
 
 
+def test_names_that_are_one_table_of_many_catalogs_have_their_evidence_in_the_order_of_its_times() -> None:
+    one, other, *_ = NAMES
+    times = [Seen(number, 20 - number) for number in range(9)]
+    entries = [
+        CatalogEntry(name, Catalog("hadoop", "ice", "", f"s3://{seen.first_us}"), "s.t", seen)
+        for seen in times
+        for name in (one, other)
+    ]
+
+    identities = Identities()
+    for entry in entries:
+        identities.add_catalog_entry(entry)
+
+    assert [link.seen for link in identities.links(one)] == times
+
+
 @pytest.mark.parametrize("steps", [*permutations([aliased(NAMES[0], INCOMPLETE), aliased(NAMES[0], IN_MEMORY)])])
 def test_of_two_loose_names_that_are_parted_and_that_one_dataset_claims_it_has_the_first(steps: Iterable[Step]) -> None:
     identities = identities_of(steps, [(IN_MEMORY, INCOMPLETE)])
