@@ -3,9 +3,9 @@
 import time
 import zipfile
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -37,6 +37,14 @@ Advance = Callable[[int, int], None]
 """Told how many of how many entries are through."""
 
 
+class Exported(NamedTuple):
+    """What was written."""
+
+    manifest: Mapping[str, Any]
+    misplaced: Sequence[int]
+    """The entries that the database has under another time or run than their bytes say: no leaf holds these columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What shall be in a bundle."""
@@ -58,8 +66,8 @@ def export(
     asked: Asked,
     file: IO[bytes],
     advance: Advance,
-) -> Mapping[str, Any]:
-    """Write a bundle into a file; gives its manifest.
+) -> Exported:
+    """Write a bundle into a file.
 
     Raises:
         InvalidInputError: `head` or `since` is not one of this log, or no entry is about the dataset.
@@ -74,10 +82,13 @@ def export(
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
         bundle.writestr("checkpoint.txt", note)
         _write_consistency(bundle, reader, signer, asked.since, size)
-        folding = Folding()
+        folding, misplaced = Folding(), list[int]()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
-            for some in _lines(reader, places, about, None if is_whole else folding, advance):
-                lines.write(some)
+            for some in _in_parts(places):
+                entries = list(_whole(reader, some))
+                misplaced += _misplaced(reader, some, entries)
+                lines.writelines(_lines(entries, about, None if is_whole else folding))
+                advance(some.stop - places.start, len(places))
         if asked.dataset is not None and folding.is_empty:
             raise InvalidInputError(
                 f"--dataset: no entry from {places.start} up to {places.stop} is about {' '.join(asked.dataset)}; "
@@ -98,7 +109,7 @@ def export(
             "graphOf": "log" if is_whole else "entries",
         }
         bundle.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
-    return manifest
+    return Exported(manifest, misplaced)
 
 
 def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
@@ -166,22 +177,28 @@ def _beside(reader: Reader, places: range, size: int) -> Mapping[str, Sequence[s
     return {"left": _encoded(left), "right": _encoded(right)}
 
 
+def _in_parts(places: range) -> Iterator[range]:
+    return (range(begin, min(begin + _TOGETHER, places.stop)) for begin in places[::_TOGETHER])
+
+
+def _misplaced(reader: Reader, places: range, entries: Iterable[tuple[LoggedEvent, Seal]]) -> Iterator[int]:
+    runs = reader.runs_at(places)
+    for logged, _ in entries:
+        if not logged.is_found_by_what_it_says(runs.get(logged.log_index)):
+            yield logged.log_index
+
+
 def _lines(
-    reader: Reader, places: range, about: About | None, folding: Folding | None, advance: Advance
+    entries: Iterable[tuple[LoggedEvent, Seal]], about: About | None, folding: Folding | None
 ) -> Iterator[bytes]:
-    """The lines of the entries, some hundreds at a time."""
-    for begin in range(places.start, places.stop, _TOGETHER):
-        some, lines = range(begin, min(begin + _TOGETHER, places.stop)), []
-        for logged, sealed in _whole(reader, some):
-            if about is not None and not about.has(logged):
-                lines.append(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))
-                continue
-            if folding is not None:
-                arrival = Arrival(logged.received_us, logged.verdict, logged.key_id)
-                folding.take(logged.event_type, logged.raw, logged.log_index, arrival)
-            lines.append(_line(_entry(logged, sealed)))
-        yield b"".join(lines)
-        advance(some.stop - places.start, len(places))
+    for logged, sealed in entries:
+        if about is not None and not about.has(logged):
+            yield _line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()})
+            continue
+        if folding is not None:
+            arrival = Arrival(logged.received_us, logged.verdict, logged.key_id)
+            folding.take(logged.event_type, logged.raw, logged.log_index, arrival)
+        yield _line(_entry(logged, sealed))
 
 
 def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:

@@ -4,7 +4,7 @@ import gc
 import json
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import groupby
@@ -36,6 +36,7 @@ from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
 from headwater.model.times import microseconds, read_time
+from headwater.model.words import so_many
 from headwater.service.log.cosignatures import Cosignatures, enrolled_witnesses
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.note import NoteSigner
@@ -48,6 +49,8 @@ audit = typer.Typer(name="audit", help="Prove what the log holds, to one who tru
 
 _TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
 """Of a bundle's manifest."""
+
+_MOST_NAMED: Final = 5
 
 
 @audit.callback()
@@ -113,15 +116,15 @@ def export(
             _witnessed(reader, signer, home, witnesses) if head is None else read_head(head, "--head"),
         )
         with _whole(output) as file, counted_progress() as count:
-            manifest = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
-            beyond = told_of_size(file)
+            manifest, misplaced = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
+            warnings = [*told_of_size(file), *_told_of_misplaced(misplaced)]
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:
-        beyond = [*beyond, f"no entry came then: {output} shows none of the {manifest['size']:,} that the log has"]
-    for told in beyond:
+        warnings = [*warnings, f"no entry came then: {output} shows none of the {manifest['size']:,} that the log has"]
+    for told in warnings:
         say(f"warning: {told}", err=True)
-    members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": beyond}
+    members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": warnings}
     tell(_exported_in_words(output, manifest), members, json_output=json_output)
 
 
@@ -169,6 +172,17 @@ def _exported_in_words(output: Path, manifest: Mapping[str, Any]) -> Iterator[st
         names = [" ".join(each.values()).strip() for each in manifest["names"]]
         yield f"shown is what is about it by any name that it has: {', '.join(names)}"
     yield f"tell the auditor the log's key by another way: {manifest['logKey']}"
+
+
+def _told_of_misplaced(entries: Sequence[int]) -> list[str]:
+    if not entries:
+        return []
+    named = ", ".join(map(str, entries[:_MOST_NAMED])) + (" …" if len(entries) > _MOST_NAMED else "")
+    return [
+        f"the database has {so_many(len(entries), 'event')} under another time or run than the bytes say (columns "
+        "event_us and run, which are in no leaf), so what the service shows of a past, or as a run's events, is not "
+        f"what the log took: {named}; the bundle goes by the bytes"
+    ]
 
 
 def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:

@@ -115,6 +115,15 @@ class LoggedEvent(NamedTuple):
     key_id: str | None
     raw: bytes
 
+    def is_found_by_what_it_says(self, run_id: str | None) -> bool:
+        """Whether it is kept under the time of its bytes, and under their run, which `run_id` is to be.
+
+        Of one that would be refused today nobody can tell.
+        """
+        event = as_today(self.event_type, self.raw)
+        said = event.run_id if isinstance(event, RunEvent) else None
+        return event is None or (event.stamp.time_us, said) == (self.event_us, run_id)
+
     def is_kept_at(self, place: int) -> bool:
         """Whether it is the entry of that place, with the bytes of which the log has the digest."""
         return self.log_index == place and sha256(self.raw).digest() == self.digest

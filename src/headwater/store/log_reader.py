@@ -205,6 +205,11 @@ class LogReader(Bounded):
         key = self._value("SELECT run_id FROM log JOIN run ON run.id = log.run WHERE idx = ?", (place,))
         return key and run_id_of_key(key)
 
+    def runs_at(self, places: range) -> dict[int, str]:
+        """By their places, the runs that entries were stored as telling of."""
+        sql = "SELECT idx, run_id FROM log JOIN run ON run.id = log.run WHERE idx >= ? AND idx < ?"
+        return {place: run_id_of_key(key) for place, key in self._rows(sql, (places.start, places.stop))}
+
     def count_of_namespace(self, namespace: str) -> int:
         """How many events there are of the runs of a namespace's jobs; looks at each of them."""
         runs_of_it, values = self._runs_of_namespace(namespace)

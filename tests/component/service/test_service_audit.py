@@ -348,6 +348,22 @@ def test_a_row_of_the_database_that_was_edited_is_found_by_the_entry(home: Path,
     assert ("entry", 9) in {(each["check"], each["entry"]) for each in told["findings"]}
 
 
+@pytest.mark.parametrize(
+    "change", ["event_us = event_us - 1", "run = (SELECT run FROM log WHERE idx = 0)", "run = NULL"]
+)
+def test_an_event_under_another_time_or_run_than_its_own_in_the_database_is_told(home: Path, change: str) -> None:
+    with closing(sqlite3.connect(home / "headwater.db")) as database:
+        database.execute(f"UPDATE log SET {change} WHERE idx IN (9, 12)")  # noqa: S608  words of ours
+        database.commit()
+
+    told = run("export", "-o", str(home / "bundle.zip"), "--json")
+
+    (warning,) = json.loads(told.stdout)["warnings"]
+    assert "the database has 2 events under another time or run than the bytes say" in warning
+    assert "not what the log took: 9, 12;" in warning
+    assert verdict(home / "bundle.zip")["verdict"] == "proven"
+
+
 def test_an_event_that_is_called_an_edit_is_found_by_the_entry(home: Path) -> None:
     def rename(entries: list[dict[str, Any]]) -> None:
         entries[9]["kind"] = "edit"  # nobody signed it
