@@ -16,6 +16,9 @@ log = logging.getLogger(__name__)
 MAX_GROUP: Final = 256
 """Posts in one transaction at most."""
 
+_MANY_FACTS: Final = 10_000
+"""Facts in one transaction, to which nothing is added beyond: who answers learns all of them in one go."""
+
 QUIET_S: Final = 0.02
 """How long nothing must have come before the facts of what was stored are brought up to date."""
 
@@ -121,8 +124,8 @@ class GroupCommit(Generic[Ticket]):
 
     def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], Item[Ticket] | None]:
         """Posts for one transaction, and what stood behind them."""
-        group = [first]
-        while len(group) < self._most:
+        group, facts = [first], len(first[0].facts)
+        while len(group) < self._most and facts < _MANY_FACTS:
             try:
                 item = self._inbox.get_nowait()
             except queue.Empty:
@@ -130,6 +133,7 @@ class GroupCommit(Generic[Ticket]):
             if not isinstance(item, tuple):
                 return group, item
             group.append(item)
+            facts += len(item[0].facts)
         return group, None
 
     def _outcomes(self, group: list[tuple[Entry, Ticket]]) -> list[tuple[Ticket, Outcome]]:

@@ -47,6 +47,11 @@ def with_job_facets(**facets: object) -> bytes:
     return json.dumps(event(job={"namespace": "etl", "name": "load", "facets": facets})).encode()
 
 
+def many(count: int) -> list[dict[str, object]]:
+    return [{"namespace": "lake", "name": f"t{number}", "type": "TABLE"} for number in range(count)]
+
+
+MOST_NAMES = 10_000
 REFUSED = {
     "empty body": (b"", 422, "event: the body is empty"),
     "white space": (b" \n", 422, "event: the body is empty"),
@@ -83,6 +88,27 @@ REFUSED = {
     "facets that are a string": (json.dumps(event(run={"runId": RUN, "facets": "x"})).encode(), 422, "run.facets: "),
     "a facet that is a string": (with_facets(schema="fields"), 422, "outputs.0.facets.schema: expected an object"),
     "a facet that is null": (with_facets(schema=None), 422, "outputs.0.facets.schema: expected an object"),
+    "too many inputs": (
+        json.dumps(event(inputs=many(MOST_NAMES + 1))).encode(),
+        422,
+        "inputs: an event may name 10,000",
+    ),
+    "too many other names": (
+        json.dumps(event(outputs=[*many(3), dataset("mart", symlinks=facet(identifiers=many(MOST_NAMES)))])).encode(),
+        422,
+        "outputs.3.facets.symlinks.identifiers: an event may name 10,000 datasets, with other names of them",
+    ),
+    "too many other names of what is declared": (
+        json.dumps(
+            {
+                "eventTime": "2026-05-22T14:23:11Z",
+                "producer": "p",
+                "dataset": dataset("mart", symlinks=facet(identifiers=many(MOST_NAMES))),
+            }
+        ).encode(),
+        422,
+        "dataset.facets.symlinks.identifiers: an event may name 10,000",
+    ),
 }
 
 STORED = {

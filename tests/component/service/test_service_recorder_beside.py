@@ -63,9 +63,11 @@ class Learned:
     def __init__(self) -> None:
         self.stored: list[Stored] = []
         self.verdicts: list[str] = []
+        self.groups: list[list[Stored | Exception]] = []
 
     def settled(self, group: Group, growth: Growth) -> list[Answered]:
         self.verdicts += [verdict for verdict, _ in group]
+        self.groups.append([outcome for _, outcome in group])
         return [self._learned(outcome, growth) for _, outcome in group]
 
     def heard(self, news: Sequence[Stored]) -> None:
@@ -252,6 +254,17 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
     assert places(again) == places(first) + list(range(len(places(first)), 400))
     assert [stored.log_index for stored in learned.stored] == list(range(400))
     assert all(stored.facts for stored in learned.stored)
+
+
+def test_of_events_that_say_much_few_are_learned_in_one_go(store: SqliteStore) -> None:
+    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    inputs = [dataset(f"t{number}") for number in range(1_000)]
+    events = [json.dumps(event(run={"runId": f"run-{number}"}, inputs=inputs)).encode() for number in range(40)]
+
+    answers = recording(recorder, lambda: recorder.record(posted(events), None), learned)
+
+    assert places(answers) == list(range(40))
+    assert max(map(len, learned.groups)) == 10
 
 
 def test_what_is_said_to_a_process_that_has_just_ended_is_not_said_to_the_next(store: SqliteStore) -> None:

@@ -4,7 +4,8 @@ All of it is pure, so it may be done in another process, and most of what an eve
 """
 
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
@@ -12,7 +13,8 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, UntrustedEventError
-from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
+from headwater.model.events import DatasetEvent, DatasetRef, Event, RunEvent, parse_event
+from headwater.model.facts import Alias, Fact
 from headwater.model.heartbeat import NODES
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.ingest.mistrust import remedy
@@ -26,6 +28,9 @@ log = logging.getLogger(__name__)
 Refusal = InvalidEventError | UntrustedEventError
 """Why an event is not taken."""
 
+_MOST_NAMES: Final = 10_000
+"""Datasets that one event may read and write, and other names of them, together: to learn them keeps all others waiting
+for a second, and 100,000 did for twelve."""
 _SIGNATURE: Final = ("run", "facets", SIGNATURE)
 
 
@@ -56,7 +61,9 @@ def read(posted: Posted, trust: Trust) -> Entry | Refusal:
         event = _parsed(raw)
         verified = _verified(event, trust, received_us)
         _refuse_false_names(event, verified)
-        return entry_of(event, verified.verdict, verified.key_id, received_us, salt)
+        entry = entry_of(event, verified.verdict, verified.key_id, received_us, salt)
+        _refuse_too_many_names(event, entry.facts)
+        return entry
     except (InvalidEventError, UntrustedEventError) as refusal:
         return refusal
     except MemoryError:
@@ -90,6 +97,32 @@ def _refuse_false_names(event: Event, verified: Verification) -> None:
         raise UntrustedEventError(
             f"job.namespace: {NODES} is for what nodes say of themselves: node {event.job.name!r} did not sign this"
         )
+
+
+def _refuse_too_many_names(event: Event, said: Iterable[Fact]) -> None:
+    """Whoever has more to tell does so in several events.
+
+    Raises:
+        InvalidEventError: the event names too many datasets; the field is the one with the most.
+    """
+    aliases = Counter(fact.name for fact in said if isinstance(fact, Alias))
+    sides: dict[str, Sequence[DatasetRef]]
+    if isinstance(event, DatasetEvent):
+        sides = {"dataset": [event.dataset]}
+    else:
+        sides = {"inputs": event.inputs, "outputs": event.outputs}
+    if sum(map(len, sides.values())) + aliases.total() <= _MOST_NAMES:
+        return
+    counts = {side: len(datasets) for side, datasets in sides.items()}
+    for side, datasets in sides.items():
+        for number, dataset in enumerate(datasets):
+            path = side if isinstance(event, DatasetEvent) else f"{side}.{number}"
+            counts[f"{path}.facets.symlinks.identifiers"] = aliases[dataset.id]
+    most = max(counts, key=counts.__getitem__)
+    raise InvalidEventError(
+        f"{most}: an event may name {_MOST_NAMES:,} datasets, with other names of them, and this one has "
+        f"{counts[most]:,} here: tell the rest in further events"
+    )
 
 
 def _begin_of_signature(event: RunEvent) -> int | None:
