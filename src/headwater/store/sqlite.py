@@ -30,6 +30,9 @@ _LOOK_EVERY_S: Final = 0.05
 _CHECKPOINT_PAGES: Final = 4_000
 """Pages of 4 kB in the write-ahead log after which they go to the file."""
 
+_OF_A_VALUE: Final = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+"""Faults that a value is to blame for."""
+
 
 class SqliteConnection:
     """A connection to one SQLite file, or to a database in memory."""
@@ -120,10 +123,10 @@ class SqliteConnection:
             self._db.execute("BEGIN IMMEDIATE")
             yield
             self._db.execute("COMMIT")
-        except (sqlite3.OperationalError, OSError) as fault:
-            raise UnavailableError(f"the event could not be stored, try again: {fault}") from fault
-        except sqlite3.Error as fault:
+        except _OF_A_VALUE as fault:
             raise InvalidEventError(f"event: the store does not take it: {fault}") from fault
+        except (sqlite3.Error, OSError) as fault:  # where the file is damaged, no event is to blame
+            raise UnavailableError(f"the event could not be stored, try again: {fault}") from fault
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -37,6 +37,8 @@ from tests.support.service import Service, eventually, running
 KEY = NodeKey.from_seed("edge-7", bytes(range(32)))
 TRUST = Trust({KEY.key_id: KEY.public_key}, is_required=False)
 LATE_US = 10**15
+_MANY = 1_600
+"""Events that no process has stored before somebody notices that it has begun, however busy the machine is."""
 
 OutcomeT = TypeVar("OutcomeT")
 
@@ -234,7 +236,7 @@ def test_a_reader_sees_the_facts_of_what_was_acknowledged(store: SqliteStore) ->
 
 def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_path: Path) -> None:
     recorder, learned = RecorderBeside(store, TRUST), Learned()
-    events = [run(number) for number in range(400)]
+    events = [run(number) for number in range(_MANY)]
 
     async def killed_meanwhile() -> list[Answered]:
         asked = asyncio.create_task(one_by_one(recorder, events))
@@ -249,10 +251,10 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
 
     answers = recording(recorder, killed_meanwhile, learned)
 
-    first, again = answers[:400], answers[400:]
+    first, again = answers[:_MANY], answers[_MANY:]
     assert {type(each) for each in first} == {Answer, UnavailableError}
-    assert places(again) == places(first) + list(range(len(places(first)), 400))
-    assert [stored.log_index for stored in learned.stored] == list(range(400))
+    assert places(again) == places(first) + list(range(len(places(first)), _MANY))
+    assert [stored.log_index for stored in learned.stored] == list(range(_MANY))
     assert all(stored.facts for stored in learned.stored)
 
 

@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from headwater.errors import SetupError
+from headwater.errors import SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
@@ -173,6 +173,25 @@ def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
 
     with pytest.raises(SetupError, match="put a backup in its place"):
         SqliteStore(path)
+
+
+def test_no_event_is_to_blame_for_a_page_that_is_damaged_and_none_loses_its_facts(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as database:
+        [(page,)] = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run_times'")
+        [(size,)] = database.execute("PRAGMA page_size")
+    with closing(SqliteStore(path)) as store:
+        with path.open("r+b") as file:
+            file.seek((page - 1) * size)
+            file.write(b"\xff" * size)
+        store.add([entry(event(0))])
+
+        with pytest.raises(UnavailableError, match="malformed"):
+            store.catch_up()
+
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT events FROM folded").fetchone() == (0,)
 
 
 def test_a_disk_that_has_no_room_for_facts_that_a_crash_took_is_told_with_what_to_do(tmp_path: Path) -> None:
