@@ -55,6 +55,32 @@ class _Drift(NamedTuple):
     changes: list[ColumnChange]
 
 
+class _Below(NamedTuple):
+    """What lies downstream of a column: how much, and the nearest jobs."""
+
+    reaches: shapes.Reaches
+    jobs: list[str]
+
+
+class _Downstream:
+    """What lies downstream of columns: walked to once of each, however often it changed."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._found: dict[ColumnId, _Below] = {}
+
+    async def of(self, column: ColumnId) -> _Below:
+        """Others have their turn during the walk."""
+        if column not in self._found:
+            places = (await outcome_in_turns(reach(self._flow, [column]))).places
+            reaches = shapes.Reaches(
+                columns=_count(places, "column"), datasets=_count(places, "dataset"), jobs=_count(places, "job")
+            )
+            jobs = [place.node_id for place in places if place.kind == "job"][:_JOBS_SHOWN]
+            self._found[column] = _Below(reaches, jobs)
+        return self._found[column]
+
+
 async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Drift:
     """The changes of schemas, the newest first.
 
@@ -70,7 +96,8 @@ async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: Anoth
     wanted = sorted(found, key=lambda each: each.told, reverse=True)
     page = wanted[asked.offset : asked.offset + asked.limit]
     events = knowledge.store.with_digests([each.told.stamp.digest for each in page])
-    shown = [await _shown(knowledge, each, events[each.told.stamp.digest]) for each in page]
+    downstream = _Downstream(flow_through(knowledge))
+    shown = [await _shown(downstream, each, events[each.told.stamp.digest]) for each in page]
     return shapes.Drift(drift=shown, totalCount=len(wanted))
 
 
@@ -133,11 +160,11 @@ def _is_between(found: _Drift, asked: Asked) -> bool:
     return (asked.from_us is None or at_us >= asked.from_us) and (asked.to_us is None or at_us <= asked.to_us)
 
 
-async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
+async def _shown(downstream: _Downstream, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
     told = found.told
     subject = declared_subject(logged) if told.run_id is None else None
-    flow = flow_through(knowledge)
-    changes = [await _column(flow, told.name, change) for change in judged(found.changes, subject)]
+    judgements = judged(found.changes, subject)
+    changes = [_column(change, await downstream.of(ColumnId(told.name, change.column))) for change in judgements]
     return shapes.SchemaDrift(
         nodeId=told.name.node_id,
         at=iso(told.stamp.time_us),
@@ -151,18 +178,15 @@ async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> sh
     )
 
 
-async def _column(flow: Flow, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:
-    places = (await outcome_in_turns(reach(flow, [ColumnId(name, change.column)]))).places
+def _column(change: ColumnChange, below: _Below) -> shapes.ColumnDrift:
     return shapes.ColumnDrift(
         column=change.column,
         change=change.change,
         before=change.before,
         after=change.after,
         breaking=change.is_breaking,
-        reaches=shapes.Reaches(
-            columns=_count(places, "column"), datasets=_count(places, "dataset"), jobs=_count(places, "job")
-        ),
-        jobs=[place.node_id for place in places if place.kind == "job"][:_JOBS_SHOWN],
+        reaches=below.reaches,
+        jobs=below.jobs,
     )
 
 
