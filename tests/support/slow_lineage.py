@@ -46,10 +46,13 @@ def _around(
         return [("dataset", end) for pair in ends for end in pair if end != name]
 
     def neighbours(step: tuple[str, Any]) -> list[tuple[str, Any]]:
+        return [each for each in sharing_data(step) if not graph.hides(each[1])]
+
+    def sharing_data(step: tuple[str, Any]) -> list[tuple[str, Any]]:
         kind, node = step
         if kind == "dataset":
             return [*(("job", job) for job in graph.writers(node) | graph.readers(node)), *beside(node)]
-        touched = [*graph.reads(node), *graph.writes(node)]
+        touched = [*filter(graph.shows, (*graph.reads(node), *graph.writes(node)))]
         sharing = [other for name in touched for other in graph.writers(name) | graph.readers(name)]
         jobs = [*sharing, *graph.jobs[node].fed_by, *graph.jobs[node].feeds]
         datasets = [each for name in touched for each in beside(name)]
@@ -91,8 +94,9 @@ def _handed_over(knowledge: Knowledge, jobs: list[JobId]) -> list[_Edge]:
 
 
 def _edges(knowledge: Knowledge, job: JobId) -> list[_Edge]:
-    reads = sorted(knowledge.graph.reads(job).items())
-    writes = sorted(knowledge.graph.writes(job).items())
+    graph = knowledge.graph
+    reads = sorted((name, edge) for name, edge in graph.reads(job).items() if graph.shows(name))
+    writes = sorted((name, edge) for name, edge in graph.writes(job).items() if graph.shows(name))
     return [*((name, job, edge, None) for name, edge in reads), *((job, name, edge, None) for name, edge in writes)]
 
 

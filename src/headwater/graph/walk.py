@@ -62,7 +62,7 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
     """What lies within so many jobs of a job or dataset; jobs that touch the dataset are at 0.
 
     A neighbour of a job reads or writes what that reads or writes, or hands data over without a dataset. Where a
-    dataset is made from another without a job, that counts as one.
+    dataset is made from another without a job, that counts as one. Nothing goes on from what is deleted.
     """
     touched: set[DatasetId] = set()
     shown: set[DatasetId] = set()
@@ -75,14 +75,17 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
         for dataset in (known.reads.keys() | known.writes.keys()) - touched:  # once: a hub has thousands of readers
             touched.add(dataset)
             name = graph.shown(dataset)
-            if name.is_complete and name not in shown:  # of a table's thousand partitions one tells of all
+            if name not in shown and graph.shows(name):  # of a table's thousand partitions one tells of all
                 shown.add(name)
                 yield from of_dataset(name)
-        yield from (*known.fed_by, *known.feeds)
+        yield from standing((*known.fed_by, *known.feeds))
 
     def of_dataset(dataset: DatasetId) -> Iterable[JobId | Made]:
-        yield from graph.writers(dataset) | graph.readers(dataset)
+        yield from standing(graph.writers(dataset) | graph.readers(dataset))
         yield from beside(dataset)
+
+    def standing(jobs: Iterable[JobId]) -> Iterable[JobId]:
+        return (job for job in jobs if not graph.hides(job))
 
     def beside(dataset: DatasetId) -> Iterable[Made]:
         return map(Made, derivations.beside(graph.shown(dataset))) if derivations else ()

@@ -1,16 +1,22 @@
 """What people say over the API: it holds from then on, over a restart too, and every bit of it stands in the log."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from headwater.graph.walk import reachable
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import Answer, Body, dataset, event, facet, get, post, schema, served, serving
+from tests.support.logs import logs
 from tests.support.reads import read_everything
 
 LAKE = "/api/v1/namespaces/lake"
@@ -157,8 +163,82 @@ def test_a_job_in_the_graph_reads_and_writes_no_deleted_dataset(client: TestClie
 
     assert before == [{"namespace": "lake", "name": "orders"}]
     assert (job["data"]["outputs"], job["outEdges"]) == ([], [])
+    (listed,) = get(client, "/api/v1/jobs")["jobs"]
+    assert listed["outputs"] == get(client, LOAD)["outputs"] == []
     post(client, loaded(12))
     assert len(get(client, of_job)["graph"]) == 2
+    assert get(client, LOAD)["outputs"] == before
+
+
+def test_what_a_deleted_dataset_was_is_in_the_versions_of_its_jobs_still(client: TestClient) -> None:
+    post(client, loaded(12, eventType="COMPLETE"))
+    ok(client.delete(ORDERS))
+
+    (version,) = get(client, f"{LOAD}/versions")["versions"]
+
+    assert version["outputs"] == [{"namespace": "lake", "name": "orders"}]
+
+
+@pytest.mark.parametrize(
+    ("gone", "around"),
+    [(f"{LAKE}/datasets/b", {"a", "first"}), ("/api/v1/namespaces/etl/jobs/second", {"a", "first", "b"})],
+    ids=["dataset", "job"],
+)
+def test_the_graph_ends_where_something_is_deleted_as_a_path_and_an_impact_do(
+    tmp_path: Path, gone: str, around: set[str]
+) -> None:
+    with served(tmp_path) as client:
+        for run, (reads, job, writes) in enumerate([("a", "first", "b"), ("b", "second", "c"), ("c", "third", "d")]):
+            told = {"inputs": [dataset(reads)], "outputs": [dataset(writes)], "job": {"namespace": "etl", "name": job}}
+            post(client, event(run={"runId": f"0198f7d0-0000-7000-8000-00000000000{run}"}, **told))
+        ok(client.delete(gone))
+
+        of_a = "nodeId=dataset:lake:a"
+        graph = {node["data"]["name"] for node in get(client, f"/api/v1/lineage?{of_a}")["graph"]}
+        reached = {each["name"] for each in get(client, f"/api/v1/impact?{of_a}")["reached"]}
+        edges = get(client, f"/api/v1/path?{of_a}")["edges"]
+        flow = get(client, f"/api/v1/flow?{of_a}&depth=20")["graph"]
+
+    assert graph == reached | {"a"} == around
+    assert {end.rpartition(":")[2] for edge in edges for end in (edge["origin"], edge["destination"])} == around
+    assert {each["dataset"]["name"] for each in flow} == around - {"first"}
+
+
+_DELETED = st.sampled_from([*(f"lake/datasets/t{number}" for number in range(4)), "etl/jobs/mart"])
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(log=logs, gone=st.sets(_DELETED, min_size=1))
+def test_a_graph_hangs_together_and_says_of_each_job_what_its_details_and_neighbours_say(
+    log: list[bytes], gone: set[str]
+) -> None:
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        for raw in log:
+            client.post("/api/v1/lineage", content=raw)
+        for each in gone:
+            client.delete(f"/api/v1/namespaces/{each}")
+
+        jobs = get(client, "/api/v1/jobs")["jobs"]
+        graphs = [get(client, f"/api/v1/lineage?nodeId=job:etl:{job['name']}")["graph"] for job in jobs]
+        beside = [[_next_to(client, job["name"], way) for way in ("upstream", "downstream")] for job in jobs]
+
+    assert [[job["inputs"], job["outputs"]] for job in jobs] == beside
+    for job, graph in zip(jobs, graphs, strict=True):
+        by_id = {node["id"]: node for node in graph}
+        drawn = by_id[f"job:etl:{job['name']}"]["data"]
+        assert (drawn["inputs"], drawn["outputs"]) == (job["inputs"], job["outputs"])
+        assert reachable([f"job:etl:{job['name']}"], partial(_ends, by_id), len(graph)).keys() == by_id.keys()
+
+
+def _next_to(client: TestClient, job: str, way: str) -> list[Body]:
+    found = get(client, f"/api/v1/neighbours?nodeId=job:etl:{job}&way={way}&type=DATASET")["neighbours"]
+    names = sorted((each["namespace"], each["name"]) for each in found)
+    return [{"namespace": namespace, "name": name} for namespace, name in names]
+
+
+def _ends(by_id: Mapping[str, Body], node_id: str) -> set[str]:
+    node = by_id[node_id]
+    return {edge[end] for edge in (*node["inEdges"], *node["outEdges"]) for end in ("origin", "destination")}
 
 
 @pytest.mark.parametrize("route", ["lineage", "column-lineage", "impact", "path", "root-cause", "containment"])

@@ -20,7 +20,6 @@ from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
 from headwater.service.views.jobs import OF_JOB_CORE, job_core, newest_runs
-from headwater.service.views.names import names_of
 
 SLICE: Final = 64
 """Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
@@ -100,7 +99,6 @@ def _job_node_anew(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) 
     data = shapes_lineage.JobInLineage(
         **job_core(knowledge, job, latest), currentRunUuid=next(iter(knowledge.activity(job).runs), None)
     )
-    data["inputs"], data["outputs"] = (names_of(name for name, _ in side) for side in (reads, writes))
     node = {
         "id": job.node_id,
         "type": "JOB",
