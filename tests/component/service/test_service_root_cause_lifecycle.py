@@ -95,17 +95,17 @@ def test_what_leaves_the_data_there_is_no_such_change(client: TestClient, state:
     assert found(ask(client)) == []
 
 
-def _told(minute: int, name: str, **change: object) -> Events:
+def _told(minute: int, name: str, day: int = 5, **change: object) -> Events:
     """A run of a job of its own that tells what it did to a dataset."""
     begin, end = run(
-        f"swap{minute}", 5, hour=2, inputs=[], outputs=[dataset(name, lifecycleStateChange=facet(**change))]
+        f"swap{minute}", day, hour=2, inputs=[], outputs=[dataset(name, lifecycleStateChange=facet(**change))]
     )
-    return [{**begin, "eventTime": at(5, 2, minute)}, {**end, "eventTime": at(5, 2, minute)}]
+    return [{**begin, "eventTime": at(day, 2, minute)}, {**end, "eventTime": at(day, 2, minute)}]
 
 
-def _renamed(minute: int, former: str, name: str) -> Events:
+def _renamed(minute: int, former: str, name: str, day: int = 5) -> Events:
     previous = {"namespace": "lake", "name": former}
-    return _told(minute, name, lifecycleStateChange="RENAME", previousIdentifier=previous)
+    return _told(minute, name, day, lifecycleStateChange="RENAME", previousIdentifier=previous)
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -124,3 +124,29 @@ def test_a_table_that_changed_places_with_a_new_one_was_not_dropped_with_the_nam
     findings = [each for each in ask(client)["findings"] if each["kind"] == "lifecycle-change"]
 
     assert [each["words"].partition(" was dropped")[0] for each in findings] == dropped
+
+
+def _swapped(day: int) -> Events:
+    """The table changes places with a new one, and the old one is dropped."""
+    renamed = [*_renamed(20, "stage", "stage_old", day), *_renamed(21, "stage_new", "stage", day)]
+    return [*renamed, *_told(30, "stage_old", day, lifecycleStateChange="DROP")]
+
+
+@pytest.mark.parametrize(
+    "since",
+    [[], _swapped(6), _renamed(40, "stage", "stage_older", 6), _told(40, "stage", 6, lifecycleStateChange="DROP")],
+    ids=["nothing", "swapped again", "renamed", "dropped"],
+)
+def test_what_happened_to_a_table_since_says_nothing_of_why_an_old_run_was_wrong(
+    client: TestClient, since: Events
+) -> None:
+    post(client, *_swapped(5), *run("report", 5), *since)
+
+    assert found(root_cause.ask(client, MART, run="report-5")) == []
+
+
+def test_a_table_that_was_dropped_was_so_for_an_old_run_though_it_changed_places_since(client: TestClient) -> None:
+    post(client, *_renamed(20, "stage", "stage_old"), *_told(30, "stage_old", lifecycleStateChange="DROP"))
+    post(client, *run("report", 5), *_renamed(21, "stage_new", "stage", 6))
+
+    assert found(root_cause.ask(client, MART, run="report-5")) == [("lifecycle-change", "stage", 1)]

@@ -1,7 +1,9 @@
 """What was done to a dataset as a whole, and whether it is still there."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from headwater.graph.identity import Link
@@ -11,7 +13,7 @@ from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facts import Stamped
 from headwater.model.names import DatasetId, JobId
-from headwater.model.times import BEFORE_ALL_US
+from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import current_shape
 
@@ -48,10 +50,13 @@ def is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, byte
 def has_only_changed_places(knowledge: Knowledge, name: DatasetId, dropped_us: int) -> bool:
     """Whether what was dropped then had only one of the dataset's names, and the dataset stood by another.
 
-    That is known of what was dropped last.
+    What was told of it since says nothing of then. Of declarations those count that hold now.
     """
-    last = _last_change(knowledge, name)
-    return last is not None and last.state != _DROP and last.at_us <= dropped_us
+    told = sorted((each for each in _told_by_all(knowledge, name) if each[0].at_us <= dropped_us), key=itemgetter(0))
+    newest = {change.name: change for change, _ in told}
+    left_us = {end: change.at_us for change, former in told if former is not None for end in (change.name, former)}
+    last = _last_of(knowledge, name, [*newest.values()], lambda: left_us, dropped_us)
+    return last is not None and last.state != _DROP
 
 
 def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
@@ -60,17 +65,30 @@ def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> boo
 
 
 def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change | None:
-    """What was done last to a dataset, be it that it was dropped under one of its names; None: nobody told.
+    """What was done last to a dataset, be it that it was dropped under one of its names; None: nobody told."""
+    left_us = partial(_left, knowledge, name)
+    return _last_of(knowledge, name, [*_changes(knowledge, name)], left_us, AFTER_ALL_US)
+
+
+def _last_of(
+    knowledge: Knowledge,
+    name: DatasetId,
+    changes: Sequence[_Change],
+    left: Callable[[], Mapping[DatasetId, int]],
+    until_us: int,
+) -> _Change | None:
+    """The last of what was told last by each name, until a time; `left` gives when names were last told to be renamed.
 
     Tables change places by their names: t becomes t_old, t_new becomes t, t_old is dropped. What is told of the three
     is told of one dataset, and that is still there: nobody has renamed t since it came back, or was made anew.
     """
-    changes = sorted(_changes(knowledge, name), reverse=True)
-    if not changes or changes[0].state != _DROP:
-        return changes[0] if changes else None
-    first, *others = changes
+    if not changes:
+        return None
+    first, *others = sorted(changes, reverse=True)
+    if first.state != _DROP:
+        return first
+    left_us = left()
     links = knowledge.graph.identities.links(name)
-    left_us = _left(links)
     gone = _joined_with(first.name, [link for link in links if link.reason != "rename"])
     for change in others:
         if (
@@ -79,17 +97,20 @@ def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change | None:
             and change.at_us >= left_us.get(change.name, BEFORE_ALL_US)
         ):
             return change
-    gone_us = left_us | {each.name: max(each.at_us, left_us.get(each.name, each.at_us)) for each in others}
+    gone_us = {**left_us, **{each.name: max(each.at_us, left_us.get(each.name, each.at_us)) for each in others}}
     made = (
-        (at_us, each) for each in left_us.keys() - gone for at_us in _made(knowledge, each) if at_us > gone_us[each]
+        (at_us, each)
+        for each in left_us.keys() - gone
+        for at_us in _made(knowledge, each)
+        if gone_us[each] < at_us <= until_us
     )
     return max((_Change(at_us, each, "") for at_us, each in made), default=first)
 
 
-def _left(links: Iterable[Link]) -> dict[DatasetId, int]:
-    """When each name was last told to be renamed, or to be what another was renamed to."""
+def _left(knowledge: Knowledge, name: DatasetId) -> dict[DatasetId, int]:
+    """When each name of a dataset was last told to be renamed, or to be what another was renamed to."""
     left_us: dict[DatasetId, int] = {}
-    for link in links:
+    for link in knowledge.graph.identities.links(name):
         if link.reason == "rename" and link.seen is not None:
             for end in (link.name, link.other):
                 left_us[end] = max(left_us.get(end, link.seen.last_us), link.seen.last_us)
@@ -141,15 +162,30 @@ def _at_work(knowledge: Knowledge, job: JobId, at_us: int) -> Iterator[str]:
 
 def _told_otherwise(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Stamped | None:
     """What was told last by that name but for what failed runs told of what they wrote."""
+    return max(_told(knowledge, name, dataset), default=None)
+
+
+def _told(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[Stamped]:
+    """What each run told last by that name, but for what failed ones told of what they wrote, and who declares it."""
     runs = [run_id for job in knowledge.graph.jobs_naming(name) for run_id in knowledge.graph.jobs[job].runs]
     failed = {run_id for run_id in runs if knowledge.graph.has_failed(run_id)}
-    told = [
-        Stamped(each.stamp, each.direction == "output", each.content)
-        for each in knowledge.store.told_facets(runs, name, [_KEY])
-        if each.direction == "input" or each.run_id not in failed
-    ]
-    told += [declared.facets[_KEY] for declared in dataset.declared.values() if _KEY in declared.facets]
-    return max(told, default=None)
+    for each in knowledge.store.told_facets(runs, name, [_KEY]):
+        if each.direction == "input" or each.run_id not in failed:
+            yield Stamped(each.stamp, each.direction == "output", each.content)
+    yield from (declared.facets[_KEY] for declared in dataset.declared.values() if _KEY in declared.facets)
+
+
+def _told_by_all(knowledge: Knowledge, name: DatasetId) -> Iterator[tuple[_Change, DatasetId | None]]:
+    """Everything that was told so by each name, in no order, of a rename also the former name."""
+    for member in knowledge.graph.members(name):
+        dataset = knowledge.graph.datasets.get(member)
+        for said in () if dataset is None else _told(knowledge, member, dataset):
+            change = knowledge.facets.read(LifecycleStateChangeFacet, said.content)
+            if change is not None:
+                state = change.lifecycle_state_change
+                former = change.previous_identifier if state == "RENAME" else None
+                name_then = None if former is None else DatasetId(former.namespace, former.name)
+                yield _Change(said.stamp.time_us, member, state), name_then
 
 
 def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
