@@ -130,13 +130,14 @@ def job_shape(agent: Agent, job: Job) -> JobShape:
     newest = next(iter(agent.store.executions(job.id, limit=1)), None)
     refused = agent.deployed.spec_of(job)
     start = agent.deployed.next_start(job, agent.around.now())
+    before_any = "pending" if job.wanted == "active" else "stopped"
     return JobShape(
         id=job.id,
         namespace=job.namespace,
         name=job.name,
         version=job.version,
         wanted=job.wanted,
-        state=newest.state if newest is not None else "pending",
+        state=newest.state if newest is not None else before_any,
         runId=None if newest is None or newest.state in ENDED else newest.run_id,
         nextStart=None if start is None else _time(start.at),
         problem=str(refused) if isinstance(refused, InvalidPipelineError) else None,

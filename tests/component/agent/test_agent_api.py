@@ -129,6 +129,14 @@ def test_a_stopped_job_says_who_stopped_it_and_why_and_starts_no_more(api: TestC
     assert [step["state"] for step in execution["transitions"]] == ["pending", "stopped"]
 
 
+def test_a_job_that_is_stopped_before_it_ever_ran_is_stopped_and_waits_for_nothing(api: TestClient) -> None:
+    job = deployed(api)
+
+    stopped = api.post(f"/jobs/{job['id']}/stop", json={}).json()
+
+    assert (job["state"], stopped["state"], stopped["wanted"]) == ("pending", "stopped", "stopped")
+
+
 def test_a_new_version_supersedes_what_runs_of_the_old(api: TestClient) -> None:
     job = deployed(api)
     run_id = api.post(f"/jobs/{job['id']}/rerun", json={}).json()["runId"]
