@@ -191,6 +191,8 @@ class Growth(JobEdges, ColumnEvidences):
         now = fact if before is None else before.merge(fact)
         if now is before:
             return
+        if before is not None and before.job != now.job:
+            self._read_declared([before.job])
         now = run.of_job = self._with_same_parts(run, now)
         for whole in before.parts_of if before is not None else ():
             self._drop_child(whole, fact.run_id)
@@ -271,11 +273,15 @@ class Growth(JobEdges, ColumnEvidences):
             return
         job = self._job(fact.node)
         before = job.declaration
-        job.declaration = fact if before is None else before.merge(fact)
-        if job.declaration is before:
+        now = fact if before is None else before.merge(fact)
+        if now is before:
             return
+        content, former = self.content(fact.content), {} if before is None else self.content(before.content)
+        self._read_declared(
+            each for flow in flows(former) for each in flow.between(fact.node) if isinstance(each, JobId)
+        )
+        job.declaration = now
         if before is not None:
-            former = self.content(before.content)
             for _, reference in _told_of(former):
                 self._retract_facets(dataset_of(reference), fact.key)
             for flow in flows(former):
@@ -285,7 +291,6 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_edges(fact.node)
         else:
             self._declare_edges(fact.node, fact)
-        content = self.content(fact.content)
         for direction, reference in _told_of(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
@@ -303,6 +308,7 @@ class Growth(JobEdges, ColumnEvidences):
         now = declared if before is None else before.merge(declared)
         if now == before:
             return
+        self._read_declared(job for job, _ in (before.makers if before else ()))
         dataset.declared[by] = now
         for job, run_id in before.makers if before else ():
             self._retract_flow(by, Flow(job, name, run_id))

@@ -3,6 +3,8 @@
 What was counted can be taken back: a run turns out to be another job's, a declaration is replaced.
 """
 
+from collections.abc import Iterable
+
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.known import Known
 from headwater.graph.records import Edge, Run, Teller
@@ -76,6 +78,15 @@ class JobEdges(Known):
                 self._count_edge(job_id, direction, dataset, seen, is_new_run=isinstance(teller, str))
         if job.declaration is not None:
             self._declare_edges(job_id, job.declaration)
+
+    def _read_declared(self, jobs: Iterable[JobId]) -> None:
+        """Read what is declared of jobs whose edges may be counted anew, before anything is changed for that.
+
+        Where it cannot be read now, all is as it was, and the fact can be added another time.
+        """
+        for job in jobs:
+            if (known := self.jobs.get(job)) is not None and known.declaration is not None:
+                self.content(known.declaration.content)
 
     def _count_uses(self, job: JobId, run: Run) -> None:
         """Count what a run of the job tells that jobs use themselves."""

@@ -24,6 +24,7 @@ from headwater.service.ingest.intake import Intake
 from headwater.service.ingest.reading import Trust
 from headwater.service.ingest.recorder_beside import RecorderBeside
 from headwater.service.ingest.recording import RecorderHere
+from headwater.service.ingest.unlearned import Unlearned
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.log.proofs import Proofs
 from headwater.service.log.retention import Retention
@@ -159,7 +160,11 @@ def _service(
         for each in ahead:
             each.wake()
 
-    intake = Intake(recorder, learn, metrics, now_us)
+    def begin_again() -> None:
+        knowledge.begin_again()
+        pasts.begin_again()
+
+    intake = Intake(recorder, Unlearned(learn, begin_again), metrics, now_us)
     service = Service(
         knowledge=knowledge,
         pasts=pasts,

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.errors import UnavailableError
 from headwater.graph.ends import ends_of, runs_handing_to, said_of
 from headwater.graph.fold import fold
 from headwater.graph.lineage import Graph
@@ -85,6 +86,37 @@ def test_facts_fold_to_the_same_in_any_order_and_with_repetitions(log: list[byte
 @given(logs, st.integers())
 def test_a_graph_grown_event_by_event_is_the_graph_of_any_other_order(log: list[bytes], seed: int) -> None:
     assert picture(graph_of(facts_of(shaken(log, seed)))) == picture(graph_of(facts_of(log)))
+
+
+@given(logs, st.integers())
+def test_a_fact_that_could_not_be_added_at_once_is_added_another_time(log: list[bytes], seed: int) -> None:
+    found = facts_of(shaken(log, seed))
+    bodies = {fact.digest: fact.body for fact in found if isinstance(fact, Content)}
+    at_hand: set[bytes] = set()
+
+    def content(digest: bytes) -> Mapping[str, Any]:
+        if digest not in at_hand:
+            at_hand.add(digest)
+            raise UnavailableError("the database does not answer")
+        read: Mapping[str, Any] = json.loads(bodies[digest])
+        return read
+
+    graph = Graph(content)
+    for fact in found:
+        at_hand.clear()
+        add_in_the_end(graph, fact)
+    at_hand.update(bodies)
+
+    assert picture(graph) == picture(graph_of(found))
+
+
+def add_in_the_end(graph: Graph, fact: Fact) -> None:
+    while True:
+        try:
+            graph.add(fact)
+        except UnavailableError:
+            continue
+        return
 
 
 @given(logs)

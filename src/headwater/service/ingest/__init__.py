@@ -2,6 +2,7 @@
 
 intake      an event in, and what is answered for it
 batch       many events in one body, cut apart
+unlearned   events that the graph cannot learn now
 reading     an event's bytes read: parsed, verified, made ready; mistrust: what is said where a signature does not count
 recording   events read and stored: what is asked of whoever does it, and how it is done here
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +18,7 @@ from headwater.errors import (
 )
 from headwater.model.edits import EditEntry
 from headwater.service.ingest.recording import Answer, Answered, Group, Recorder, WhyNot
+from headwater.service.ingest.unlearned import Unlearned
 from headwater.service.metrics import Metrics
 from headwater.signing.leaf import SALT_BYTES
 from headwater.signing.merkle import Growth
@@ -39,12 +41,12 @@ _SALTS_TOGETHER: Final = 256
 class Intake:
     """Takes events, and is the `Learner` of who records them; lives on the event loop's thread.
 
-    `learn` is called once for each new event after it is on disk, and before it is acknowledged; also for those that
-    another service stored in the same database.
+    Each new event is learned after it is on disk, and before it is acknowledged; also those that another service stored
+    in the same database.
     """
 
     recorder: Recorder
-    learn: Callable[[Stored], None]
+    unlearned: Unlearned
     metrics: Metrics
     now_us: Callable[[], int]
     _last_failure: tuple[str, int] | None = field(init=False, default=None)
@@ -54,7 +56,7 @@ class Intake:
     @property
     def fault(self) -> str | None:
         """Why events cannot be stored now, or None if all is well as far as is known."""
-        return self.recorder.fault or self._newest_failure()
+        return self.recorder.fault or self.unlearned.fault or self._newest_failure()
 
     def _newest_failure(self) -> str | None:
         if self._last_failure is None or abs(self.now_us() - self._last_failure[1]) >= _FAILED_FOR_US:
@@ -123,7 +125,8 @@ class Intake:
     def heard(self, news: Sequence[Stored]) -> None:
         """As in `Learner`."""
         for stored in news:
-            self.learn(stored)
+            with suppress(UnavailableError):  # it waits
+                self.unlearned.learn(stored)
 
     def settled(self, group: Group, growth: Growth) -> list[Answered]:
         """As in `Learner`."""
@@ -139,7 +142,9 @@ class Intake:
         self._last_failure = None
         try:
             if outcome.is_new:
-                self.learn(outcome)
+                self.unlearned.learn(outcome)
+            elif self.unlearned.has(outcome.log_index):
+                return UnavailableError(self.unlearned.fault or "")
         except Exception as fault:  # every post is answered, whatever happens to its neighbours
             return fault
         self.metrics.events.labels("stored" if outcome.is_new else "known", verdict).inc()

@@ -5,7 +5,7 @@ All of it is pure, so it may be done in another process, and most of what an eve
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
@@ -99,12 +99,14 @@ def _refuse_false_names(event: Event, verified: Verification) -> None:
         )
 
 
-def _refuse_too_many_names(event: Event, said: Iterable[Fact]) -> None:
+def _refuse_too_many_names(event: Event, said: Sequence[Fact]) -> None:
     """Whoever has more to tell does so in several events.
 
     Raises:
         InvalidEventError: the event names too many datasets; the field is the one with the most.
     """
+    if len(said) <= _MOST_NAMES:  # a name is a fact at least
+        return
     aliases = Counter(fact.name for fact in said if isinstance(fact, Alias))
     sides: dict[str, Sequence[DatasetRef]]
     if isinstance(event, DatasetEvent):

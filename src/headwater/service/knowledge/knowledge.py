@@ -54,11 +54,15 @@ class Knowledge:
         self.store = store
         self.graph = graph
         self.facets = FacetViews(store.content)
+        self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
+        self._keep_nothing()
+
+    def _keep_nothing(self) -> None:
+        graph = self.graph
         self.activities = Activities(graph)
         """What each job did, kept from answer to answer."""
         self.derivations = Derivations(graph)
-        self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
-        self.gaps = KnownGaps(graph, store.content)
+        self.gaps = KnownGaps(graph, self.store.content)
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
         self.tellers = Tellers(graph)
@@ -83,6 +87,13 @@ class Knowledge:
     def load(self) -> None:
         """Fold everything that the store holds into the graph."""
         self.graph.add_all(self.store.graph_facts())
+        self.count_anew()
+
+    def begin_again(self) -> None:
+        """Forget what is kept beside the graph, which learned an event in parts: what they changed was not noted."""
+        for kept in ("job_tallies", "dataset_tallies", "run_records", "_in_step"):
+            vars(self).pop(kept, None)
+        self._keep_nothing()
         self.count_anew()
 
     def count_anew(self) -> None:

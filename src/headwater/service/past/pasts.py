@@ -89,6 +89,10 @@ class Pasts:
         if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
             self._give_up([key for key in self._kept if key.is_cut and not self._can_be_cut(key.bounds)])
 
+    def begin_again(self) -> None:
+        """Give up all pasts: `now` could not learn an event at once, so they are not in step with it."""
+        self._give_up([*self._kept])
+
     def _by_all_names(self, facts: Sequence[Fact], touched: Touched) -> Touched:
         """Whom an event touched, datasets by all their names, also those that are in quarantine."""
         members = (self._now.graph.identities.members(name) for name in touched.datasets)
