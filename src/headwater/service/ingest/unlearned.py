@@ -67,13 +67,21 @@ class Unlearned:
         asyncio.get_running_loop().call_later(self._again_after_s, self._try_again)
 
     def _try_again(self) -> None:
-        try:
-            while self._waiting:
-                place, stored = next(iter(self._waiting.items()))
-                self._learn(stored)
-                del self._waiting[place]
-        except UnavailableError:
-            self._try_later()
-            return
-        log.info("all events are learned")
+        while self._waiting:
+            place, stored = next(iter(self._waiting.items()))
+            if not self._is_done_with(stored):
+                self._try_later()
+                return
+            del self._waiting[place]
+        log.info("all events are learned that could not be at once")
         self._begin_again()
+
+    def _is_done_with(self, stored: Stored) -> bool:
+        """Learn it; one that an error comes of which nobody expects keeps no others waiting."""
+        try:
+            self._learn(stored)
+        except UnavailableError:
+            return False
+        except Exception:
+            log.exception("an event cannot be learned: the service has a fault", extra={"log_index": stored.log_index})
+        return True
