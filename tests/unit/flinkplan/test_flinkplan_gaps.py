@@ -53,7 +53,7 @@ def test_a_function_of_whole_tables_is_not_guessed_at() -> None:
     assert found.gaps == (Gap("LogicalTableFunctionScan", frozenset({"a", "b", "score"}), True, _T),)
 
 
-def test_a_function_of_values_makes_its_columns_from_all_of_them() -> None:
+def test_a_function_of_values_makes_its_columns_and_rows_from_all_of_them() -> None:
     call = {
         "kind": "call",
         "op": "split",
@@ -70,7 +70,26 @@ def test_a_function_of_values_makes_its_columns_from_all_of_them() -> None:
 
     found = lineage(tree, ["a", "b", "word"])
 
-    assert (texts(found.columns["word"]), found.gaps) == ({"t.b TRANSFORMATION"}, ())
+    assert (texts(found.columns["word"]), texts(found.dataset), found.gaps) == (
+        {"t.b TRANSFORMATION"},
+        {"t.b JOIN"},
+        (),
+    )
+
+
+def test_a_collection_decides_how_many_rows_there_are_unless_the_query_says_it() -> None:
+    pair = {"kind": "call", "op": "ARRAY", "args": [_input(0), _input(1)]}
+
+    asked, said = (
+        lineage({"kind": "Uncollect", "columns": ["x"], "inputs": [_project(_SCAN, one)], "ordinality": False}, ["x"])
+        for one in (_input(0), pair)
+    )
+
+    assert (texts(asked.columns["x"]), texts(asked.dataset)) == ({"t.a TRANSFORMATION"}, {"t.a JOIN"})
+    assert (texts(said.columns["x"]), texts(said.dataset)) == (
+        {"t.a TRANSFORMATION", "t.b TRANSFORMATION"},
+        frozenset(),
+    )
 
 
 def test_a_target_with_other_columns_than_its_query_is_a_gap() -> None:

@@ -10,6 +10,7 @@ from headwater.graph.flinkplan.walk import Node, UnforeseenError
 from headwater.graph.sparkplan.inputs import (
     FILTER,
     GROUP_BY,
+    JOIN,
     NOTHING,
     SORT,
     TRANSFORMATION,
@@ -31,7 +32,7 @@ def _function(operation: Operation) -> Scope:
     if operation.below:
         raise UnforeseenError  # a function of whole tables may do anything with them
     made = operation.inputs(call).through(TRANSFORMATION)
-    return Scope((made,) * len(operation.node["columns"]))
+    return Scope((made,) * len(operation.node["columns"]), made.through(JOIN))
 
 
 def _windowed(operation: Operation, call: Node) -> Scope:
@@ -45,12 +46,18 @@ def _windowed(operation: Operation, call: Node) -> Scope:
 
 
 def _uncollect(operation: Operation) -> Scope:
-    """The elements of a collection, with their number behind them where that is wanted."""
+    """The elements of a collection, with their number behind them where that is wanted; there are as many as it has."""
     width = len(operation.node["columns"])
     element = merged(operation.only.columns).through(TRANSFORMATION)
     numbered = operation.node["ordinality"]
     columns = (element,) * (width - 1) + (NOTHING,) if numbered else (element,) * width
-    return Scope(columns, operation.rows())
+    how_many = NOTHING if _is_of_set_length(operation.node["inputs"][0]) else element.through(JOIN)
+    return Scope(columns, operation.rows(how_many))
+
+
+def _is_of_set_length(collection: Node) -> bool:
+    """Whether the query itself says how many elements there are: `ARRAY[x, y]`."""
+    return [expression.get("op") for expression in collection.get("expressions", ())] == ["ARRAY"]
 
 
 def _match(operation: Operation) -> Scope:
