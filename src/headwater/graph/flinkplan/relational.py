@@ -49,9 +49,11 @@ def _joined(operation: Operation, rows: Inputs) -> Scope:
 
 
 def _snapshot(operation: Operation) -> Scope:
-    """A table as of a time, which decides the version of each row."""
-    period = operation.inputs(operation.node["period"]).through(JOIN)
-    return replace(operation.only, rows=operation.rows(period))
+    """A table as of a time, which decides the version of each row: with event time by when each version was made."""
+    period = operation.inputs(operation.node["period"])
+    is_now = period.equals(NOTHING)
+    made = NOTHING if is_now else merged(operation.only.columns[at] for at in operation.node["rowtime"])
+    return replace(operation.only, rows=operation.rows(merged([period, made]).through(JOIN)))
 
 
 def _aggregate(operation: Operation) -> Scope:

@@ -128,7 +128,9 @@ def _sort(rel: Java) -> Json:
 
 
 def _snapshot(rel: Java) -> Json:
-    return {"period": expression(rel.getPeriod())}
+    types = [str(one.getType().toString()) for one in items(rel.getInput().getRowType().getFieldList())]
+    rowtime = [at for at, text in enumerate(types) if "*ROWTIME*" in text]
+    return {"period": expression(rel.getPeriod()), "rowtime": rowtime}
 
 
 def _function(rel: Java) -> Json:
