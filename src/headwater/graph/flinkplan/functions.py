@@ -67,10 +67,14 @@ def as_written(call: Node) -> Node:
     match call:
         case {
             "op": "/",
-            "args": [{"op": "-", "args": [_, {"op": "/", "args": [{"op": "*", "args": [one, other]}, count]}]}, _],
+            "args": [
+                {"op": "-", "args": [squares, {"op": "/", "args": [{"op": "*", "args": [one, other]}, count]}]},
+                divisor,
+            ],
         }:
-            total = as_written(one)
-            return total if one == other and total is not one and _is_over_the_same(count, total) else call
+            total, count = as_written(one), _uncast(count)
+            is_spread = one == other and total is not one and _is_over_the_same(count, total)
+            return total if is_spread and _is_of_squares(squares, total) and _is_size(_uncast(divisor), count) else call
         case {"op": "CASE", "args": [{"op": ">", "args": [{"op": "COUNT"} as count, _]}, {"op": "$SUM0"} as total, _]}:
             return total if _is_over_the_same(count, total) else call
         case {"op": "/", "args": [{"op": "CASE"} as case, {"op": "COUNT", "partition": _} as count]}:
@@ -84,6 +88,27 @@ def as_written(call: Node) -> Node:
 
 def _is_over_the_same(one: Node, other: Node) -> bool:
     return "partition" in one and all(one.get(part) == other.get(part) for part in ("args", "partition", "order"))
+
+
+def _is_of_squares(one: Node, total: Node) -> bool:
+    """Whether it sums the squares of what `total` sums, over the same rows."""
+    (value,) = total["args"]
+    return _is_over_the_same(as_written(one), {**total, "args": [{"kind": "call", "op": "*", "args": [value, value]}]})
+
+
+def _is_size(divisor: Node, count: Node) -> bool:
+    """Whether it is the count, or, for a sample, one less and nothing where that is zero."""
+    match divisor:
+        case {"op": "CASE", "args": [{"op": "=", "args": [size, one]}, nothing, {"op": "-", "args": [same, less]}]}:
+            are_literals = all(part == {"kind": "literal"} for part in (one, nothing, less))
+            return are_literals and _uncast(size) == _uncast(same) == count
+        case _:
+            return divisor == count
+
+
+def _uncast(expression: Node) -> Node:
+    """What is cast: the planner brings a count to the type of what it divides."""
+    return expression["args"][0] if expression.get("op") == "CAST" else expression
 
 
 def _as_it_is(operands: Sequence[Inputs]) -> Inputs:
