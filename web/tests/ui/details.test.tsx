@@ -144,9 +144,24 @@ describe('the details of a dataset', () => {
 
     const panel = within(await details())
     expect(await panel.findByRole('button', { name: 'aggregate' })).toBeTruthy()
-    const alerts = (await panel.findAllByRole('alert')).map(({ textContent }) => textContent)
-    expect(new Set(alerts)).toEqual(new Set(['Only what the graph holds is listed: No.']))
+    expect((await panel.findByRole('alert')).textContent).toBe('No.')
+    expect(panel.getAllByText('Only what the graph holds is listed.')).toHaveLength(4)
     expect(panel.queryByText('No job is known to read it.')).toBeNull()
+  })
+
+  test('say once what the service refuses all of them for', async () => {
+    const service = lakehouse()
+    openPage({ service })
+    await screen.findAllByTestId('node')
+    service.broken = 403
+
+    act(() => {
+      window.location.hash = at(DELAYS, 'avg_arr_delay')
+    })
+
+    const panel = within(await details())
+    await panel.findAllByText('Only what the graph holds is listed.')
+    expect(await panel.findAllByText('The disk is full.')).toHaveLength(1)
   })
 
   test('say in words where a column comes from and what it reaches', async () => {

@@ -8,6 +8,7 @@ import { byDataset, comesFrom, counted, goesInto, type Phrase } from '../../core
 import { usePage } from '../page'
 import { useFocusBack } from '../useFocusBack'
 import { ColumnList, PhraseText } from './ColumnWords'
+import { Fault } from './Faults'
 import { NodeLink } from './NodeLinks'
 
 interface ColumnStoryProps {
@@ -23,7 +24,7 @@ export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
     case 'loading':
       return <p role="status">Following {isolated(start.column)}…</p>
     case 'failed':
-      return <p role="alert">{columns.message}</p>
+      return <Fault message={columns.message} />
     case 'ready':
       return isInSchema || columns.value.columns.has(columnKey(start)) ? (
         <Story start={start} graph={columns.value} />

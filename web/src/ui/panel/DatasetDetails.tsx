@@ -9,6 +9,7 @@ import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { About } from './About'
 import { ColumnStory } from './ColumnStory'
+import { Fault } from './Faults'
 import { Neighbours } from './Neighbours'
 import { Quality } from './Quality'
 import { Questions } from './Questions'
@@ -45,7 +46,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       <Neighbours of={id} way="downstream" type="JOB" title="Read by" none="No job is known to read it." />
       <Neighbours of={id} way="downstream" type="DATASET" title="Made into" />
       <Questions key={column ?? ''} dataset={id} column={column} />
-      {loaded.state === 'failed' && <p role="alert">{loaded.message}</p>}
+      {loaded.state === 'failed' && <Fault message={loaded.message} />}
       <Schema dataset={id} fields={fields} count={dataset.fields.length} chosen={column} />
     </>
   )

@@ -11,6 +11,7 @@ import { BackToNow } from '../Notices'
 import { usePage } from '../page'
 import { Unbroken } from '../Unbroken'
 import { DatasetDetails } from './DatasetDetails'
+import { Faults } from './Faults'
 import { JobDetails } from './JobDetails'
 import { Panel } from './Panel'
 
@@ -55,11 +56,13 @@ export function Details({ id, column, columns, included }: DetailsProps) {
   return (
     <Panel subject={id} head={<Title node={node} />}>
       <Unbroken key={id}>
-        {node.kind === 'job' ? (
-          <JobDetails id={id} job={node.job} />
-        ) : (
-          <DatasetDetails id={id} summary={node.dataset} column={column} columns={columns} />
-        )}
+        <Faults>
+          {node.kind === 'job' ? (
+            <JobDetails id={id} job={node.job} />
+          ) : (
+            <DatasetDetails id={id} summary={node.dataset} column={column} columns={columns} />
+          )}
+        </Faults>
       </Unbroken>
     </Panel>
   )

@@ -11,6 +11,7 @@ import { useMore } from '../useMore'
 import { useNow } from '../useNow'
 import { About } from './About'
 import { ChangesAnswer } from './ChangesAnswer'
+import { Fault } from './Faults'
 import { Neighbours } from './Neighbours'
 import { NodeLinks } from './NodeLinks'
 import { Quality } from './Quality'
@@ -18,6 +19,8 @@ import { Question } from './Question'
 import { RunCard } from './RunCard'
 
 const RUNS_SHOWN = 25
+/** For runs that do not go on: at any time they are the same, and are not drawn anew with each second. */
+const ANY_TIME = new Date(0)
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   return (
@@ -78,7 +81,7 @@ function Containment({ id }: { id: NodeId }) {
   const more = useMore()
   const found = useLoaded(id, revisionOf(id) + more.count, () => client.containment(id, more.count))
   if (found.state === 'loading') return null
-  if (found.state === 'failed') return <p role="alert">{found.message}</p>
+  if (found.state === 'failed') return <Fault message={found.message} />
   const { partOf, parts, totalCount } = found.value
   return (
     <>
@@ -105,7 +108,7 @@ function Runs({ id, job }: { id: NodeId; job: Job }) {
     case 'loading':
       return <p role="status">Loading runs…</p>
     case 'failed':
-      return <p role="alert">{runs.message}</p>
+      return <Fault message={runs.message} />
     case 'ready':
       return (
         <section>
@@ -115,7 +118,12 @@ function Runs({ id, job }: { id: NodeId; job: Job }) {
           {runs.value.items.length === 0 && <p className="muted">It has not run yet.</p>}
           <ol className="runs">
             {runs.value.items.map((run) => (
-              <RunCard key={run.id} run={run} now={now} revision={revisionOf(id)} />
+              <RunCard
+                key={run.id}
+                run={run}
+                now={run.state === 'RUNNING' ? now : ANY_TIME}
+                revision={revisionOf(id)}
+              />
             ))}
           </ol>
           <ShowMore more={more} shown={runs.value.items.length} totalCount={runs.value.totalCount} />

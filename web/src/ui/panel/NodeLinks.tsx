@@ -6,6 +6,7 @@ import { Name } from '../Name'
 import { usePage } from '../page'
 import { ShowMore } from '../ShowMore'
 import type { More } from '../useMore'
+import { Fault } from './Faults'
 
 interface Linked {
   readonly id: NodeId
@@ -44,7 +45,12 @@ export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more,
         </ul>
       )}
       {more && <ShowMore more={more} shown={nodes.length} totalCount={totalCount} />}
-      {failure !== undefined && <p role="alert">Only what the graph holds is listed: {failure}</p>}
+      {failure !== undefined && (
+        <>
+          <p className="muted">Only what the graph holds is listed.</p>
+          <Fault message={failure} />
+        </>
+      )}
     </section>
   )
 }

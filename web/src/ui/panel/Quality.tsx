@@ -7,6 +7,7 @@ import { counted } from '../../core/wording'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
+import { Fault } from './Faults'
 
 const SHOWN = 5
 
@@ -14,7 +15,7 @@ const SHOWN = 5
 export function Quality({ of }: { of: NodeId }) {
   const { client, revisionOf } = usePage()
   const found = useLoaded(of, revisionOf(of), () => client.quality(of, SHOWN))
-  if (found.state === 'failed') return <p role="alert">{found.message}</p>
+  if (found.state === 'failed') return <Fault message={found.message} />
   const judged = found.state === 'ready' ? found.value.filter(({ passed }) => passed !== null) : []
   if (judged.length === 0) return null
   return (

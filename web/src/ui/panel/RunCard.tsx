@@ -1,4 +1,4 @@
-import { useId, useState } from 'react'
+import { memo, useId, useState } from 'react'
 import type { Run } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatBytes, formatCount, formatDuration } from '../../core/format'
@@ -15,7 +15,7 @@ interface RunCardProps {
   readonly revision: number
 }
 
-export function RunCard({ run, now, revision }: RunCardProps) {
+export const RunCard = memo(function RunCard({ run, now, revision }: RunCardProps) {
   const error = runError(run.facets)
   const duration = runDuration(run, now)
   const state = toldState(run, now)
@@ -35,7 +35,7 @@ export function RunCard({ run, now, revision }: RunCardProps) {
       <Signature run={run} revision={revision} />
     </li>
   )
-}
+})
 
 /** When it began; of one whose start nobody told, when it ended, and of a stale one also when it was heard last. */
 function When({ run: { startedAt, endedAt, updatedAt }, state }: { run: Run; state: ToldState | undefined }) {
