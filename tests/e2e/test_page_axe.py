@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 AXE: Final = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 AWAITED: Final = re.compile("^(Loading|Looking|Following|Comparing|Walking).*…$")
-GRAVE: Final = {"serious", "critical"}
+GRAVE: Final = {"moderate", "serious", "critical"}
 LONG: Final = "lake.of.all_that_was_sold." + "and_of_what_was_not_" * 8
 TEXT: Final = "What it says goes on and on. " * 60
 REPORT: Final = "dataset:lake:marts.report"

@@ -36,6 +36,49 @@ def test_a_small_header_says_too_how_many_jobs_are_not_drawn(tmp_path: Path) -> 
             expect(page.get_by_text("3 more jobs are not drawn")).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [800, 1024, 1100])
+def test_the_search_keeps_its_room_where_jobs_are_not_drawn(tmp_path: Path, width: int) -> None:
+    with running(tmp_path) as service:
+        service.tell(
+            [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
+        )
+        with opened(service.url) as page:
+            page.set_viewport_size({"width": width, "height": 800})
+            expect(page.get_by_text("3 more jobs are not drawn")).to_be_visible()
+            page.locator(".connection").evaluate("light => light.lastChild.data = 'asking every second'")
+            _, room = box(page.get_by_role("combobox", name="Search jobs, datasets"))
+
+    assert room >= 130
+
+
+@pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=failures", "#view=record"])
+def test_at_400_percent_the_header_goes_with_the_page(tmp_path: Path, view: str) -> None:
+    with running(tmp_path) as service:
+        service.tell([event()])
+        with opened("about:blank") as page:
+            page.set_viewport_size({"width": 360, "height": 225})
+            page.goto(f"{service.url}/{view}")
+            main = page.get_by_role("main")
+            expect(main.locator(":is(.panel-title, .sheet h2, .card)").first).to_be_visible()
+
+            page.mouse.move(350, 20)
+            page.mouse.wheel(0, 1_000)
+
+            expect(page.get_by_role("banner")).not_to_be_in_viewport()
+            assert main.evaluate("main => main.getBoundingClientRect().width") == 360
+
+
+def test_at_400_percent_what_is_chosen_comes_into_sight(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        service.tell([event()])
+        with opened("about:blank") as page:
+            page.set_viewport_size({"width": 360, "height": 225})
+            page.goto(service.url)
+            page.get_by_test_id("node").locator(".card-title").click()
+
+            expect(page.get_by_role("complementary", name="Details").locator("h2")).to_be_in_viewport()
+
+
 def box(link: Locator) -> tuple[float, float]:
     place = link.bounding_box()
     assert place is not None

@@ -27,6 +27,13 @@ def test_a_route_is_found_by_what_it_answers_and_tried(tmp_path: Path) -> None:
             expect(answer).to_contain_text('"totalCount": 1')
 
 
+def test_the_graph_leads_to_the_reference(tmp_path: Path) -> None:
+    with running(tmp_path) as service, opened(f"{service.url}/?asOf=2026-05-01T08:00:30Z") as page:
+        page.get_by_role("link", name="API reference").click()
+
+        expect(page.get_by_text("Jobs and datasets by a part of any of their names")).to_be_visible()
+
+
 def test_the_reference_asks_nobody_but_the_service(tmp_path: Path) -> None:
     with running(tmp_path, "--access") as service, opened("about:blank") as page:
         asked: list[str] = []

@@ -558,6 +558,7 @@ function coverage(query: URLSearchParams): Answer {
   const gaps = { ...none, quarantinedNames: 40, edgesWithoutColumns: 0, datasetsWithoutSchema: 0 }
   const listed = Array.from({ length: 40 }, (_, place) => ({
     nodeId: 'run:run-2',
+    namespace: 'demo',
     words: `input '${place === 0 ? 'nameless' : `nameless-${place}`}' has no namespace`,
     at: '2026-01-02T03:04:05Z',
     related: place === 0 ? [AGGREGATE] : [],
@@ -621,6 +622,7 @@ const SILENT = {
 
 const silence = (job: string, run: string, words: string) => ({
   nodeId: `run:${run}`,
+  namespace: 'demo',
   words: `${job} ${words}`,
   at: '2026-01-02T03:04:05Z',
   related: [`job:demo:${job}`],

@@ -80,6 +80,7 @@ export interface GapCounts {
 export interface KnownGap {
   /** A job, a dataset or a run. */
   readonly nodeId: string | null
+  readonly namespace: string
   readonly words: string
   readonly at: string
   readonly related: readonly string[]

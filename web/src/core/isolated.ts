@@ -20,6 +20,19 @@ export function isolated(text: string): string {
   return FIRST_STRONG_ISOLATE + open + POP_ISOLATE.repeat(depth)
 }
 
+/** A sentence with names within it, of which each turns round nothing but itself. */
+export function isolatedNames(sentence: string): string {
+  const parts: { text: string; isTurning: boolean }[] = []
+  for (const word of sentence.split(' ')) {
+    const isTurning = TURNING.test(word)
+    const last = parts.at(-1)
+    if (last?.isTurning && isTurning)
+      last.text += ` ${word}` // of the same name, as far as anybody can tell
+    else parts.push({ text: word, isTurning })
+  }
+  return parts.map(({ text }) => isolated(text)).join(' ')
+}
+
 /**
  * Which way a name is read that is drawn in parts: as its first letter is.
  *

@@ -16,12 +16,11 @@ import { GraphPane } from './GraphPane'
 import { Header } from './Header'
 import { isByKey, Landing } from './landing'
 import type { FindLayout } from './layoutEngine'
-import { EmptyNotice, FailureNotice, LoadingNotice } from './Notices'
+import { EmptyNotice, FailureNotice, LoadingNotice, Unlisted } from './Notices'
 import { type Page, PageContext } from './page'
 import { Details } from './panel/Details'
 import { EntryView } from './record/EntryView'
 import { RecordView } from './record/RecordView'
-import { SkipLink } from './SkipLink'
 import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
 import { useFocusAhead } from './useFocusAhead'
@@ -85,13 +84,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
 
   return (
     <PageContext value={page}>
-      <SkipLink route={route} />
-      <Header
-        view={route.view}
-        connection={state.connection}
-        isBehind={state.isBehind}
-        unlisted={state.unlisted}
-      />
+      <Header route={route} connection={state.connection} isBehind={state.isBehind} />
       <main className="stage" data-panel={hasPanel(route)}>
         <Unbroken key={route.view}>
           {route.view === 'record' && <RecordView machine={route.machine} />}
@@ -109,6 +102,10 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
                 anchor={anchor}
                 findLayout={findLayout}
               />
+              <Unlisted count={state.unlisted} />
+              <a className="reference" href="docs">
+                API reference
+              </a>
             </section>
           )}
         </Unbroken>

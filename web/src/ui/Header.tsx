@@ -1,40 +1,36 @@
+import { useState } from 'react'
 import type { Connection } from '../api/stream'
 import { formatCount } from '../core/format'
-import { DRIFT, FAILURES, formatRoute, HOME, RECORD, type View } from '../core/route'
+import { DRIFT, FAILURES, formatRoute, HOME, RECORD, type Route, type View } from '../core/route'
 import { counted } from '../core/wording'
 import { AsOfChoice } from './AsOfChoice'
 import { usePage } from './page'
+import { SkipLink } from './SkipLink'
 import { Search } from './search/Search'
 import { useLoaded } from './useLoaded'
 import { useSlowly } from './useSlowly'
 import { useTicks } from './useTicks'
 
 interface HeaderProps {
-  readonly view: View
+  readonly route: Route
   readonly connection: Connection | undefined
   /** Whether the service does not answer what it is asked, be the stream open or not. */
   readonly isBehind: boolean
-  /** Jobs that the graph does not list. */
-  readonly unlisted: number
 }
 
-export function Header({ view, connection, isBehind, unlisted }: HeaderProps) {
+export function Header({ route, connection, isBehind }: HeaderProps) {
   const { asOf } = usePage()
   return (
     <header className="top">
+      <SkipLink route={route} />
       <h1>
         <a className="brand" title="Show the whole graph" href={formatRoute(HOME)}>
           <Mark />
           Headwater
         </a>
       </h1>
-      <Views view={view} />
+      <Views view={route.view} />
       <Search />
-      {view === 'graph' && unlisted > 0 && (
-        <p className="unlisted">
-          {counted(unlisted, 'more job')} {unlisted === 1 ? 'is' : 'are'} not drawn; search finds them.
-        </p>
-      )}
       <AsOfChoice />
       {asOf === undefined && (
         <ConnectionLight light={isBehind && connection !== 'lost' ? 'behind' : connection} />
@@ -50,8 +46,9 @@ const VIEWS = [
   [RECORD, 'Record'],
 ] as const
 
-function Views({ view }: Pick<HeaderProps, 'view'>) {
+function Views({ view }: { view: View }) {
   const failures = useFailureCount()
+  const news = useNews(failures)
   return (
     <nav aria-label="Views">
       <ul className="views">
@@ -61,7 +58,7 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
               <span className="view-word" data-word={word}>
                 {word}
               </span>{' '}
-              {route === FAILURES && failures > 0 && (
+              {route === FAILURES && failures !== undefined && failures > 0 && (
                 <span className="badge" data-mark="bad">
                   {formatCount(failures)}
                 </span>
@@ -70,6 +67,9 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
           </li>
         ))}
       </ul>
+      <p className="spoken" role="status">
+        {news}
+      </p>
     </nav>
   )
 }
@@ -79,12 +79,28 @@ function isWithin(view: View, listed: View): boolean {
   return view === listed || (view === 'entry' && listed === 'record')
 }
 
-/** How many jobs failed last, and how many streams are silent: time alone makes them so. */
-function useFailureCount(): number {
+/** How many jobs failed last, and how many streams are silent, once that is known: time alone makes them so. */
+function useFailureCount(): number | undefined {
   const { client, revision } = usePage()
   const asked = useSlowly(revision, COUNT_MS) + useTicks(COUNT_MS)
   const found = useLoaded('failures', asked, () => client.failureCount())
-  return found.state === 'ready' ? found.value : 0
+  return found.state === 'ready' ? found.value : undefined
+}
+
+/** That there are more than before; nothing of those that were there when the page began. */
+function useNews(failures: number | undefined): string {
+  const [known, setKnown] = useState(failures)
+  const [news, setNews] = useState('')
+  if (failures !== known) {
+    setKnown(failures)
+    setNews(newsOf(known, failures))
+  }
+  return news
+}
+
+function newsOf(known: number | undefined, failures: number | undefined): string {
+  if (known === undefined || failures === undefined || failures <= known) return ''
+  return `${counted(failures - known, 'new failure')}, ${formatCount(failures)} in all`
 }
 
 /** Counting looks at every job. */

@@ -1,3 +1,4 @@
+import { counted } from '../core/wording'
 import { usePage } from './page'
 
 export function LoadingNotice() {
@@ -21,6 +22,16 @@ export function FailureNotice({ message, isGivenUp }: FailureNoticeProps) {
       {!isGivenUp && <p className="muted">The page asks again every second.</p>}
       <BackToNow />
     </div>
+  )
+}
+
+/** Over the graph, where it is not the whole. */
+export function Unlisted({ count }: { count: number }) {
+  if (count === 0) return null
+  return (
+    <p className="unlisted">
+      {counted(count, 'more job')} {count === 1 ? 'is' : 'are'} not drawn; search finds them.
+    </p>
   )
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { directionOf, isolated } from '../../src/core/isolated'
+import { directionOf, isolated, isolatedNames } from '../../src/core/isolated'
 
 test('a name that turns nothing round stays as it is', () => {
   expect(isolated('lake.raw.flights_ä')).toBe('lake.raw.flights_ä')
@@ -16,6 +16,14 @@ test.each([
 test('a text cannot end its isolate, and isolates that it begins end with it', () => {
   expect(isolated('a\u2069\u202eb')).toBe('\u2068a\u202eb\u2069')
   expect(isolated('a\u2067b')).toBe('\u2068a\u2067b\u2069\u2069')
+})
+
+test.each([
+  ['a run of load told no end', 'a run of load told no end'],
+  ['a run of \u202etrela told no end', 'a run of \u2068\u202etrela\u2069 told no end'],
+  ['a run of אב גד told no end', 'a run of \u2068אב גד\u2069 told no end'],
+])('in %j a name turns round nothing but itself', (sentence, expected) => {
+  expect(isolatedNames(sentence)).toBe(expected)
 })
 
 test.each([

@@ -2,7 +2,13 @@ import { expect, test } from 'vitest'
 import type { RunId } from '../../src/core/ids'
 import { withoutPromise } from '../../src/core/silence'
 
-const silence = (run: string, at: string) => ({ nodeId: `run:${run}`, words: 'silent', at, related: [] })
+const silence = (run: string, at: string) => ({
+  nodeId: `run:${run}`,
+  namespace: 'demo',
+  words: 'silent',
+  at,
+  related: [],
+})
 
 test('who promised a word is not listed twice; of the others the last to fall silent is first', () => {
   const late = silence('late', '2026-01-02T03:04:05.5Z')

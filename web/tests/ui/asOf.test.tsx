@@ -21,7 +21,7 @@ test.each(ROUTES)('all that $view shows is asked for as it was then', async (rou
   for (const question of screen.queryAllByText(/^(Why might|What changed|What hangs on)/))
     await user.click(question)
 
-  expect(screen.queryByText('live')).toBeNull()
+  expect(within(screen.getByRole('banner')).queryByText('live')).toBeNull()
   expect([...service.times]).toEqual([THEN])
 })
 

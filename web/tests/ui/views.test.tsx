@@ -249,6 +249,22 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
+  test('are told to who listens once there are more, and not when the page begins', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const service = lakehouse()
+    const { silent } = service
+    openPage({ service })
+    const news = within(screen.getByRole('navigation', { name: 'Views' })).getByRole('status')
+    await screen.findByRole('link', { name: 'Failures 1' })
+    expect(news.textContent).toBe('')
+
+    service.silent = { ...silent, totalCount: 3 }
+    await vi.advanceTimersByTimeAsync(20_000)
+
+    await waitFor(() => expect(news.textContent).toBe('2 new failures, 3 in all'))
+    vi.useRealTimers()
+  })
+
   test('say so where there are none', async () => {
     const service = lakehouse()
     service.silent = { silentStreams: [], totalCount: 0 }
@@ -274,11 +290,8 @@ describe('failures', () => {
 
     const promised = within(await screen.findByRole('region', { name: /^Stale streams/ }))
     const others = within(screen.getByRole('region', { name: /^Silent, and not ended/ }))
-    expect(promised.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['demo:live'])
-    expect(others.getAllByRole('button').map(({ textContent }) => textContent)).toEqual([
-      'demo:tail',
-      'demo:stuck',
-    ])
+    expect(promised.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['live'])
+    expect(others.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['tail', 'stuck'])
   })
 })
 

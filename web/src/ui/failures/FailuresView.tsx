@@ -1,11 +1,12 @@
 import type { KnownGap, SilentStream } from '../../api/answers'
 import { nothingIfClosed } from '../../api/client'
 import type { Page } from '../../api/paged'
-import type { Job } from '../../api/types'
+import type { Job, Named } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatCount, formatDuration } from '../../core/format'
-import { datasetId, jobId, type NodeId } from '../../core/ids'
-import { isolated } from '../../core/isolated'
+import { datasetId, jobId } from '../../core/ids'
+import { isolated, isolatedNames } from '../../core/isolated'
+import { datasetLabel, jobLabel, labelText } from '../../core/labels'
 import { withoutPromise } from '../../core/silence'
 import { streakOf } from '../../core/streak'
 import { counted } from '../../core/wording'
@@ -110,7 +111,7 @@ function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }:
   return (
     <li className="item" aria-label={name}>
       <p className="item-head">
-        <NodeLink node={jobId(namespace, name)} />
+        <JobLink job={{ namespace, name }} />
         {endedAt && <Time at={endedAt} />}
         <span className="muted">
           {failed > 1 && `${counted(failed, 'failed run')} in a row, `}
@@ -123,7 +124,11 @@ function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }:
         <p className="item-head">
           <span className="muted">writes</span>
           {outputs.map((output) => (
-            <NodeLink key={JSON.stringify(output)} node={datasetId(output.namespace, output.name)} />
+            <NodeLink
+              key={JSON.stringify(output)}
+              node={datasetId(output.namespace, output.name)}
+              name={labelText(datasetLabel(output))}
+            />
           ))}
         </p>
       )}
@@ -146,7 +151,7 @@ function StaleStreams({ streams: { items, totalCount }, more }: StaleStreamsProp
         {items.map(({ job, run, lastHeard, windowSeconds }) => (
           <li key={run} className="item" aria-label={job.name}>
             <p className="item-head">
-              <NodeLink node={jobId(job.namespace, job.name)} />
+              <JobLink job={job} />
               <span className="muted">
                 heard last at <Time at={lastHeard} />; it promised a word every{' '}
                 {formatDuration(windowSeconds * 1_000)}
@@ -177,14 +182,14 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
         Silent, and not ended <span className="muted">{formatCount(totalCount)}</span>
       </h3>
       <ol className="items">
-        {silences.map(({ nodeId, words, at, related }) => (
+        {silences.map(({ nodeId, namespace, words, at, related }) => (
           <li key={nodeId} className="item">
             <p>
-              {isolated(words)} <Time at={at} />
+              {isolatedNames(words)} <Time at={at} />
             </p>
             <p className="item-head">
               {related.map((job) => (
-                <NodeLink key={job} node={job as NodeId} />
+                <JobLink key={job} job={{ namespace, name: job.slice(jobId(namespace, '').length) }} />
               ))}
             </p>
           </li>
@@ -192,5 +197,15 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
       </ol>
       <ShowMore more={more} shown={silences.length} totalCount={totalCount} />
     </section>
+  )
+}
+
+/** A job by its name, be it drawn or not, and where it is: another may have the same name. */
+function JobLink({ job: { namespace, name } }: { job: Named }) {
+  return (
+    <>
+      <NodeLink node={jobId(namespace, name)} name={labelText(jobLabel({ namespace, name }))} />
+      <span className="muted">{isolated(namespace)}</span>
+    </>
   )
 }

@@ -1,7 +1,7 @@
 import type { Impact } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
-import { isolated } from '../../core/isolated'
+import { isolated, isolatedNames } from '../../core/isolated'
 import { type Place, rings } from '../../core/reached'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -43,7 +43,7 @@ function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
   if (reached.length === 0) return <p>Nothing, as far as events tell.</p>
   return (
     <>
-      <p className="muted">{summary}</p>
+      <p className="muted">{isolatedNames(summary)}</p>
       {rings(reached, isDrop).map(({ distance, places }) => (
         <section key={distance}>
           <h4>{distance === 1 ? 'Next' : `${counted(distance, 'step')} away`}</h4>
@@ -79,7 +79,7 @@ function PlaceItem({ place: { node, columns, owners, breaking, reason } }: { pla
       {owners.length > 0 && (
         <p className="column-list">owned by {owners.map(({ name }) => isolated(name)).join(', ')}</p>
       )}
-      {breaking && reason && <p className="column-list muted">{reason}</p>}
+      {breaking && reason && <p className="column-list muted">{isolatedNames(reason)}</p>}
     </li>
   )
 }

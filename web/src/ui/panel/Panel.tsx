@@ -15,6 +15,10 @@ export function Panel({ subject, head, children }: PanelProps) {
   const { leave, landing } = usePage()
   const panel = useRef<HTMLElement>(null)
   useFocusBack(() => titleOf(subject))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another subject is what one wants to see
+  useEffect(() => {
+    panel.current?.scrollIntoView({ block: 'nearest' }) // it may be below what the window shows
+  }, [subject])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another subject is what the keyboard is led to
   useEffect(() => {
     if (landing?.take('details')) panel.current?.querySelector('h2')?.focus({ preventScroll: true })

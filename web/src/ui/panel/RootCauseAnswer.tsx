@@ -1,7 +1,7 @@
 import { Fragment } from 'react'
 import type { Finding, RootCause } from '../../api/answers'
 import type { NodeId } from '../../core/ids'
-import { isolated } from '../../core/isolated'
+import { isolated, isolatedNames } from '../../core/isolated'
 import { STATE_CLAUSES } from '../../core/runs'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -56,7 +56,7 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
 function FindingItem({ finding: { words, nodeId, at, consequence, events, path } }: { finding: Finding }) {
   return (
     <li className="finding" data-consequence={consequence}>
-      <p>{words}</p>
+      <p>{isolatedNames(words)}</p>
       <p className="item-head">
         <NodeLink node={nodeId} />
         <Time at={at} />

@@ -3,6 +3,7 @@ import type { GapKind } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import { GAP_COUNTS, GAP_WORDS } from '../../core/gaps'
 import type { NodeId } from '../../core/ids'
+import { isolatedNames } from '../../core/isolated'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { NodeLink } from '../panel/NodeLinks'
@@ -70,12 +71,12 @@ function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
           <ul className="places">
             {items.map(({ words, nodeId, at, related }) => (
               <li key={JSON.stringify([words, nodeId, at])}>
-                {words}
+                {isolatedNames(words)}
                 <p className="item-head">
+                  <Time at={at} />
                   {[nodeId, ...related].filter(isShown).map((node) => (
                     <NodeLink key={node} node={node} />
                   ))}
-                  <Time at={at} />
                 </p>
               </li>
             ))}

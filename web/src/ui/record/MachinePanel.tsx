@@ -1,5 +1,6 @@
 import type { Epoch, MachineDetail, Trouble } from '../../api/answers'
 import { formatCount, formatDuration } from '../../core/format'
+import { isolatedNames } from '../../core/isolated'
 import { places, TROUBLE_MEANING, TROUBLE_WEIGHT, TROUBLE_WORDS } from '../../core/record'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
@@ -83,7 +84,7 @@ function TroubleCard({ trouble: { kind, epoch, words, at, first, last } }: { tro
         {where !== undefined && <span>{where}</span>}
         <Time at={at} />
       </p>
-      <p>{words}</p>
+      <p>{isolatedNames(words)}</p>
       <p className="muted">{TROUBLE_MEANING[kind]}</p>
       <p className="event-key">emitter {epoch}</p>
     </li>
