@@ -181,7 +181,8 @@ export function datasetNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> 
 
 export function jobNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): WireNode {
   const { reads, writes, runs } = jobs[id] ?? { reads: [], writes: [], runs: [] }
-  const job = { namespace: 'demo', name: id.slice('job:demo:'.length), description: null, type: 'BATCH' }
+  const [, namespace = '', name = ''] = /^job:([^:]*):(.*)$/.exec(id) ?? []
+  const job = { namespace, name, description: null, type: 'BATCH' }
   return {
     id,
     type: 'JOB',

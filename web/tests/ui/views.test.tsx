@@ -234,6 +234,21 @@ describe('failures', () => {
     expect(failed.queryByRole('button', { name: /^Show/ })).toBeNull()
   })
 
+  test('of one name say once where each is', async () => {
+    const failed = (id: string) => ({ reads: [], writes: [], runs: [run('FAILED', { id: id as RunId })] })
+    const jobs = { [jobId('prod', 'load')]: failed('run-1'), [jobId('staging', 'load')]: failed('run-2') }
+    openPage({ service: lakehouse(jobs), hash: formatRoute(FAILURES) })
+
+    const listed = await screen.findAllByRole('listitem', { name: 'load' })
+
+    await waitFor(() =>
+      expect(listed.map(({ textContent }) => textContent?.match(/prod|staging/g))).toEqual([
+        ['prod'],
+        ['staging'],
+      ]),
+    )
+  })
+
   test('are counted where only a stream is silent, as soon as time has made it so', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const service = lakehouse()

@@ -202,10 +202,13 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
 
 /** A job by its name, be it drawn or not, and where it is: another may have the same name. */
 function JobLink({ job: { namespace, name } }: { job: Named }) {
+  const { graph } = usePage()
+  const id = jobId(namespace, name)
+  const isInLabel = graph.nodes.get(id)?.hasTwin === true
   return (
     <>
-      <NodeLink node={jobId(namespace, name)} name={labelText(jobLabel({ namespace, name }))} />
-      <span className="muted">{isolated(namespace)}</span>
+      <NodeLink node={id} name={labelText(jobLabel({ namespace, name }))} />
+      {!isInLabel && <span className="muted">{isolated(namespace)}</span>}
     </>
   )
 }
