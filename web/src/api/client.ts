@@ -195,9 +195,8 @@ export class Client {
   /** An entry of the log; what the log holds, it held at any time. */
   async entry(index: number): Promise<LogEntry> {
     const response = await answer(this.#fetch, `${this.#base}/log/entries/${index}`)
-    const event = await json<RunEvent>(response.clone())
-    const text = await response.text()
-    return { ...event, raw: text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}')) }
+    const { text, said } = await read<RunEvent>(response)
+    return { ...said, raw: text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}')) }
   }
 
   /** That the entry stands in the log as it is now. */
@@ -397,8 +396,14 @@ async function answer(fetch: Fetch, url: string, signal?: AbortSignal): Promise<
 
 /** What an answer says; none at all where a network's own page came in its place, or the half of it. */
 async function json<T>(response: Response): Promise<T> {
+  return (await read<T>(response)).said
+}
+
+/** The same, and its very text. */
+async function read<T>(response: Response): Promise<{ readonly text: string; readonly said: T }> {
   try {
-    return (await response.json()) as T // the one place where the service's word is taken for its types
+    const text = await response.text()
+    return { text, said: JSON.parse(text) as T } // the one place where the service's word is taken for its types
   } catch {
     throw new ServiceError('What came is no answer of the lineage service, or not all of it.')
   }
