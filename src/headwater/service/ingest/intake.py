@@ -143,8 +143,8 @@ class Intake:
         try:
             if outcome.is_new:
                 self.unlearned.learn(outcome)
-            elif self.unlearned.has(outcome.log_index):
-                return UnavailableError(self.unlearned.fault or "")
+            else:
+                self.unlearned.check(outcome.log_index)
         except Exception as fault:  # every post is answered, whatever happens to its neighbours
             return fault
         self.metrics.events.labels("stored" if outcome.is_new else "known", verdict).inc()

@@ -36,15 +36,16 @@ class Unlearned:
     @property
     def fault(self) -> str | None:
         """What is not learned, or None where all is."""
-        if not self._waiting:
-            return None
-        return (
-            f"entry {next(iter(self._waiting))} of the log is in no answer yet: the database did not answer; try again"
-        )
+        return str(self._refusal()) if self._waiting else None
 
-    def has(self, log_index: int) -> bool:
-        """Whether the event at that place waits to be learned."""
-        return log_index in self._waiting
+    def check(self, log_index: int) -> None:
+        """See that an event is learned which was stored before.
+
+        Raises:
+            UnavailableError: it waits.
+        """
+        if log_index in self._waiting:
+            raise self._refusal()
 
     def learn(self, stored: Stored) -> None:
         """Learn an event.
@@ -54,7 +55,7 @@ class Unlearned:
         """
         if self._waiting:
             self._waiting[stored.log_index] = stored
-            raise UnavailableError(self.fault or "")
+            raise self._refusal()
         try:
             self._learn(stored)
         except UnavailableError as fault:
@@ -62,6 +63,10 @@ class Unlearned:
             self._waiting[stored.log_index] = stored
             self._try_later()
             raise
+
+    def _refusal(self) -> UnavailableError:
+        place = next(iter(self._waiting))
+        return UnavailableError(f"entry {place} of the log is in no answer yet: the database did not answer; try again")
 
     def _try_later(self) -> None:
         asyncio.get_running_loop().call_later(self._again_after_s, self._try_again)
