@@ -1,7 +1,7 @@
-"""Which names are one table of a catalog: as events tell it, as engines are set up, and as the names themselves say.
+"""Which names denote the same catalog table, by events, by engine configuration and by the names themselves.
 
-The order in which it is told does not matter. Whatever takes a name here gives the pairs of names that are now known to
-be one table, for classes of names to be joined.
+The order of arrival does not matter. Each method that takes a name or fact yields the pairs of names now known to
+denote the same table, for `Identities` to join.
 """
 
 import re
@@ -19,7 +19,7 @@ _HOST: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*")
 
 
 class _Table(NamedTuple):
-    """A table by what tells catalogs apart; the engine's own name for the catalog does not."""
+    """A table, identified by its catalog's kind and addresses; the engine's own name for the catalog is ignored."""
 
     kind: str
     metadata_uri: str
@@ -28,44 +28,44 @@ class _Table(NamedTuple):
 
 
 class _Meant(NamedTuple):
-    """What an engine means by the first word of a name: tables of a catalog, or names that begin otherwise."""
+    """What the first part of an engine's name resolves to: a table of a catalog, or a prefix of other names."""
 
     catalog: Catalog
     names: DatasetId
 
 
 class Catalogs:
-    """The tables that names stand for."""
+    """Maps names to catalog tables."""
 
     def __init__(self) -> None:
         self._names_of: dict[_Table, dict[DatasetId, Seen | None]] = defaultdict(dict)
-        """When each dataset was said to be the table; None where its name is what the table is told by."""
+        """By table and dataset: when it was reported; None where the table is identified by that very name."""
         self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
         self._engines: dict[str, dict[str, dict[_Meant, Seen]]] = {}
-        """By namespace of an engine and first word of its names."""
+        """By engine namespace and first part of the name."""
         self._behind: set[str] = set()
-        """The namespaces of names that engines have other names for."""
+        """Namespaces that engine names resolve into."""
         self._configured: dict[DatasetId, set[_Table]] = defaultdict(set)
 
     @property
     def has_engines(self) -> bool:
-        """Whether an engine ever said what it means by a word."""
+        """Whether any engine has reported how it resolves names."""
         return bool(self._engines)
 
     def note(self, name: DatasetId) -> Iterator[Pair]:
-        """A name that somebody uses now: what engines mean by it, and what it is told by."""
+        """Register a name in use: resolve it if it is an engine's, else enter it if an engine's may resolve to it."""
         if name.namespace in self._engines:
             yield from self._mean(name)
         if normal(name).namespace in self._behind:
             yield from self._enter(name, _behind(name), None)
 
     def add_entry(self, fact: CatalogEntry) -> Iterator[Pair]:
-        """A dataset that is a table of a catalog; by its name alone a catalog may be any."""
+        """Add a table of a catalog; ignored without an address, since the catalog's name alone is ambiguous."""
         if fact.catalog.metadata_uri or fact.catalog.warehouse_uri:
             yield from self._enter(fact.dataset, _table(fact.catalog, fact.table), fact.seen)
 
     def add_engine(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> Iterator[Pair]:
-        """What an engine means by a word; `known` are the names that somebody uses."""
+        """Add how an engine resolves the first part of its names; `known` are the names in use."""
         meant = self._engines.setdefault(fact.engine, {}).setdefault(fact.word, {})
         what = _Meant(fact.catalog, fact.names)
         meant[what] = widened(meant.get(what), fact.seen)
@@ -78,16 +78,16 @@ class Catalogs:
             yield from self._mean(name)
 
     def would_enter(self, fact: CatalogEntry) -> set[DatasetId]:
-        """A dataset, the table that it is said to be by the catalog's address, and the names of that table.
+        """The names that this fact would make one: the dataset, and those of the table at its catalog's address.
 
-        None where that was said before, or of a catalog without an address, which may be any.
+        Empty if this is known already, or if the catalog has no address.
         """
         names = self._names_of.get(_table(fact.catalog, fact.table), {})
         place = place_of(fact.catalog)
         return {fact.dataset, DatasetId(place, fact.table), *names} if place and fact.dataset not in names else set()
 
     def would_mean(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> set[DatasetId]:
-        """What an engine is said to mean by a word, and the known names behind it; none where that was said before."""
+        """The names that this fact would make one: the engine's, and those it resolves to; empty if not new."""
         if _Meant(fact.catalog, fact.names) in self._engines.get(fact.engine, {}).get(fact.word, {}):
             return set()
         engine = DatasetId(fact.engine, fact.word)
@@ -97,7 +97,7 @@ class Catalogs:
         return {engine, fact.names, *(name for name in known if normal(name).namespace == behind)}
 
     def links(self, name: DatasetId) -> Iterator[tuple[DatasetId, Literal["catalog", "configuration"], Seen | None]]:
-        """The names of the same tables, its own too, and by what each is known to be one."""
+        """Yield each name of the same tables, including `name` itself, with the reason it is one of them."""
         for table in self._tables_of.get(name, ()):
             names = self._names_of[table]
             for other, seen in names.items():
@@ -105,7 +105,7 @@ class Catalogs:
                 yield other, "configuration" if is_told else "catalog", Seen.over((names[name], seen))
 
     def _mean(self, name: DatasetId) -> Iterator[Pair]:
-        """Enter an engine's name as what it stands for."""
+        """Enter an engine's name as each table that it resolves to."""
         word, _, rest = name.name.partition(".")
         for meant, seen in self._engines[name.namespace].get(word, {}).items() if rest else ():
             if meant.names.namespace:
@@ -116,7 +116,7 @@ class Catalogs:
             yield from self._enter(name, table, seen)
 
     def _enter(self, name: DatasetId, table: _Table, seen: Seen | None) -> Iterator[Pair]:
-        """Note that the name is this table; None: by what it is called."""
+        """Record that the name denotes this table; `seen` None: the name itself identifies the table."""
         self._tables_of[name].add(table)
         names = self._names_of[table]
         is_new = name not in names
@@ -126,13 +126,13 @@ class Catalogs:
 
 
 def _table(catalog: Catalog, table: str) -> _Table:
-    """A table of a catalog. A Hive metastore is told by its address alone: a warehouse is where its new tables go."""
+    """The key of a table. Address alone identifies a Hive metastore: its warehouse is only where new tables go."""
     warehouse = "" if catalog.kind == "hive" and catalog.metadata_uri else normal_uri(catalog.warehouse_uri)
     return _Table(catalog.kind, normal_uri(catalog.metadata_uri), warehouse, table)
 
 
 def place_of(catalog: Catalog) -> str:
-    """Where a catalog is, as datasets that lie there have it for a namespace: `thrift://metastore:9083`, `s3://lake`."""
+    """A catalog's location as the namespace of datasets stored there: `thrift://metastore:9083`, `s3://lake`."""
     address = normal_uri(catalog.metadata_uri or catalog.warehouse_uri)
     if (host := _HOST.match(address)) is not None:
         return host[0]
@@ -140,5 +140,5 @@ def place_of(catalog: Catalog) -> str:
 
 
 def _behind(name: DatasetId) -> _Table:
-    """A table that is told by a name of its own."""
+    """A table identified by its own dataset name."""
     return _Table("", "", *normal(name))

@@ -1,4 +1,4 @@
-"""Column edges by the facet that tells of them, kept as numbers: 16 bytes an edge, where objects would take 300."""
+"""Column edges by the facet that reports them, encoded as integers: 16 bytes an edge, where objects would take 300."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,26 +9,26 @@ from headwater.model.names import DatasetId
 from headwater.model.spelling import normal
 
 ContentReader = Callable[[bytes], Mapping[str, Any]]
-"""The facet or declaration with a digest."""
+"""Reads a facet or declaration by its digest."""
 ThingT = TypeVar("ThingT")
 
 WHOLE: Final = -1
-"""In the place of a column: every column of the dataset."""
+"""Stands in place of a column number: every column of the dataset."""
 PER_EDGE: Final = 4
-"""Numbers that an edge is kept as."""
+"""Integers per edge."""
 _NOTHING: Final = array("i")
-"""One for all facets that say nothing."""
+"""Shared by all facets that have no such entries."""
 
 
 class Numbered(Generic[ThingT]):
-    """Things and the numbers that stand for them: 0, 1, 2 … as they come."""
+    """Values with dense integer ids, in order of arrival (dictionary encoding)."""
 
     def __init__(self) -> None:
         self.things: list[ThingT] = []
         self._numbers: dict[ThingT, int] = {}
 
     def number(self, thing: ThingT) -> int:
-        """The number of the thing, which is new where the thing is."""
+        """The id of the value, assigned on first use."""
         number = self._numbers.get(thing)
         return self._added(thing) if number is None else number
 
@@ -39,16 +39,15 @@ class Numbered(Generic[ThingT]):
 
 
 class NumberedColumns(Numbered[str]):
-    """Names of columns; engines differ on whether case counts in them."""
+    """Column names with ids, also looked up ignoring case: engines differ on whether case counts."""
 
     def __init__(self) -> None:
-        """None yet."""
         super().__init__()
         self._with_capitals: dict[str, list[int]] = {}
-        """By their lower-case form."""
+        """Ids of names with upper-case letters, by their lower-case form."""
 
     def in_any_case(self, column: str) -> Iterator[int]:
-        """The numbers of the names that differ from this one in case at most, and of itself where it has one."""
+        """The ids of all names that equal this one when case is ignored."""
         plain = column.lower()
         if plain in self._numbers:
             yield self._numbers[plain]
@@ -63,7 +62,7 @@ class NumberedColumns(Numbered[str]):
 
 
 class How(NamedTuple):
-    """What was done on the way from column to column."""
+    """The transformation between two columns."""
 
     kind: Kind
     subtype: str
@@ -72,94 +71,94 @@ class How(NamedTuple):
 
 
 class Said(NamedTuple):
-    """How a column came to be, as it was told before `transformations` came; either may be empty."""
+    """The description and type of a column in the form that preceded `transformations`; either may be empty."""
 
     description: str
     type: str
 
 
 class ColumnEdges:
-    """What facets tell about the columns of their targets.
+    """The column edges that facets report, read lazily.
 
-    A facet is read when its edges are first asked for, or when somebody asks what a dataset feeds: for that all must
-    have been read. `read_some` reads ahead, so that nobody has to wait for many.
+    A facet is read when its edges are first requested. `fed_by` needs all facets read; `read_some` reads ahead in small
+    batches so that no caller has to wait for many.
     """
 
     def __init__(self, content: ContentReader) -> None:
         self.datasets: Numbered[DatasetId] = Numbered()
         self.columns = NumberedColumns()
         self.nested: set[int] = set()
-        """Columns inside others that edges start at."""
+        """Ids of nested columns that edges start at."""
         self.hows: Numbered[How] = Numbered()
         self._sayings: Numbered[Said] = Numbered()
         self._said: dict[bytes, array[int]] = {}
-        """By facet: a column, and what is said of it, for each column of which something is."""
+        """By facet digest: pairs of column id and legacy id, for the columns that have one."""
         self._job_uses: dict[bytes, tuple[JobUse, ...]] = {}
         self._content = content
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
         self._fed_by: dict[DatasetId, set[DatasetId]] = {}
         self.newly_read: dict[DatasetId, None] = {}
-        """Targets of facets that were read or noted since somebody last took them out of here."""
+        """Targets of facets read or reported since the caller last emptied this; a work queue."""
 
     def note(self, target: DatasetId, digest: bytes) -> None:
-        """There is a facet, with this digest, that tells of the target's columns, be it again or for longer."""
+        """Register a facet that reports columns of the target; reporting it again queues the target anew."""
         if (target, digest) in self._told:
             self.newly_read[target] = None
         else:
             self._unread[target, digest] = None
 
     def read_some(self, at_most: int) -> bool:
-        """Read a few facets, those that came last first; says whether more are left."""
+        """Read a few facets, newest first. Returns whether more are left."""
         for _ in range(min(at_most, len(self._unread))):
-            # Not from the front: a dict walks past all that was taken out there, each time.
+            # From the end: taking from the front of a dict scans past all that was removed there.
             target, digest = self._unread.popitem()[0]
             try:
                 self._read(target, digest)
             finally:
-                self.note(target, digest)  # where it could not be read
+                self.note(target, digest)  # stays queued if the read failed
         return bool(self._unread)
 
     def read_all(self) -> None:
-        """Read all facets that are left."""
+        """Read all remaining facets."""
         while self._unread:
             self.read_some(len(self._unread))
 
     def fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
-        """The datasets into which columns of the source flow, as facets ever said, in whatever spelling."""
+        """The datasets that columns of the source flow into, under any spelling; reads all remaining facets."""
         self.read_all()
         return self.known_to_be_fed_by(source)
 
     def known_to_be_fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
-        """The datasets into which columns of the source flow, as far as facets have been read, in whatever spelling."""
+        """As `fed_by`, for the facets read so far."""
         return self._fed_by.get(normal(source), ())
 
     def numbers(self, target: DatasetId, digest: bytes) -> "array[int]":
-        """The edges as numbers, four each: target column, source dataset, source column, what was done.
+        """The edges of a facet, four integers each: target column, source dataset, source column, transformation.
 
-        They are in the facet's order, and not to be changed.
+        In the facet's order. The array is shared: do not change it.
         """
         if (target, digest) not in self._told:
             self._read(target, digest)
         return self._told[target, digest]
 
     def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
-        """Each edge as numbers, as they are in `numbers`."""
+        """Each edge as four integers; see `numbers`."""
         numbers = iter(self.numbers(target, digest))
         return zip(numbers, numbers, numbers, numbers, strict=True)
 
     def sources(self, target: DatasetId, digest: bytes) -> Iterator[DatasetId]:
-        """Each dataset that the facet says the target is made from, once."""
+        """The distinct source datasets of a facet's edges."""
         return map(self.datasets.things.__getitem__, {*self.numbers(target, digest)[1::PER_EDGE]})
 
     def edges(self, target: DatasetId, digest: bytes) -> Iterator[ColumnEdge]:
-        """Each edge, in the facet's order."""
+        """Each edge as an object, in the facet's order."""
         datasets, hows = self.datasets.things, self.hows.things
         for into, source, out_of, how in self.quads(target, digest):
             yield ColumnEdge(self._column(into), datasets[source], self._column(out_of), *hows[how])
 
     def said(self, digest: bytes) -> dict[str, Said]:
-        """What the columnLineage facet with this digest says of columns in words."""
+        """By column, the legacy description and type in the columnLineage facet with this digest."""
         if digest not in self._said:
             self._said[digest] = self._read_said(self._content(digest))
         numbers = iter(self._said[digest])
@@ -167,7 +166,7 @@ class ColumnEdges:
         return {columns[column]: sayings[said] for column, said in zip(numbers, numbers, strict=True)}
 
     def job_uses(self, digest: bytes) -> tuple[JobUse, ...]:
-        """What jobs use themselves by the `lineage` facet with this digest."""
+        """The uses by jobs themselves in the `lineage` facet with this digest."""
         if digest not in self._job_uses:
             self._job_uses[digest] = tuple(job_uses(self._content(digest)))
         return self._job_uses[digest]

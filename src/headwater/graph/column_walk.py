@@ -1,7 +1,7 @@
 """Walks over columns: what feeds a column, and what it feeds.
 
-An edge that has a whole dataset at one end counts for each of its columns, and a dataset may have thousands: such an
-edge is kept as one, and gone along once, not once for each column.
+An edge with a whole dataset at one end stands for an edge of each of its columns, of which there may be thousands. Such
+a wide edge is kept as one, and followed once instead of once for each column.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -26,44 +26,45 @@ class ColumnStep(NamedTuple):
 
 
 ColumnsOf = Callable[[DatasetId], Sequence[str]]
-"""The columns of a dataset, all that edges end at among them: what a dataset-wide edge spreads over."""
+"""Gives a dataset's columns, including those that only edges name: what a wide edge expands to."""
 
 
 class _Told(NamedTuple):
-    """What is told of the columns between two datasets."""
+    """The column edges between two datasets."""
 
     steps: list[ColumnStep]
     wide: list[ColumnEdge]
-    """The edges that have a whole dataset at one end."""
+    """Edges with a whole dataset at one end."""
 
 
 class _Wide(NamedTuple):
-    """Where an edge leads that has a whole dataset at one end."""
+    """The far end of a wide edge."""
 
     far: DatasetId
     column: str | None
-    """None: all of them."""
+    """None: all columns."""
     edge: ColumnEdge
 
 
 @dataclass(frozen=True, slots=True)
 class _Onward:
-    """Where edges lead from one dataset, one way."""
+    """The edges that lead from one dataset, in one direction."""
 
     steps: dict[str, list[ColumnStep]] = field(default_factory=dict)
-    """Between two columns, by the one that is of this dataset."""
+    """Column to column, by this dataset's column."""
     to_whole: dict[str, list[_Wide]] = field(default_factory=dict)
-    """From one of its columns, by that, to all of another dataset."""
+    """From one of this dataset's columns to all columns of another, by that column."""
     from_whole: list[_Wide] = field(default_factory=list)
-    """From each of its columns."""
+    """From every column of this dataset."""
 
 
 class ColumnWalk:
-    """Steps between columns, over one state of the graph; the edges of each dataset are looked at once."""
+    """Column edges over one state of the graph; each dataset's edges are looked up once and cached."""
 
     def __init__(self, graph: Graph, columns_of: ColumnsOf) -> None:
         self._graph = graph
-        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        # The cached functions do not refer to this object: their caches are freed with it, without a garbage
+        # collection.
         kept = self._columns_of = cache(columns_of)
         self._has = cache(lambda name: frozenset(kept(name)))
         self._into: dict[DatasetId, dict[DatasetId, _Told]] = {}
@@ -72,16 +73,16 @@ class ColumnWalk:
         self._spread: dict[DatasetId, int] = {}
 
     def walked(self, start: Iterable[ColumnId], way: Way, max_hops: int) -> Generator[None, None, dict[ColumnId, int]]:
-        """Every column within `max_hops` of a start column, that way, with its distance; step by step.
+        """Every column within `max_hops` of a start, in that direction, with its distance; yields at each step.
 
-        What goes into a struct goes into the fields inside it, and what goes into a field, into the struct; so it is
-        with what comes from them.
+        Structs and their fields count as connected: data that flows into a struct flows into its fields, and the
+        reverse; likewise for data that flows out.
         """
         gone: set[ColumnId] = set()
         gone_as_whole: set[DatasetId] = set()
         come_to_whole: set[DatasetId] = set()
 
-        # The nearest come first: whoever goes the same way later, comes to nothing sooner.
+        # Nearest first: a later visit of the same edge cannot reach anything sooner.
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
             for each in (column, *self.beside(column, way)):
                 if each not in gone:
@@ -109,16 +110,16 @@ class ColumnWalk:
         return walked(start, neighbours, max_hops)
 
     def beside(self, column: ColumnId, way: Way) -> list[ColumnId]:
-        """The structs that a column lies in, and the fields inside it, from which steps lead that way."""
+        """The enclosing structs and the nested fields of a column that have edges in that direction."""
         name = column.dataset
         if (nesting := self._nesting.get((name, way))) is None:
             nesting = self._nesting[name, way] = Nesting(self._with_steps(name, way))
         return [ColumnId(name, each) for each in nesting.beside(column.column)]
 
     def steps_into(self, column: ColumnId) -> list[ColumnStep]:
-        """The edges that end at the column.
+        """The edges that end at the column, wide edges expanded.
 
-        A dataset-wide edge counts for every column of the target, a whole source for every column of its own.
+        A wide target counts for each column of the target, a wide source for each column of the source.
         """
         edges = self._onward_from(column.dataset, "upstream")
         wide = [*edges.to_whole.get(column.column, ())]
@@ -131,15 +132,15 @@ class ColumnWalk:
         ]
 
     def told_into(self, column: ColumnId) -> list[ColumnStep]:
-        """The edges that end at the column and at no other, and start at one."""
+        """The edges that connect one column to exactly this column."""
         return [*self._onward_from(column.dataset, "upstream").steps.get(column.column, ())]
 
     def wide_into(self, name: DatasetId) -> list[ColumnEdge]:
-        """The edges into the dataset that have a whole dataset at one end, this one or the other."""
+        """The wide edges into the dataset: either end may be the whole dataset."""
         return [edge for told in self._told_into(name).values() for edge in told.wide]
 
     def count_spread_into(self, name: DatasetId) -> int:
-        """How many edges these come to, from column to column."""
+        """How many column-to-column edges the wide edges into the dataset expand to."""
         if name not in self._spread:
             self._spread[name] = sum(self._spread_over(name, edge) for edge in self.wide_into(name))
         return self._spread[name]
@@ -149,7 +150,7 @@ class ColumnWalk:
         return sources * (len(self._has(name)) if edge.target_column is None else 1)
 
     def _with_steps(self, name: DatasetId, way: Way) -> Iterator[str]:
-        """The columns from which steps lead that way."""
+        """The columns that have edges in that direction."""
         edges = self._onward_from(name, way)
         yield from edges.steps
         yield from edges.to_whole
@@ -172,7 +173,7 @@ class ColumnWalk:
                 if way == "downstream":
                     near_column, wide = edge.source_column, _Wide(target, edge.target_column, edge)
                     if edge.target_column is None and not self._columns_of(target):
-                        continue  # it leads to no column
+                        continue  # expands to no column
                 if near_column is None:
                     onward.from_whole.append(wide)
                 else:
@@ -180,7 +181,7 @@ class ColumnWalk:
         return onward
 
     def _told(self, name: DatasetId, way: Way) -> Iterator[tuple[DatasetId, _Told]]:
-        """What is told of the dataset on that side, with the targets."""
+        """The edges on that side of the dataset, each with its target."""
         if way == "upstream":
             yield from ((name, told) for told in self._told_into(name).values())
             return
@@ -189,7 +190,7 @@ class ColumnWalk:
                 yield target, told
 
     def _told_into(self, target: DatasetId) -> dict[DatasetId, _Told]:
-        """What is told of the target, by source."""
+        """The edges into the target, by source."""
         if target not in self._into:
             self._into[target] = _told_into(self._graph, target)
         return self._into[target]
@@ -211,6 +212,6 @@ def _told_into(graph: Graph, target: DatasetId) -> dict[DatasetId, _Told]:
 
 
 def _telling(told: _Told) -> _Told:
-    """That one dataset is made from the other says nothing of columns where others say more."""
+    """Drop dataset-to-dataset edges where there is column detail: they add nothing."""
     in_detail = [edge for edge in told.wide if edge.target_column is not None or edge.source_column is not None]
     return told._replace(wide=in_detail) if told.steps or in_detail else told

@@ -1,7 +1,7 @@
-"""Column edges, read out of the facets that carry them.
+"""Column edges, parsed from the facets that carry them.
 
-A `lineage` facet is stronger evidence than a `columnLineage` facet; which of the two counts is the graph's decision,
-per run and target. Parts that cannot be read are passed over: they stay visible in the facet itself.
+A `lineage` facet is stronger evidence than `columnLineage`; the graph decides which counts, per run and target. Parts
+that cannot be parsed are skipped: they stay visible in the facet itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ class ColumnEdge(NamedTuple):
     """Data flows from a source column into a target column.
 
     `target_column` None: the source affects every column of the target (a filter, a join). `source_column` None: the
-    whole source dataset is meant. The source may lack a namespace, as that of an input may.
+    whole source dataset. The source's namespace may be empty, as with inputs.
     """
 
     target_column: str | None
@@ -30,7 +30,7 @@ class ColumnEdge(NamedTuple):
 
 
 def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge, ...]:
-    """The edges into `target` that a columnLineage facet, or either kind of lineage facet, tells of.
+    """The edges into `target` that a columnLineage facet, or either kind of lineage facet, reports.
 
     Source: OpenLineage ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0
     """
@@ -42,15 +42,15 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
 
 
 class JobUse(NamedTuple):
-    """A job uses a column itself, or a dataset as a whole, and not to make a dataset of it."""
+    """A job uses a column or a whole dataset itself, rather than to produce a dataset."""
 
     job: JobId | None
-    """None is the job of who tells it."""
+    """None: the job that reports it."""
     edge: ColumnEdge
 
 
 def job_uses(facet: Mapping[str, Any]) -> Iterator[JobUse]:
-    """What jobs use themselves by the `lineage` facet of a job."""
+    """The uses by jobs themselves in the `lineage` facet of a job."""
     for entry in _list(facet.get("entries")):
         if isinstance(entry, dict) and entry.get("type") == "JOB":
             namespace, name = _name(entry)
@@ -61,7 +61,7 @@ def job_uses(facet: Mapping[str, Any]) -> Iterator[JobUse]:
 
 
 def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The columns of which a columnLineage facet says in words how they came to be: its description and its type."""
+    """The legacy `transformationDescription` and `transformationType` of a columnLineage facet, by column."""
     for column, entry in _items(facet.get("fields")):
         if isinstance(entry, dict):
             said = text(entry, "transformationDescription"), text(entry, "transformationType")
@@ -102,7 +102,7 @@ def _edge(column: str | None, source: DatasetId, field: str | None, step: Mappin
 
 
 def _former(column: str | None, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The transformation in the form that was in use before `transformations` came with 1-1-0."""
+    """The legacy form, in use before `transformations` came with 1-1-0, as a transformation."""
     former = text(entry, "transformationType")
     return {
         "type": "DIRECT" if column is not None else "INDIRECT",

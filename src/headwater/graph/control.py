@@ -1,4 +1,4 @@
-"""Flow of control: which jobs come before and after a job, as `jobDependencies` facets say. No data need pass."""
+"""Control flow: which jobs run before and after a job, by `jobDependencies` facets. No data need pass between them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from headwater.model.names import JobId
 
 
 class ControlEdge(NamedTuple):
-    """A job that comes before (upstream) or after another, and the type of the dependency; empty if it is not told."""
+    """A job that runs before (upstream) or after another, and the type of the dependency; empty if none is given."""
 
     way: Way
     job: JobId
@@ -19,7 +19,7 @@ class ControlEdge(NamedTuple):
 
 
 def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
-    """The jobs before and after a job, whichever of the two told of it, with the runs that did."""
+    """The jobs before and after a job, whichever of the two reported it, with times and run counts."""
     edges: dict[ControlEdge, Edge] = {}
     told: set[tuple[str, ControlEdge]] = set()
     for run_id, edge, seen in (*_told_by(graph, job), *_told_of(graph, job)):

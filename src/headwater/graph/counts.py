@@ -1,4 +1,4 @@
-"""How much a graph holds, counted at a stroke: what `/api/v1/summary` keeps up event by event, and audits compare."""
+"""How much a graph holds, counted from scratch: `/api/v1/summary` maintains the same incrementally, audits compare."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,22 +9,22 @@ from headwater.model.names import DatasetId
 
 
 class Counts(NamedTuple):
-    """What is shown of a graph, in numbers."""
+    """The sizes of a graph, as shown to users."""
 
     jobs: int
-    """That ran, were declared, have runs below theirs, or were told to read, write or feed something; none deleted."""
+    """Jobs that ran, were declared, have child runs, or are reported to read, write or feed something; none deleted."""
     runs: int
-    """That were named, be it only as another's parent."""
+    """All named runs, including those named only as a parent."""
     datasets: int
-    """Each once under all its names, deleted ones and those in quarantine left out."""
+    """Each counted once under all its names; deleted and quarantined ones excluded."""
     edges: int
-    """Between these jobs and what they read and write."""
+    """Between these jobs and the datasets they read and write."""
     quarantined: int
-    """Names that no evidence places."""
+    """Names that no evidence resolves."""
 
 
 def counts_of(graph: Graph) -> Counts:
-    """Count what is shown of a graph."""
+    """Count what the graph shows."""
     jobs = [name for name in graph.jobs if graph.has_job(name) and not graph.hides(name)]
     return Counts(
         len(jobs),
@@ -36,7 +36,7 @@ def counts_of(graph: Graph) -> Counts:
 
 
 def unplaced(graph: Graph) -> Iterator[Quarantined]:
-    """The mentions of datasets without a full name that no evidence places."""
+    """The quarantined names that no evidence resolves."""
     for each in graph.quarantined.values():
         if not graph.shown(DatasetId(each.namespace, each.name)).is_complete:
             yield each

@@ -1,4 +1,4 @@
-"""Gaps that we know of: what events should have told and did not, or what could not be taken as it was told."""
+"""Known gaps: what events should have reported and did not, or what could not be accepted as reported."""
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
@@ -26,15 +26,15 @@ GapKind = Literal[
 ]
 
 SILENCE_US: Final = 3_600_000_000
-"""How long a run may say nothing, if it does not say how often it speaks; of no stream, twice its job's longest if that
-is more."""
+"""How long a run may be silent unless it announces an interval; for a run that is no stream, twice the job's
+longest run if that is more."""
 _TIMES_LONGEST: Final = 2
 _SCHEMA_OR_NONE: Final = frozenset({"schema", EngineCatalogFacet.key})
-"""What a dataset has that is as it should be: a catalog has tables, and no columns."""
+"""Either facet is enough: a catalog has tables instead of columns."""
 
 
 class Gap(NamedTuple):
-    """One gap: at which node, in whose namespace, since when nothing better is known, and what else it concerns."""
+    """One gap: its node and namespace, since when nothing better is known, and the related nodes."""
 
     kind: GapKind
     node_id: str
@@ -45,14 +45,14 @@ class Gap(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What a job is expected to do: run on and on, and then say something at least this often."""
+    """What is expected of a job: whether it runs continuously, and how long it may be silent."""
 
     is_stream: bool
     silence_us: int
 
 
 def gap_of_name(graph: Graph, fact: Quarantined) -> Iterator[Gap]:
-    """A name that could not be taken, unless it has been resolved since."""
+    """A quarantined name, unless it has been resolved since."""
     if graph.shown(DatasetId(fact.namespace, fact.name)).is_complete:
         return
     job = _job_of(graph, fact)
@@ -77,7 +77,7 @@ def _job_of(graph: Graph, fact: Quarantined) -> JobId | None:
 
 
 def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: ContentReader) -> Iterator[Gap]:
-    """What a run has not told, but for an end: that hangs on the time."""
+    """What a run failed to report, except for its end: that depends on the current time (`gap_of_silence`)."""
     run = graph.runs[run_id]
     if run.times is None or run.of_job is None:
         return
@@ -97,21 +97,21 @@ def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: Content
 
 
 def _told_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
-    """A facet that says that something went wrong, if the run has told it."""
+    """A facet that reports a problem, if the run has one that was not deleted."""
     facet = run.told.facets.get(name) if run.told else None
     return None if facet is None or graph.is_deleted(facet.content) else facet
 
 
 def goes_on(graph: Graph, run: Run) -> bool:
-    """Whether the run has told that it lives, and no end."""
+    """Whether the run has reported that it is alive, and no end."""
     end = graph.end_of(run)
     return end is not None and run.of_job is not None and end.event_type not in TERMINAL_STATES
 
 
 def gap_of_silence(graph: Graph, run_id: str, expected: Expected, longest_us: int, now_us: int) -> Gap | None:
-    """What it means, if anything, that a run which goes on said nothing until now; its job's longest took so long.
+    """The gap, if any, of a run in progress that has been silent until now; `longest_us`: its job's longest run.
 
-    One that is no stream is not silent as long as a part of it speaks.
+    A run that is no stream is not silent while one of its child runs reports.
     """
     run = graph.runs[run_id]
     if run.times is None or run.of_job is None:
@@ -129,13 +129,13 @@ def gap_of_silence(graph: Graph, run_id: str, expected: Expected, longest_us: in
 
 
 def _has_part_that_spoke(graph: Graph, run_id: str, since_us: int) -> bool:
-    """Whether a part of the run, by its parent or root, spoke then or later."""
+    """Whether a child run, by its parent or root, reported then or later."""
     parts = (graph.runs.get(part) for parts in graph.child_runs.get(run_id, {}).values() for part in parts)
     return any(part.times.seen.last_us >= since_us for part in parts if part is not None and part.times is not None)
 
 
 def took_us(run: Run) -> int:
-    """How long a run that completed took, from its first event where no start is told; 0 for all others."""
+    """The duration of a completed run, from its first event if it has no start; 0 for all others."""
     if run.times is None or run.times.state[2] != "COMPLETE":
         return 0
     first_us, started_us = run.times.seen.first_us, run.times.started_us
@@ -143,7 +143,7 @@ def took_us(run: Run) -> int:
 
 
 def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
-    """Whose lineage is missing; None where the facet says that nothing is."""
+    """Which tasks' lineage is missing; None where the facet reports none missing."""
     read = ExtractionErrorFacet.readable({ExtractionErrorFacet.key: facet})
     if read is None or not read.tells_a_gap:
         return None
@@ -153,7 +153,7 @@ def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
 
 
 def _unread(facet: Mapping[str, Any]) -> str:
-    """Which operators were not read, by the names of their classes: any other text might be a value."""
+    """The operators that were not read, by class name only: any other text might contain a value."""
     read = UnknownSourceAttributeFacet.readable({UnknownSourceAttributeFacet.key: facet})
     items = () if read is None else read.unknown_items
     names = sorted({item.name for item in items if item.name.replace(".", "_").isidentifier()})
@@ -161,9 +161,9 @@ def _unread(facet: Mapping[str, Any]) -> str:
 
 
 def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
-    """Where the job makes a dataset from others, and nobody tells which column becomes which."""
+    """The datasets that the job makes from others while no event reports their columns."""
     if graph.hides(job) or all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
-        return  # as nearly everywhere; also where it writes nothing
+        return  # the common case; also where it writes nothing
     for target, edge in graph.writes(job).items():
         if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
             words = f"{job.name} makes it from {so_many(len(made_from), 'dataset')}, and no event tells of columns"
@@ -172,16 +172,16 @@ def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
 
 
 def _is_told_plainly(graph: Graph, name: DatasetId) -> bool:
-    """Whether runs tell of this very name by a facet that only tells of columns: it is not read for that."""
+    """Whether runs give `columnLineage` for this very name, which always has columns: it need not be read."""
     evidence = graph.datasets[name].evidence.items()
     return any(strength == STRENGTH["columnLineage"] and edge.runs for (strength, _), edge in evidence)
 
 
 def _without_columns(graph: Graph, job: JobId, target: DatasetId) -> Collection[DatasetId]:
-    """What the job makes the dataset from without anybody telling of columns.
+    """The sources of the dataset in this job for which no columns are reported.
 
-    What a run tells of columns, or the job's own declaration, holds for all that the job makes it from. What is
-    declared otherwise holds for the sources that it names: it may be about another way into the dataset.
+    Columns reported by a run, or by the job's own declaration, count for all the job's sources. A declaration by others
+    counts only for the sources that it names: it may be about another path into the dataset.
     """
     evidence = [*graph.evidence_into(target)]
     if not evidence:
@@ -204,17 +204,17 @@ def _without_columns(graph: Graph, job: JobId, target: DatasetId) -> Collection[
 
 
 def _sources_with_columns(graph: Graph, member: DatasetId, key: EvidenceKey) -> set[DatasetId]:
-    """The datasets of which a facet tells columns, or what they become columns of."""
+    """The datasets of which a facet reports columns, or columns that they feed."""
     quads = graph.column_edges.quads(member, key[1])
     sources = {source for into, source, out_of, _ in quads if into != WHOLE or out_of != WHOLE}
     return {graph.shown(graph.column_edges.datasets.things[source]) for source in sources}
 
 
 def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:
-    """A dataset, by its shown name, of which no event tells the columns."""
+    """A dataset, by its shown name, whose columns no event reports."""
     dataset = graph.datasets.get(name)
     if dataset is None or "schema" in dataset.facets:
-        return  # whatever name it is shown by
+        return  # under whichever name it is shown
     if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
         last_us = max(each.seen.last_us for each in _known(graph, name))
         words = "no event tells its columns and their types"

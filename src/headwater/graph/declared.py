@@ -1,4 +1,4 @@
-"""What a declaration says, read out of its content; `headwater.model.facts.Declaration` describes its form."""
+"""Accessors for the content of a declaration; `headwater.model.facts.Declaration` describes its form."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,38 +15,38 @@ def references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mapping
 
 
 def targets(declared: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The datasets of which the declaration of a job says where they come from, without the job writing them."""
+    """The datasets whose sources a job's declaration reports although the job does not write them."""
     yield from declared.get("targets", ())
 
 
 def dataset_of(reference: Mapping[str, Any]) -> DatasetId:
-    """The dataset that is meant."""
+    """The dataset that a reference names."""
     return DatasetId(reference["namespace"], reference["name"])
 
 
 def digests(reference: Mapping[str, Any]) -> dict[str, bytes]:
-    """The digests of its facets as they are declared, by name."""
+    """The digests of the reference's declared facets, by name."""
     return {facet: bytes.fromhex(digest) for facet, digest in reference["facets"].items()}
 
 
 def silent(reference: Mapping[str, Any]) -> frozenset[bytes]:
-    """The digests of those facets that may say what it is made from, and do not."""
+    """The digests of lineage facets that name no sources."""
     return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("silent", ()))
 
 
 def makers(reference: Mapping[str, Any]) -> frozenset[Maker]:
-    """The jobs that a dataset event says make the dataset."""
+    """The jobs that a dataset event reports as the dataset's producers."""
     return frozenset(Maker(JobId(*told[:2]), *told[2:]) for told in reference.get("jobs", ()))
 
 
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
-    """The flows that the declaration of a job tells of."""
+    """The flows in a job's declaration."""
     for source, target in declared.get("flows", ()):
         yield Flow(_end_of(source), _end_of(target), _run_of(source), _run_of(target))
 
 
 def uses(declared: Mapping[str, Any]) -> bytes | None:
-    """The digest of the facet by which the declaration of a job says what jobs use themselves."""
+    """The digest of the facet in which a job's declaration reports what jobs use themselves; None: there is none."""
     digest = declared.get("uses")
     return None if digest is None else bytes.fromhex(digest)
 

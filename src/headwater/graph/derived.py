@@ -1,11 +1,11 @@
-"""Data that goes from dataset to dataset while no job is known to take it there.
+"""Edges from dataset to dataset where no known job carries the data.
 
-That is a view that a dataset event derives, what a `lineage` facet says of datasets that its job neither reads nor
-writes, and a source that `columnLineage` names and its job does not read. Where some job reads the one and writes the
-other, the edges of that job say it.
+Such edges come from a view that a dataset event derives, from a `lineage` facet about datasets that its job neither
+reads nor writes, and from a `columnLineage` source that its job does not read. Where some job reads the one and writes
+the other, that job's edges already show it.
 
 Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Precedence rules": column lineage
-tells of edges between datasets, inputs and outputs of those between datasets and the job
+describes edges between datasets, inputs and outputs those between datasets and the job
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,14 +23,14 @@ NONE: Mapping[DatasetId, "Derived"] = {}
 
 
 class Derived(NamedTuple):
-    """How it is known that a dataset is made from another, and when that was told; `runs` 0: only declared."""
+    """How it is known that a dataset is made from another, and when that was reported; `runs` 0: only declared."""
 
     derivation: Derivation
     edge: Edge
 
 
 def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
-    """What the dataset is made from without a job, by shown names; other names of its own are left out."""
+    """The sources of the dataset that no job carries, by shown name; the dataset's own aliases are left out."""
     if not name.is_complete:
         return {}
     found: dict[DatasetId, tuple[int, Edge]] = {}
@@ -45,7 +45,7 @@ def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
 
 
 def may_be_derived(graph: Graph, target: DatasetId) -> bool:
-    """Whether a facet about the target, under this very name, tells of a source that no job which writes it reads."""
+    """Whether a facet about this exact name reports a source that no writing job reads."""
     dataset = graph.datasets.get(target)
     edges = graph.column_edges
     told = {source for _, digest in dataset.evidence for source in edges.sources(target, digest)} if dataset else set()
@@ -58,10 +58,10 @@ def may_be_derived(graph: Graph, target: DatasetId) -> bool:
 
 
 def may_be_derived_until(graph: Graph, target: DatasetId) -> int:
-    """Until when a facet told of a source that no job which writes the target was known to read, or may not have been.
+    """Until when a facet may have reported a source that no writing job was known to read.
 
-    Microseconds since 1970; 0: a job read each source and wrote the target, under these very names, when that was first
-    told. That is as of which jobs runs belong to now.
+    Microseconds since 1970. 0: whenever a source was first reported, some job already read it and wrote the target,
+    under these exact names. Assumes that runs belong to the jobs that they belong to now.
     """
     dataset = graph.datasets.get(target)
     if dataset is None:
@@ -84,7 +84,7 @@ def _written_us(job: Job, target: DatasetId) -> int:
 
 
 class Derivations:
-    """These edges of a whole graph, both ways; who may have others now is looked at again when somebody asks."""
+    """All such edges of a graph, both ways: derived state, invalidated by name and recomputed on demand."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -92,16 +92,16 @@ class Derivations:
         self._targets: dict[DatasetId, dict[DatasetId, None]] = {}
         self._touched: dict[DatasetId, None] = {}
         self._once: dict[DatasetId, int] = {}
-        """Who may have had such edges, and until when, of those that are not told of directly now."""
+        """By dataset: until when it may have had such edges; only those that are no candidates now."""
         self.heard = 0
-        """How often more was heard of who may have such edges, or may have had them."""
+        """Goes up with each change of the current or former candidates."""
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether there are any such edges."""
         return bool(self._sources)
 
     def touch(self, datasets: Iterable[DatasetId], jobs: Iterable[JobId]) -> None:
-        """These may be told of otherwise or be shown by another name; these jobs may read and write something else."""
+        """Invalidate these datasets, whose edges or shown names may have changed, and what these jobs write."""
         candidates = self._graph.told_directly
         if not candidates and not self._sources:
             return
@@ -115,7 +115,7 @@ class Derivations:
         self._touched.update((name, None) for name in perhaps if name in candidates or name in self._sources)
 
     def look_at_read(self) -> Iterator[None]:
-        """Find who may have such edges by facets that were read since, one with each step."""
+        """Find new candidates among the facets read since the last call; one dataset a step."""
         for name in self._graph.newly_read():
             self.heard += 1
             if name not in self._graph.told_directly and may_be_derived(self._graph, name):
@@ -128,30 +128,30 @@ class Derivations:
             yield
 
     def look_again_at(self, names: Iterable[DatasetId]) -> None:
-        """The jobs that write these may read less by now, or names that were one are one no longer."""
+        """Recheck datasets: their writing jobs may read less now, or an alias may have been split off."""
         for name in names:
             dataset = self._graph.datasets.get(name)
             if dataset is not None and dataset.evidence:
                 self._graph.look_again_at(name)
 
     def told_directly_by(self, time_us: int) -> Iterator[DatasetId]:
-        """Who may have had such edges at that time, as far as runs belonged to the jobs that they belong to now."""
+        """The candidates as of that time, assuming that runs belonged to the jobs that they belong to now."""
         yield from self._graph.told_directly
         yield from (name for name, until_us in self._once.items() if until_us > time_us)
 
     def touch_also(self, names: Iterable[DatasetId]) -> None:
-        """These may be told of directly by facets that this graph shares with another one, which looked at them."""
+        """Add candidates that another graph found in the facets that both share."""
         new = set(names) - self._graph.told_directly
         self._graph.told_directly |= new
         self._touched.update(dict.fromkeys(new))
 
     def touch_all(self) -> None:
-        """Other names may be one now, or a run may be another job's."""
+        """Invalidate everything: aliases may have merged or split, or a run may have moved to another job."""
         self._touched.update(dict.fromkeys(self._graph.told_directly))
         self._touched.update(dict.fromkeys(self._sources))
 
     def catch_up(self) -> Iterator[None]:
-        """Look at who was touched, one with each step."""
+        """Recompute what was invalidated, one dataset a step."""
         yield from self.look_at_read()
         while self._touched:
             name = self._touched.popitem()[0]
@@ -159,7 +159,7 @@ class Derivations:
                 for each in {name, self._graph.shown(name)}:
                     is_shown = self._graph.shown(each) == each
                     self._change(each, derived_from(self._graph, each) if is_shown else NONE)
-            except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+            except HeadwaterError:  # the disk does not answer: the next caller retries
                 self._touched[name] = None
                 raise
             yield
@@ -173,26 +173,26 @@ class Derivations:
             self._sources[name] = sources
 
     def told_of(self, source: DatasetId) -> Seen | None:
-        """When the dataset, by its shown name, was told to be one that others are made from; None: never."""
+        """When datasets were reported to be made from this one, given by its shown name; None: never."""
         return Seen.over(self._sources[target][source].edge.seen for target in self._targets.get(source, ()))
 
     def named(self) -> Iterator[DatasetId]:
-        """The datasets, by shown names, that others are told to be made from."""
+        """The datasets, by shown name, that others are made from in this way."""
         return (source for source, targets in self._targets.items() if targets)
 
     def sources(self, name: DatasetId) -> Mapping[DatasetId, Derived]:
-        """What the dataset, by its shown name, is made from; deleted ones are left out."""
+        """What the dataset, by its shown name, is made from; deleted sources are left out."""
         sources = self._sources.get(name, NONE)
         if not sources or self._graph.hides(name):
             return NONE
         return {source: told for source, told in sources.items() if not self._graph.hides(source)}
 
     def beside(self, name: DatasetId) -> Iterator[DatasetId]:
-        """What it is made from, and what is made from it."""
+        """Its sources, then its targets."""
         yield from self.sources(name)
         yield from self.targets(name)
 
     def targets(self, name: DatasetId) -> Iterator[DatasetId]:
-        """What is made from the dataset, by its shown name; deleted ones are left out."""
+        """What is made from the dataset, by its shown name; deleted targets are left out."""
         if not self._graph.hides(name):
             yield from (target for target in self._targets.get(name, ()) if not self._graph.hides(target))

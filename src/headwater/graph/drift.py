@@ -1,4 +1,4 @@
-"""What is different between two versions of a schema, column by column, and whether it breaks who reads them."""
+"""The differences between two versions of a schema, column by column, and whether each breaks readers."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -6,26 +6,26 @@ from typing import Literal, NamedTuple
 from headwater.graph.impact.change import fit, is_one_type
 
 Columns = Mapping[str, str | None]
-"""The types of columns, in their order; those inside others by dotted paths, behind their parent's."""
+"""Column types in order; nested columns by dotted path, after their parent."""
 DriftKind = Literal["added", "removed", "retyped"]
 
 
 class ColumnChange(NamedTuple):
-    """A column that came, went or has another type."""
+    """A column that was added, removed or retyped."""
 
     column: str
     change: DriftKind
     before: str | None
-    """Its type."""
+    """The type before."""
     after: str | None
     is_breaking: bool | None
-    """None where it depends on who reads: a decimal with other bounds."""
+    """None where it depends on the reader: a decimal with other bounds."""
 
 
 def column_changes(before: Columns, after: Columns) -> list[ColumnChange]:
-    """The changes from one version to the next; what is inside a column that came or went is not told apart.
+    """The changes from one version to the next; fields of an added or removed column are not listed separately.
 
-    A column that is renamed went, and another came: a schema does not tell that they are one.
+    A renamed column counts as one removed and one added: a schema does not say that they are the same.
 
     >>> column_changes({"price": "int", "note": "string"}, {"price": "long", "note": "boolean"})
     [ColumnChange(column='price', change='retyped', before='int', after='long', is_breaking=False),
@@ -54,30 +54,30 @@ _BREAKING: Mapping[str, bool | None] = {
 
 
 def _is_inside(column: str, lacking: Columns, having: Columns) -> bool:
-    """Whether a column is inside another that one side lacks altogether; names may have dots of their own."""
+    """Whether a column is nested in one that `lacking` lacks altogether; column names may contain dots themselves."""
     parts = column.split(".")
     outer = (".".join(parts[:end]) for end in range(1, len(parts)))
     return any(each in having and each not in lacking for each in outer)
 
 
 class Telling(NamedTuple):
-    """A schema, as somebody told of it; `teller` is whoever spells types in one way: a job, or who declares."""
+    """A schema as reported; `teller` is what spells types consistently: a job, or the source of a declaration."""
 
     teller: Hashable
     columns: Columns
 
 
 def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
-    """For each telling, oldest first: what changed with it, nothing where it is news to nobody.
+    """For each reported schema, oldest first: the changes first seen with it.
 
-    Each teller is held against what it told before, since engines spell one schema in several ways. A change that
-    several tell of is told with the first of them.
+    Each teller is compared with its own previous report, since engines spell the same schema differently. A change that
+    several report is listed with the first report.
     """
     last: dict[Hashable, Columns] = {}
     shown: dict[str, str | None] = {}
     for teller, columns in tellings:
         before = last.get(teller)
-        if before is columns:  # as of most, of which there may be thousands
+        if before is columns:  # the common case, and there may be thousands
             yield []
             continue
         last[teller] = columns
@@ -96,7 +96,7 @@ def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
 
 
 def _saying_more(columns: Columns, shown: Columns) -> Columns:
-    """Of columns those whose type is the one that is shown, and says more of what is never null."""
+    """The columns whose shown type is the same but says less about null than this one."""
     both = ((column, shown[column], kind) for column, kind in columns.items() if column in shown)
     return {
         column: kind
@@ -107,12 +107,12 @@ def _saying_more(columns: Columns, shown: Columns) -> Columns:
 
 
 def _is_shown(change: ColumnChange, shown: Columns) -> bool:
-    """Whether the column stands there already as the change leaves it."""
+    """Whether the shown schema already has the column as the change leaves it."""
     if change.change == "removed" or change.column not in shown:
         return change.change == "removed" and change.column not in shown
     now, before, after = shown[change.column], change.before, change.after
     if now is None or after is None:
         return True
-    # Engines differ on whether they tell what may be null: it counts where nothing else is news.
+    # Engines differ on whether they report nullability: a change of it counts only if nothing else is new.
     is_only_of_null = before is not None and is_one_type(before, after)
     return fit(now, after) == "same" if is_only_of_null else is_one_type(now, after)

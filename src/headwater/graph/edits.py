@@ -1,4 +1,4 @@
-"""What people said over the API, as it holds now: tags, descriptions, and what is deleted."""
+"""What people set over the API, as it stands: tags, descriptions, deletions, splits."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,17 +11,17 @@ _NODES: Final = frozenset({"job", "dataset", "field"})
 
 
 def node_of(target: Target) -> Target | None:
-    """The job or dataset that a target is, or whose column it is; None: it is neither."""
+    """The job or dataset that a target is, or whose column it is; None for any other target."""
     return ("job" if target[0] == "job" else "dataset", *target[1:3]) if target[0] in _NODES else None
 
 
 class Edits:
-    """The edits that hold, by target."""
+    """The edits in force, by target."""
 
     def __init__(self) -> None:
         self.deleted: set[Target] = set()
         self.apart: set[tuple[DatasetId, DatasetId]] = set()
-        """Names that are not one dataset, whatever events say."""
+        """Pairs of names that people split: not one dataset, whatever events report."""
         self._said: dict[Target, dict[str, Edit]] = {}
         self._fields: dict[DatasetId, set[Target]] = {}
 
@@ -40,43 +40,43 @@ class Edits:
             (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
 
     def __len__(self) -> int:
-        """How many targets somebody said something about."""
+        """How many targets were ever edited."""
         return len(self._said)
 
     def may_have_deleted_by(self, time_us: int) -> bool:
-        """Whether anything may have been deleted until then."""
+        """Whether anything may have been deleted by then."""
         deletions = (about[DELETED] for about in self._said.values() if DELETED in about)
         return any(edit.seen.first_us <= time_us for edit in deletions)
 
     def nodes_said_after(self, time_us: int) -> Iterator[Target]:
-        """The jobs and datasets of which, or of whose columns, anything was said after then."""
+        """The jobs and datasets that were edited after then, themselves or their columns."""
         for target, about in self._said.items():
             node = node_of(target)
             if node is not None and any(edit.seen.last_us > time_us for edit in about.values()):
                 yield node
 
     def said(self, target: Target, what: str) -> Edit | None:
-        """What holds, or None where nobody ever said it."""
+        """The edit in force, or None if there never was one."""
         return self._said.get(target, {}).get(what)
 
     def tags(self, target: Target) -> list[str]:
-        """The tags on it, in the order in which they were put there."""
+        """The tags on the target, in the order in which they were added."""
         put = [edit for edit in self._said.get(target, {}).values() if tag_of(edit.what) and edit.value == b"true"]
         return [tag_of(edit.what) or "" for edit in sorted(put, key=lambda edit: (edit.log_index, edit.what))]
 
     def tags_taken_off(self, target: Target) -> set[str]:
-        """The tags that somebody took off it, whoever had put them there."""
+        """The tags that people removed from the target, whoever had added them."""
         said = self._said.get(target, {}).values()
         return {word for edit in said if (word := tag_of(edit.what)) and edit.value == b"false"}
 
     def fields_of(self, name: DatasetId) -> set[Target]:
-        """The columns of the dataset that somebody said something about, under this name of it."""
+        """The edited columns of the dataset under this exact name."""
         return self._fields.get(name, set())
 
     def all_of(self, kind: str) -> list[Edit]:
-        """Everything that was said about targets of one kind."""
+        """All edits of targets of one kind."""
         return [edit for target in self.targets(kind) for edit in self._said[target].values()]
 
     def targets(self, kind: str) -> list[Target]:
-        """Everything of one kind that somebody said something about."""
+        """All edited targets of one kind."""
         return [target for target in self._said if target[0] == kind]

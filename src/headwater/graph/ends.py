@@ -1,7 +1,7 @@
-"""What a run reads and writes, and who hands data to it: by what it tells itself, and by what others tell.
+"""What a run reads and writes, and which jobs hand it data: by its own events, and by what others report.
 
-Many producers declare once what a job reads and writes, and then tell of its runs only that they began and ended.
-Others tell how data flows between jobs that are not their own, and may name the very runs.
+Many producers declare a job's inputs and outputs once, and then report only the start and end of its runs. Others
+report flows between jobs that are not their own, and may name the exact runs.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,9 +15,9 @@ from headwater.model.names import DatasetId, JobId
 
 
 def said_of(graph: Graph, job: JobId) -> frozenset[RunEnd]:
-    """What a job is declared to read and write, and what others say that it does, by the names that they use.
+    """The inputs and outputs that a job's declaration and others report for any of its runs, under the names they use.
 
-    What they say of single runs of it is left out.
+    What is reported of single runs is left out.
     """
     known = graph.jobs[job]
     if known.declaration is None:
@@ -27,16 +27,16 @@ def said_of(graph: Graph, job: JobId) -> frozenset[RunEnd]:
 
 
 def ends_of(graph: Graph, run_id: str, said: Collection[RunEnd]) -> Collection[RunEnd]:
-    """What a run is told to have read and written, by itself or others; of a side that nobody tells, what is `said`."""
+    """What a run read and wrote, by itself or others; `said` fills in a side that nobody reports for this run."""
     observed = graph.runs[run_id].observed
     if not said and run_id not in graph.named_in_flows:
-        return observed  # as of nearly all, of which there are many
+        return observed  # the common case, and there are many
     told = {*observed, *_told_by_others(graph, run_id)}
     return told | {end for end in said if _has_none(told, end[0])}
 
 
 def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said: bool) -> bool:
-    """Whether one of these is among what a run wrote, to whose job one of them `is_said` to be an output."""
+    """Whether a run wrote one of these; `is_said`: one of them is a reported output of its job."""
     observed = graph.runs[run_id].observed
     if any(end in observed for end in names):
         return True
@@ -45,7 +45,7 @@ def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said
 
 
 def runs_handing_to(graph: Graph, run_id: str) -> Mapping[JobId, frozenset[str]]:
-    """The runs that are named to have handed data to a run without a dataset between, by their jobs."""
+    """The runs that are named as handing data to a run without a dataset between, by job."""
     found: dict[JobId, frozenset[str]] = {}
     for teller in {run_id, *graph.named_in_flows.get(run_id, ())}:
         for giver, _, source_run, target_run in _flows_told_by(graph, teller):
@@ -59,7 +59,7 @@ def _has_none(ends: Iterable[RunEnd], direction: Direction) -> bool:
 
 
 def _told_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
-    """What others say that just this run read and wrote."""
+    """What others report that exactly this run read and wrote."""
     for teller in graph.named_in_flows.get(run_id, ()):
         for source, target, source_run, target_run in _flows_told_by(graph, teller):
             if isinstance(source, DatasetId) and target_run == run_id:
@@ -69,7 +69,7 @@ def _told_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
 
 
 def _flows_told_by(graph: Graph, teller: Teller) -> Iterator[Flow]:
-    """The flows that a run tells, with itself and its job in their places, or that a declaration tells as it stands."""
+    """The flows that a run reports, with itself and its job filled in, or that a declaration reports as written."""
     if isinstance(teller, str):
         run = graph.runs.get(teller)
         if run is not None and run.told is not None and run.of_job is not None:

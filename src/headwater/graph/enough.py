@@ -1,6 +1,6 @@
-"""Of many events, a few that say together what all of them say: facts merge, and most are written over by later ones.
+"""A minimal set of events that together say what all events say: facts merge, and later ones supersede most.
 
-A stream tells the same things again and again: of its thousands of events some four are enough.
+A stream repeats itself: of its thousands of events, about four are enough.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,24 +12,24 @@ from headwater.model.facts import ChainLink, Content, Fact
 from headwater.model.merging import LastWriter
 
 _BESIDE: Final = (Content, ChainLink)
-"""What follows from the others, and what each event says of itself alone."""
+"""Left out: contents follow from the other facts, and chain links concern only their own event."""
 _Told = tuple[int, Any]
-"""The place of an event, and a fact that it tells."""
+"""An event's position in the log, and one of its facts."""
 
 
 class Enough:
-    """Which are needed of the events that were added; what they say of themselves alone, as links of a chain, aside."""
+    """Selects the events that are needed of those added; facts in `_BESIDE` do not count."""
 
     def __init__(self) -> None:
         self._needed: dict[FactKey, Sequence[_Told]] = {}
 
     def add(self, place: int, facts: Iterable[Fact]) -> None:
-        """Add the facts of the event at that place of the log."""
+        """Add the facts of the event at that log position."""
         for fact in facts:
             if not isinstance(fact, _BESIDE):
                 self._add(place, fact)
 
-    def _add(self, place: int, fact: Any) -> None:  # noqa: ANN401  facts of one key are of one type
+    def _add(self, place: int, fact: Any) -> None:  # noqa: ANN401  facts with the same key have the same type
         key = fact.key
         needed = self._needed.get(key)
         if needed is None:
@@ -40,13 +40,13 @@ class Enough:
             self._needed[key] = ((place, fact),)
 
     def places(self, is_known: Callable[[Fact], bool] = lambda _: False) -> set[int]:
-        """The events whose facts merge to the same as those of all, but for those that are known without them."""
+        """The events whose facts merge to the same as all events' facts, without those that are known already."""
         wanted = (needed for needed in self._needed.values() if not is_known(needed[0][1]))
         return {place for needed in wanted for place, _ in needed}
 
 
 def _needed_of(told: Sequence[_Told]) -> Sequence[_Told]:
-    """Those without which the merged fact would be another; of two that say the same the later is left out."""
+    """The facts without which the merge would differ; of two equivalent ones the earlier is kept."""
     whole = _merged(told)
     needed = list(told)
     for each in reversed(told):

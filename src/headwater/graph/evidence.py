@@ -1,4 +1,4 @@
-"""Evidence of columns, counted: for each dataset the facets that tell of its columns, of a run only the strongest."""
+"""Column evidence, counted: for each dataset, the facets that report its columns; of each run only the strongest."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -12,24 +12,24 @@ from headwater.model.names import DatasetId
 
 
 class ColumnEvidences(Known):
-    """How runs and declarations add to what is told of columns."""
+    """How runs and declarations add column evidence."""
 
     def __init__(self, content: ContentReader, column_edges: ColumnEdges | None = None) -> None:
         """An empty graph.
 
-        `column_edges` are those of another graph: what a facet tells is the same in both. This graph may then be filled
-        in another thread, and `hand_over` tells them of the facets that it heard of.
+        `column_edges` may be shared with another graph, since a facet says the same in both. This graph may then be
+        filled in another thread; `hand_over` registers its new facets with the shared object.
         """
         super().__init__(content)
         self.column_edges = ColumnEdges(content) if column_edges is None else column_edges
         self._heard_of: list[tuple[DatasetId, bytes]] | None = None if column_edges is None else []
         self._handed_over: dict[DatasetId, None] = {}
-        """The targets of those that `column_edges` was told of, and others that are to be looked at again."""
+        """Targets of the facets that were handed over, and others to be rechecked."""
         self.told_directly: set[DatasetId] = set()
-        """Datasets of which a facet may tell what they are made from where no job does (`derived.py` looks)."""
+        """Candidates for `derived.py`: datasets of which a facet may report sources that no job carries."""
         self._tellers: dict[DatasetId, dict[str, None]] | None = None
         self._same_keys: dict[EvidenceKey, EvidenceKey] = {}
-        """What many runs say alike: each of them is to hold the same object."""
+        """Interned: many runs report the same, and each should hold the same object."""
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
         run, target = self._run(fact.run_id), self._same_end(("output", fact.target))[1]
@@ -48,7 +48,7 @@ class ColumnEvidences(Known):
             self._count_evidence(fact.target, key, fact.seen, is_new_run=known is None)
 
     def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
-        """The runs that gave evidence for the target; only where somebody ever asks, an index of them is kept."""
+        """The runs that gave evidence for the target, from an index that is built on the first call."""
         if self._tellers is None:
             self._tellers = defaultdict(dict)
             for run_id, run in self.runs.items():
@@ -80,7 +80,7 @@ class ColumnEvidences(Known):
             self._heard_of.append((target, digest))
 
     def _rebuild_evidence(self, target: DatasetId) -> None:
-        """Count the target's evidence anew, after a run gave stronger evidence than it had given before."""
+        """Recount the target's evidence, after a run gave stronger evidence than before."""
         self.datasets[target].evidence.clear()
         for run_id in self.runs_telling_of(target):
             mine = self.runs[run_id].evidence[target]
@@ -94,7 +94,7 @@ class ColumnEvidences(Known):
                 self._count_evidence(target, declared.evidence, seen, is_new_run=False)
 
     def hand_over(self) -> None:
-        """Tell the column edges that are another graph's of the facets that were heard of; in that graph's thread."""
+        """Register new facets with the shared column edges; to be called in the thread that owns them."""
         for target, digest in self._heard_of or ():
             self.column_edges.note(target, digest)
             self._handed_over[target] = None
@@ -102,7 +102,7 @@ class ColumnEvidences(Known):
             self._heard_of.clear()
 
     def look_again_at(self, target: DatasetId) -> None:
-        """Have it among the `newly_read`."""
+        """Queue a dataset among the `newly_read`."""
         self._newly_read[target] = None
 
     @property
@@ -110,9 +110,10 @@ class ColumnEvidences(Known):
         return self.column_edges.newly_read if self._heard_of is None else self._handed_over
 
     def newly_read(self) -> Iterator[DatasetId]:
-        """Take out the datasets of which facets about columns were read since; another graph takes out its own.
+        """Yield and remove the datasets with newly read facets.
 
-        Of a graph that shares them, those that were handed over since, read or not.
+        Of a graph with shared column edges, those handed over since, read or not; the graph that owns them has its own
+        queue.
         """
         while self._newly_read:
             yield self._newly_read.popitem()[0]

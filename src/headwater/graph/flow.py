@@ -1,7 +1,7 @@
 """Which datasets a dataset is made from, and how that is known.
 
-Of the evidence that a run gives for a dataset the strongest counts: the `lineage` facet, then `columnLineage`, then all
-that the run read. A `lineage` facet without sources says that there are none.
+Of a run's evidence for a dataset the strongest counts: the `lineage` facet, then `columnLineage`, then all that the run
+read. A `lineage` facet without sources reports that there are none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,13 +45,13 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
 
 
 def sources_told_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
-    """What one run says that it made the dataset from, by the strongest of its facets; None where none says it."""
+    """The sources that one run reports for the dataset, by its strongest facet; None: it has no such facet."""
     by = _strongest(graph.runs[run_id], graph.members(name))
     return {graph.shown(source) for each in by for source in graph.column_edges.sources(*each)} if by else None
 
 
 def _strongest(run: Run, members: Sequence[DatasetId]) -> list[tuple[DatasetId, bytes]]:
-    """The strongest facets by which a run tells what a dataset is made from: of which of its names, and digests."""
+    """The strongest facets in which a run reports the dataset's sources: name used, and digest."""
     if not run.evidence:
         return []
     told = [(member, key) for member in members for key, _ in run.evidence.get(member, ())]
@@ -60,10 +60,10 @@ def _strongest(run: Run, members: Sequence[DatasetId]) -> list[tuple[DatasetId, 
 
 
 def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]:
-    """What the job makes the dataset from, as its own runs tell, or its declaration without evidence."""
+    """What the job makes the dataset from, by its own runs, or by its declaration if that has no column evidence."""
     members = graph.members(name)
     by, read = set[tuple[DatasetId, bytes]](), set[DatasetId]()
-    for run in map(graph.runs.__getitem__, graph.jobs[job].runs):  # there may be thousands that tell the same
+    for run in map(graph.runs.__getitem__, graph.jobs[job].runs):  # there may be thousands that report the same
         if told := _strongest(run, members):
             by.update(told)
         elif any(("output", member) in run.observed for member in members):
@@ -82,9 +82,9 @@ def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
 
 
 def _multiplied(graph: Graph, target: DatasetId, members: Sequence[DatasetId]) -> Iterator[tuple[Source, Edge]]:
-    """What was read by runs, and declared for jobs, that write the dataset and tell nothing of where it comes from.
+    """Inputs times outputs: the inputs of runs and declarations that write the dataset without lineage evidence for it.
 
-    They may tell it under another of the dataset's names, which are `members`.
+    Evidence under any of the dataset's names (`members`) counts.
     """
     dataset = graph.datasets.get(target)
     for job in dataset.writers if dataset else ():

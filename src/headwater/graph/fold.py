@@ -1,4 +1,4 @@
-"""Fold facts: one merged fact a key, the same for any order, repetition or batching of what came."""
+"""Merge facts: one merged fact per key, the same for any order, repetition or batching."""
 
 from collections.abc import Iterable
 
@@ -13,6 +13,6 @@ def fold(facts: Iterable[Fact]) -> dict[FactKey, Fact]:
     for fact in facts:
         key = fact.key
         known = merged.setdefault(key, fact)
-        if known is not fact:  # facts of one key are of one type, so they merge with each other
+        if known is not fact:  # facts with the same key have the same type
             merged[key] = known.merge(fact)  # type: ignore[arg-type]
     return merged

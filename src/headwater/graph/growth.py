@@ -1,7 +1,7 @@
-"""How facts become a graph: each adds to what is known of a run, a job or a dataset, in any order.
+"""How facts build the graph: each updates the record of a run, job or dataset, in any order.
 
-Where a fact takes back what another said (a run turns out to be another job's, a declaration is replaced, stronger
-evidence comes), what was counted from it is counted anew.
+Where a fact revokes an earlier one (a run turns out to belong to another job, a declaration is replaced, stronger
+evidence arrives), the affected counts are rebuilt.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -55,11 +55,11 @@ _SIDES: Final[Mapping[Direction | None, frozenset[Direction]]] = {
     "output": frozenset({"output"}),
     None: frozenset(),
 }
-"""One object of each: there are many declarations."""
+"""Shared objects: there are many declarations."""
 
 
 class Growth(JobEdges, ColumnEvidences):
-    """How each fact adds to what is known."""
+    """Applies each kind of fact to the records."""
 
     def __init__(self, content: ContentReader, column_edges: ColumnEdges | None = None) -> None:
         super().__init__(content, column_edges)
@@ -91,12 +91,12 @@ class Growth(JobEdges, ColumnEvidences):
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:
-        """Add each fact; contents must be readable through `content` by now."""
+        """Add each fact; the contents they refer to must be readable through `content`."""
         for fact in facts:
             self.add(fact)
 
     def add(self, fact: Fact) -> None:
-        """Add one fact; adding it again changes nothing."""
+        """Add one fact; idempotent."""
         self._add[type(fact)](fact)
 
     def _add_run_times(self, fact: RunTimes) -> None:
@@ -125,7 +125,7 @@ class Growth(JobEdges, ColumnEvidences):
         self._look_at_rename(fact.name, fact.former)
 
     def _look_at_renames(self, run_id: str) -> None:
-        """Count a run's renames anew, now that it may have failed, or not have."""
+        """Recheck a run's renames after its state changed: a failed rename joins nothing."""
         for renamed in self.renamed_by(run_id):
             self._look_at_rename(*renamed)
 
@@ -135,22 +135,22 @@ class Growth(JobEdges, ColumnEvidences):
         self.identities.fail_rename(name, former, has_failed=has_failed)
 
     def renamed_by(self, run_id: str) -> Iterable[tuple[DatasetId, DatasetId]]:
-        """The new and the former names of datasets that a run tells to have renamed."""
+        """The (new, former) names of the datasets that a run renamed."""
         run = self.runs.get(run_id)
         return () if run is None or run.told is None else run.told.renames
 
     def has_failed(self, run_id: str) -> bool:
-        """Whether the run has come to an end, and not well."""
+        """Whether the run ended in FAIL or ABORT."""
         run = self.runs.get(run_id)
         end = None if run is None else self.end_of(run)
         return end is not None and end.event_type in ("FAIL", "ABORT")
 
     def end_of(self, run: Run) -> End | None:
-        """The state that the run is taken to be in; None for one that was never heard of itself."""
+        """The run's effective state; None for a run without events of its own."""
         return end_of(run, self.is_deleted)
 
     def is_deleted(self, digest: bytes) -> bool:
-        """Whether the facet with this digest stands there only to say that it is gone."""
+        """Whether the facet with this digest is a tombstone (`_deleted`)."""
         return self.content(digest).get("_deleted") is True
 
     def _add_catalog_entry(self, fact: CatalogEntry) -> None:
@@ -166,7 +166,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._look_at_renames(fact.run_id)
 
     def _add_run_facet(self, fact: RunFacet) -> None:
-        if fact.name in TROUBLE:  # all others are read from the store where a run is shown
+        if fact.name in TROUBLE:  # all others are read from the store on demand
             troubles = self._told(fact.run_id).facets
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
             self._look_at_renames(fact.run_id)
