@@ -213,14 +213,14 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_edges(before.job)
 
     def _with_same_parts(self, run: Run, fact: RunOfJob) -> RunOfJob:
-        """The fact, which is kept for good, with the objects that the run and others have for what it says."""
+        """The fact with its parts interned: it is kept for good, so it shares objects that are held elsewhere."""
         parent = self._same_whole(fact.parent)
         root = parent if fact.root is fact.parent else self._same_whole(fact.root)
         run_id = fact.run_id if run.times is None else run.times.run_id
         return RunOfJob(run_id, self._same_job(fact.job), parent, root, run.same_stamp(fact.stamp))
 
     def _same_whole(self, whole: ParentRun | None) -> ParentRun | None:
-        """What another of its parts has for the run, if there is one: it may have thousands."""
+        """The object that another child run holds for this parent, if any: a run may have thousands of children."""
         if whole is None:
             return None
         parts = self.child_runs.get(whole.run_id, {}).get(whole.job, ())
@@ -263,7 +263,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
         if not fact.is_of_dataset:
-            return  # statistics of one run: read from the store where the run is shown
+            return  # statistics of one run: read from the store on demand
         dataset = self._dataset(fact.dataset)
         _tell(dataset.facets, dataset.alike_since, fact.name, fact.stamped, fact.stamp.time_us)
 
@@ -331,7 +331,7 @@ class Growth(JobEdges, ColumnEvidences):
 
 
 def _told_of(declared: Mapping[str, Any]) -> Iterator[tuple[Direction | None, Mapping[str, Any]]]:
-    """The datasets that a job is declared to read and write, and those on neither side of which sources are told."""
+    """The datasets that a job's declaration reads and writes, and those on neither side whose sources it reports."""
     yield from references(declared)
     yield from ((None, reference) for reference in targets(declared))
 
@@ -343,7 +343,7 @@ def _declared_by(fact: Declaration, direction: Direction | None, reference: Mapp
 
 
 def _pass_over(_: Fact) -> None:
-    """Nothing of it is in the graph."""
+    """Facts that the graph does not hold."""
 
 
 def _tell(
@@ -353,9 +353,9 @@ def _tell(
     told: Stamped,
     first_us: int,
 ) -> None:
-    """Note that a facet was told, the same from `first_us` on, be it earlier than what is known of it.
+    """Record a facet report whose content was the same from `first_us` to its stamp; reports may arrive in any order.
 
-    Whatever the order, nothing else was told of it from the time in `alike_since` until its newest stamp.
+    Nothing else was reported from the time in `alike_since` until the newest stamp.
     """
     newest = facets.get(facet)
     since_us = alike_since.get(facet, first_us if newest is None else newest.stamp.time_us)

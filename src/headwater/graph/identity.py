@@ -1,14 +1,14 @@
-"""Which names are one dataset, and why: classes of names, made by evidence and parted by people.
+"""Which names are one dataset, and why: classes of names, joined by evidence and split by people.
 
-The classes depend on what is known and not on the order in which it came. Most evidence joins two names for good,
-which a union-find keeps. Three rules can take a class apart again; they are worked out anew when it matters to them:
+The classes depend on what is known, not on the order in which it arrived. Most evidence joins two names permanently,
+which a union-find keeps. Three rules can split a class again; they are re-evaluated lazily, when their input changes:
 
-- Names that people parted stay apart. Within their component, links join in a fixed order, the strongest first, and a
-  link that would bring parted names together is passed over.
+- Names that people split stay apart. Within their component, links join in a fixed order, the strongest first, and a
+  link that would bring split names together is skipped.
 - A rename that failed, which may be known only later, joins nothing; nor do links then that would need it.
-- A loose name belongs to the class that alone claims it. Where several classes do, nobody can tell, and it belongs to
-  none; nor does one that people parted from another that the class has taken in, in the order of the names. Loose is
-  one that is incomplete (without a namespace), and that of a table in Flink's catalog in memory.
+- A loose name belongs to the only class that claims it. If several do, it is ambiguous and belongs to none; nor does it
+  join a class that has already adopted a name it was split from, in the order of the names. Loose names are incomplete
+  ones (without a namespace), and those of tables in Flink's in-memory catalog.
 """
 
 from collections import defaultdict, deque
@@ -25,7 +25,7 @@ from headwater.model.spelling import normal
 Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
 
 _IN_MEMORY: Final = "default_catalog."
-"""Begins the names of Flink's tables that are in no catalog but in its memory: each program has its own."""
+"""Prefix of tables in Flink's in-memory catalog: each program has its own."""
 
 _LINK_RANK: Final[Mapping[Reason, int]] = {
     "spelling": 0,
@@ -35,7 +35,7 @@ _LINK_RANK: Final[Mapping[Reason, int]] = {
     "rename": 4,
     "catalog name": 5,
 }
-"""Which link joins first where names were parted: what hangs on no event, then what names the table itself."""
+"""Which links join first where names were split: spelling first, then what identifies the table itself."""
 
 
 class Link(NamedTuple):
@@ -51,7 +51,7 @@ Class = frozenset[DatasetId]
 
 
 class Identities:
-    """Classes of names that mean one dataset; they merge whenever evidence arrives."""
+    """Equivalence classes of names that mean one dataset; they merge as evidence arrives."""
 
     def __init__(self) -> None:
         self._parent: dict[DatasetId, DatasetId] = {}
@@ -59,23 +59,23 @@ class Identities:
         self._links: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
         self._names: dict[DatasetId, None] = {}
         self._known: set[DatasetId] = set()
-        """Those of them that are used now."""
+        """The names in use now."""
         self._lasting: set[DatasetId] = set()
-        """Names that evidence speaks of: known as long as the log is."""
+        """Names that evidence mentions: never forgotten, since the log keeps them."""
         self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
         self._catalogs = Catalogs()
         self._claims: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
         self._loose: set[DatasetId] = set()
         self._apart: dict[DatasetId, set[DatasetId]] = defaultdict(set)
         self._failed: set[frozenset[DatasetId]] = set()
-        """Pairs of names of which one was to be renamed to the other, and that failed."""
+        """Pairs of names between which a rename failed."""
         self.changes = 0
-        """Goes up whenever a class may have become another."""
+        """Goes up whenever a class may have changed; for cache invalidation."""
         self._exceptions: dict[DatasetId, Class] | None = {}
-        """The classes of the names that the three rules are about; None: to be worked out anew."""
+        """The classes of the names that the three rules concern; None: stale, to be recomputed."""
 
     def note(self, name: DatasetId) -> None:
-        """A name that somebody uses: other spellings of it, also later ones, are the same dataset."""
+        """Register a name in use: its other spellings, also future ones, are the same dataset."""
         if name in self._known:
             return
         self._known.add(name)
@@ -87,15 +87,15 @@ class Identities:
         spellings = self._spellings[normal(name)]
         spellings[name] = None
         if (members := self._members.get(self._root(name))) is not None:
-            members.add(name)  # it was there before, and forgotten
+            members.add(name)  # known earlier, and forgotten
             self._work_out_anew()
         self._join(name, next(iter(spellings)))
         self._join_all(self._catalogs.note(name))
 
     def forget(self, name: DatasetId) -> None:
-        """A name that nobody uses any more, for only a declaration did which another replaced.
+        """Remove a name that is no longer in use: only a declaration used it, and that was replaced.
 
-        Nobody else's class changes: what holds names together is lasting, and spellings are all alike.
+        No other name changes class: evidence is permanent, and spellings are all equivalent.
         """
         if name not in self._known or name in self._lasting:
             return
@@ -106,7 +106,7 @@ class Identities:
         self._work_out_anew()
 
     def add_alias(self, fact: Alias) -> None:
-        """Two names that an event calls one; a loose one is but claimed, for elsewhere it may mean another."""
+        """Add that two names are one; a loose name is only claimed, since elsewhere it may mean another dataset."""
         self._note_for_good(fact.name, fact.alias)
         match _is_loose(fact.name), _is_loose(fact.alias):
             case False, False:
@@ -117,24 +117,24 @@ class Identities:
                 self._claim(fact.name, fact.alias, fact.evidence, fact.seen)
 
     def add_catalog_entry(self, fact: CatalogEntry) -> None:
-        """A dataset that is a table of a catalog: whoever is the same table, is the same dataset."""
+        """Add that a dataset is a table of a catalog: all names of that table are one dataset."""
         self._note_for_good(fact.dataset)
         self._claim(DatasetId("", f"{fact.catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
         self._join_all(self._catalogs.add_entry(fact))
 
     def add_engine_catalog(self, fact: EngineCatalog) -> None:
-        """What an engine means by a word: for all names of it that are known, and all that come."""
+        """Add how an engine resolves the first part of its names: applies to names known now and later."""
         self._join_all(self._catalogs.add_engine(fact, self._known))
 
     def add_mention(self, name: DatasetId) -> None:
-        """A name in quarantine, which evidence may place."""
+        """Add a quarantined name, which evidence may resolve."""
         self._note_for_good(name)
 
     def would_join(self, fact: Alias | CatalogEntry | EngineCatalog) -> frozenset[DatasetId]:
-        """Every name of the datasets that this evidence would make one; none where it says nothing new.
+        """All names of the datasets that this evidence would merge; empty if it adds nothing new.
 
-        A catalog counts as a name, its address as the namespace: whoever says that a dataset is its table joins the
-        dataset to whatever is called that table later. A name without a namespace is nobody's, and counts as none.
+        A catalog counts as a name, with its address as the namespace: a fact that makes a dataset its table also joins
+        the dataset to whatever is called that table later. Names without a namespace are ambiguous and left out.
         """
         joined: Iterable[DatasetId]
         match fact:
@@ -147,7 +147,7 @@ class Identities:
         return frozenset(each for name in joined for each in (name, *self.members(name)) if each.namespace)
 
     def _is_nothing_new(self, fact: Alias) -> bool:
-        """Whether it is known, and did not fail, or is idle: the two are one, or people parted them."""
+        """Whether the fact changes nothing: it is known and did not fail, the two are one, or people split them."""
         name, alias, key = fact.name, fact.alias, (fact.alias, fact.evidence)
         is_known = key in self._links.get(name, {}) or (name, fact.evidence) in self._claims.get(alias, {})
         is_known = is_known or key in self._claims.get(name, {})
@@ -160,7 +160,7 @@ class Identities:
             self.note(name)
 
     def keep_apart(self, pairs: Iterable[tuple[DatasetId, DatasetId]]) -> None:
-        """The pairs of names that people say are not one dataset: all of them, whatever was said before."""
+        """Replace the pairs of names that people split."""
         self._apart.clear()
         for one, other in pairs:
             self._apart[one].add(other)
@@ -168,7 +168,7 @@ class Identities:
         self._work_out_anew()
 
     def fail_rename(self, name: DatasetId, other: DatasetId, *, has_failed: bool) -> None:
-        """Whether all that was told of a rename between these names failed."""
+        """Set whether all reported renames between these two names failed."""
         pair = frozenset((name, other))
         if (pair in self._failed) != has_failed:
             self._failed ^= {pair}
@@ -197,7 +197,7 @@ class Identities:
     def _join(self, name: DatasetId, other: DatasetId) -> None:
         one, two = self._root(name), self._root(other)
         if self._apart or self._failed or (self._loose and one != two):
-            self._work_out_anew()  # where names are parted, also a further link within a component may matter
+            self._work_out_anew()  # where names are split, another link within a component matters too
         if one == two:
             return
         self.changes += 1
@@ -207,7 +207,7 @@ class Identities:
         self._members[one] |= self._members.pop(two)
 
     def _members_of(self, root: DatasetId) -> set[DatasetId]:
-        """Those of a component; none of a name that nobody uses any more and that was alone."""
+        """The names of a component; empty for a single name that is no longer in use."""
         return self._members.setdefault(root, {root} & self._known)
 
     def _work_out_anew(self) -> None:
@@ -216,17 +216,17 @@ class Identities:
 
     @property
     def names(self) -> Mapping[DatasetId, None]:
-        """Every name that was ever used, in the order in which they came."""
+        """Every name ever used, in order of arrival."""
         return self._names
 
     @property
     def has_engines(self) -> bool:
-        """Whether an engine ever said what it means by a word."""
+        """Whether any engine has reported how it resolves names."""
         return self._catalogs.has_engines
 
     @property
     def loose(self) -> Collection[DatasetId]:
-        """The loose names that are used now."""
+        """The loose names in use."""
         return self._loose
 
     def joined(self) -> Iterator[DatasetId]:
@@ -234,18 +234,18 @@ class Identities:
         return chain.from_iterable(self._members.values())
 
     def spellings_of(self, name: DatasetId) -> Iterable[DatasetId]:
-        """The names in use that are this one but for their spelling, itself perhaps among them."""
+        """The names in use that equal this one but for spelling, possibly including it."""
         return self._spellings.get(normal(name), ())
 
     def members(self, name: DatasetId) -> Iterable[DatasetId]:
-        """Every name of the dataset that somebody uses; no order. One that nobody uses has those of its spellings."""
+        """All names in use of the dataset, in no order; an unused name has the members of its spellings."""
         if name not in self._known:
             return self.members(min(spellings)) if (spellings := self._spellings_of(name)) else (name,)
         exception = self._exceptional().get(name)
         return exception if exception is not None else self._members.get(self._root(name), (name,))
 
     def knows(self, name: DatasetId) -> bool:
-        """Whether somebody uses this very name, or speaks of it."""
+        """Whether this exact name is in use or mentioned by evidence."""
         return name in self._known
 
     def is_alone(self, name: DatasetId) -> bool:
@@ -260,23 +260,23 @@ class Identities:
 
     @property
     def only_joins(self) -> bool:
-        """Whether evidence only joins the classes of the names that it is about: no rule takes others apart."""
+        """Whether new evidence can only join the classes it concerns: none of the three rules applies to any name."""
         return not (self._apart or self._failed or self._loose)
 
     def claimants(self, loose: DatasetId) -> list[DatasetId]:
-        """The names that a loose name may mean, one a dataset, in order."""
+        """The datasets that a loose name may mean, one name each, sorted."""
         return sorted({min(self.members(by)) for by in self._claiming(loose) if by.is_complete})
 
     def _claiming(self, loose: DatasetId) -> Iterator[DatasetId]:
         return (by for by, reason in self._claims.get(loose, {}) if not self._has_failed(by, loose, reason))
 
     def links(self, name: DatasetId) -> list[Link]:
-        """The evidence that makes the names of the dataset one, strongest first."""
+        """The evidence that joins the names of the dataset, strongest first."""
         members = set(self.members(name))
         return sorted(set(self._links_within(members)), key=_link_order)
 
     def path(self, name: DatasetId, other: DatasetId) -> list[Link] | None:
-        """The fewest pieces of evidence that lead from one name to the other; None if they are not one dataset."""
+        """The shortest chain of evidence from one name to the other; None if they are not one dataset."""
         members = set(self.members(name))
         by_name: dict[DatasetId, list[Link]] = defaultdict(list)
         for link in self.links(name):

@@ -1,6 +1,6 @@
-"""Edges of jobs, counted: what their runs observed, what is declared of them, and what others tell of them.
+"""Counted edges of jobs: from what their runs observed, from declarations, and from what others report about them.
 
-What was counted can be taken back: a run turns out to be another job's, a declaration is replaced.
+Counts can be taken back: a run turns out to belong to another job, or a declaration is replaced.
 """
 
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ from headwater.model.names import DatasetId, JobId
 
 
 class JobEdges(Known):
-    """How runs and declarations add to edges between jobs and datasets, and between jobs."""
+    """How runs and declarations add edges between jobs and datasets, and from job to job."""
 
     def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
-        """Note a run with its job, and with those of the runs that it is a part of."""
+        """Register a run with its job, and with the jobs of its parent and root."""
         self._job(of_job.job).runs.add(run_id)
         if run_id in self.child_runs:
             self._compare_names(run_id)
@@ -41,7 +41,7 @@ class JobEdges(Known):
             self._compare_names(whole.run_id)
 
     def _compare_names(self, run_id: str) -> None:
-        """Note whether the runs that are parts of a run all give it the job that it tells itself."""
+        """Record whether the run's children all name the job that the run itself reports."""
         own = self.job_of(run_id)
         if own is not None and any(job != own for job in self.child_runs[run_id]):
             self.misnamed.add(run_id)
@@ -62,7 +62,7 @@ class JobEdges(Known):
         (touched.readers if direction == "input" else touched.writers).add(job_id)
 
     def _rebuild_edges(self, job_id: JobId) -> None:
-        """Count a job's edges anew, after a run turned out to belong elsewhere or a declaration was replaced."""
+        """Recount a job's edges, after a run moved to another job or a declaration was replaced."""
         job = self.jobs[job_id]
         for name in {*job.reads, *job.writes}:
             self.datasets[name].readers.discard(job_id)
@@ -80,16 +80,16 @@ class JobEdges(Known):
             self._declare_edges(job_id, job.declaration)
 
     def _read_declared(self, jobs: Iterable[JobId]) -> None:
-        """Read what is declared of jobs whose edges may be counted anew, before anything is changed for that.
+        """Load the declarations of jobs whose edges may be rebuilt, before any state changes.
 
-        Where it cannot be read now, all is as it was, and the fact can be added another time.
+        If one cannot be read now, nothing has changed yet and the fact can be added again later.
         """
         for job in jobs:
             if (known := self.jobs.get(job)) is not None and known.declaration is not None:
                 self.content(known.declaration.content)
 
     def _count_uses(self, job: JobId, run: Run) -> None:
-        """Count what a run of the job tells that jobs use themselves."""
+        """Count what a run reports of uses by its job itself."""
         for facet, seen in run.told.uses.items() if run.told is not None else ():
             self._count_use(job, facet, seen, is_new_run=True)
 
@@ -109,7 +109,7 @@ class JobEdges(Known):
         for run_id in filter(None, (flow.source_run, flow.target_run)):
             self.named_in_flows[run_id].add(teller)
         match flow:
-            case Flow(JobId() as source, JobId() as target) if source != target:  # to itself: a run that moved
+            case Flow(JobId() as source, JobId() as target) if source != target:  # else a run that moved
                 for tellers in self._feeding(source, target):
                     tellers[teller] = widened(tellers.get(teller), seen)
             case Flow(DatasetId() as dataset, JobId() as job):
@@ -119,7 +119,7 @@ class JobEdges(Known):
 
     def _retract_flow(self, teller: Teller, flow: Flow) -> None:
         match flow:
-            case Flow(JobId() as source, JobId() as target) if source != target:  # to itself: a run that moved
+            case Flow(JobId() as source, JobId() as target) if source != target:  # else a run that moved
                 for tellers in self._feeding(source, target):
                     tellers.pop(teller, None)
                 if not self.jobs[source].feeds[target]:

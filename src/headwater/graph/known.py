@@ -1,4 +1,4 @@
-"""What is known of jobs, runs and datasets, by name."""
+"""The graph's mutable state: records of jobs, runs and datasets by name."""
 
 from collections import defaultdict
 from collections.abc import MutableMapping
@@ -15,7 +15,7 @@ from headwater.model.names import DatasetId, JobId
 
 
 class Known:
-    """The records of a graph; what is asked for to be added to is made where it is not there."""
+    """The records of a graph; the private accessors create a missing record, so that facts can be added to it."""
 
     def __init__(self, content: ContentReader) -> None:
         self.runs: MutableMapping[str, Run] = {}
@@ -23,34 +23,34 @@ class Known:
         self.datasets: MutableMapping[DatasetId, Dataset] = {}
         self.quarantined: dict[tuple[object, ...], Quarantined] = {}
         self.child_runs: MutableMapping[str, dict[JobId, set[str]]] = defaultdict(dict)
-        """By the id of a run, which may be silent itself: the runs whose parent facets name it, also as root, by the
-        job that it has there."""
+        """By the id of a run, which may have no events itself: the runs whose parent facets name it as parent or root,
+        by the job that they give it."""
         self.misnamed: set[str] = set()
-        """Runs that some of these give another job than the run itself tells."""
+        """Runs to which a child gives another job than the run itself reports."""
         self.identities = Identities()
         self.edits = Edits()
         self.nodes = Nodes()
         self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self.named_in_flows: MutableMapping[str, set[Teller]] = defaultdict(set)
-        """By the id of a run: who tells of flows out of it or into it; a declaration may have been replaced since."""
+        """By run id: who reports flows into or out of the run; may include declarations that were replaced since."""
         self.renaming_runs: dict[frozenset[DatasetId], set[str]] = defaultdict(set)
-        """By both names of a rename the runs that told it."""
+        """By the two names of a rename: the runs that reported it."""
         self.renamed_anyway: set[frozenset[DatasetId]] = set()
-        """Those that were told without a run."""
+        """The renames that were reported without a run."""
         self.content = content
-        """Reads what a facet or declaration says, by its digest."""
+        """Reads a facet or declaration by its digest."""
         self.sayings = Sayings(content)
         self._same_ends: dict[RunEnd, RunEnd] = {}
         self._same_jobs: dict[JobId, JobId] = {}
         self._same_uses: dict[bytes, bytes] = {}
-        """What many runs say alike: each of them is to hold the same object, for there are many."""
+        """Interned: many runs report the same, and each should hold the same object."""
         self._shown: dict[DatasetId, DatasetId] = {}
-        """The shown names of datasets that have several names, until one of these changes its standing."""
+        """Cache: the shown names of datasets with several names; entries are dropped when the choice may change."""
         self._spelt_otherwise: set[DatasetId] = set()
-        """Those of them that nobody uses."""
+        """Names in the cache that are not in use."""
         self._shown_as_of = 0
-        """How often classes of names had changed when these were chosen."""
+        """The value of `identities.changes` for which the cache is valid."""
 
     def _same_end(self, end: RunEnd) -> RunEnd:
         return self._same_ends.setdefault(end, end)
@@ -65,7 +65,7 @@ class Known:
         return run
 
     def job_of(self, run_id: str) -> JobId | None:
-        """The job that a run tells itself; None for one that is silent."""
+        """The job that a run itself reports; None for a run without events."""
         told = self._job_told_by(run_id)
         return None if told is None else told.job
 
@@ -100,7 +100,7 @@ class Known:
             self._choose_again(name)
 
     def _choose_again(self, name: DatasetId) -> None:
-        """Forget which name of the dataset is shown, also for whoever asked by a spelling that nobody uses."""
+        """Drop the cached shown name of the dataset, also for unused spellings that were asked about."""
         if not self.identities.is_alone(name):
             for member in (*self.identities.members(name), *self._spelt_otherwise):
                 self._shown.pop(member, None)

@@ -1,7 +1,7 @@
-"""The graph that merged facts make: jobs, runs, datasets, columns, and the edges between them.
+"""The graph that merged facts build: jobs, runs, datasets, columns, and the edges between them.
 
-Facts may be added one by one as they arrive or merged in bulk; the graph comes out the same. Bodies of facets stay
-outside: the graph holds their digests and asks `content` when it must read column edges or a declaration.
+Facts may be added one by one as they arrive or merged in bulk; the result is the same. Facet bodies stay outside: the
+graph holds their digests, and calls `content` to read column edges or a declaration.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ class Graph(Growth):
         return tuple(sorted(self.identities.members(name), key=self._showing_order))
 
     def shown(self, name: DatasetId) -> DatasetId:
-        """The one name under which the dataset is shown: names that runs use before mere aliases, then by spelling."""
+        """The dataset's canonical name: names that runs use come before mere aliases, then the least by spelling."""
         if self.identities.is_alone(name):
             return name
         if self._shown_as_of != self.identities.changes:
@@ -42,7 +42,7 @@ class Graph(Growth):
         if shown is None:
             members = self.identities.members(name)
             shown = min(members, key=self._showing_order)
-            self._shown.update(dict.fromkeys(members, shown))  # else each of many names would look at all of them
+            self._shown.update(dict.fromkeys(members, shown))  # else each of many names would scan all of them
             if name not in members:
                 self._shown[name] = shown
                 self._spelt_otherwise.add(name)
@@ -53,17 +53,17 @@ class Graph(Growth):
         return (not name.is_complete, dataset is None or not dataset.is_known, name)
 
     def members_of_all(self, names: Iterable[DatasetId]) -> Iterator[DatasetId]:
-        """Every name of these datasets, of which several names may be given; no order."""
+        """All names of these datasets, in no order; a dataset may be given under several names."""
         return (member for name in self.each_once(names) for member in self.identities.members(name))
 
     def each_once(self, names: Iterable[DatasetId]) -> set[DatasetId]:
-        """The shown names of datasets of which several names may be given: to look at all names of each, once."""
+        """The shown name of each of these datasets, once; a dataset may be given under several names."""
         return {*map(self.shown, names)}
 
     def shown_datasets(self) -> Iterator[DatasetId]:
-        """Each dataset that is not deleted once, by its shown name.
+        """The shown name of each dataset that is not deleted.
 
-        Those that nobody can name in full are in quarantine instead.
+        Datasets without a complete name are in quarantine instead.
         """
         return filter(self.is_shown, self.datasets)
 
@@ -74,11 +74,11 @@ class Graph(Growth):
         return is_known and self.shown(name) == name and self.shows(name)
 
     def shows(self, name: DatasetId) -> bool:
-        """Whether a dataset, by its shown name, is neither in quarantine nor deleted."""
+        """Whether the dataset, by its shown name, is neither quarantined nor deleted."""
         return name.is_complete and not self.hides(name)
 
     def hides(self, node: DatasetId | JobId) -> bool:
-        """Whether it is deleted, a dataset under all its names, and no event brought it back since."""
+        """Whether the node is deleted (a dataset: under all its names) and no later event restored it."""
         if not self.edits.deleted:
             return False
         if isinstance(node, JobId):
@@ -89,7 +89,7 @@ class Graph(Growth):
         return bool(names) and all(target_of(name) in self.edits.deleted for name in names)
 
     def facets_of(self, name: DatasetId) -> dict[str, Stamped]:
-        """What each facet of a dataset said last, over all its names."""
+        """The newest content of each of a dataset's facets, over all its names."""
         newest: dict[str, Stamped] = {}
         for member in self.identities.members(name):
             if member in self.datasets:
@@ -99,33 +99,33 @@ class Graph(Growth):
         return newest
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
-        """By facet the digest of what it said last of a dataset, over all its names."""
+        """The digest of the newest content of each of a dataset's facets, over all its names."""
         return {facet: told.content for facet, told in self.facets_of(name).items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
-        """The digests of those of these facets that somebody told of the dataset."""
+        """As `digests_of`, for these facets only."""
         return {facet: digest for facet, digest in self.digests_of(name).items() if facet in facets}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
-        """The digest of what a facet said last of a dataset, over all its names; None where nobody told it."""
+        """The digest of a dataset facet's newest content, over all its names; None if it has no such facet."""
         told = self.facets_of(name).get(facet)
         return None if told is None else told.content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
-        """By facet the digest of what it said last of a job."""
+        """The digest of the newest content of each of a job's facets."""
         return {name: told.content for name, told in self.jobs[job].facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
-        """The digest of what a facet said last of a job; None where nobody told it, or of the job."""
+        """The digest of a job facet's newest content; None if it has no such facet, or the job is unknown."""
         known = self.jobs.get(job)
         told = None if known is None else known.facets.get(facet)
         return None if told is None else told.content
 
     def used_by(self, job: JobId) -> Mapping[DatasetId, Mapping[ColumnEdge, AbstractSet[bytes]]]:
-        """What a job is told to use itself, by shown names: columns, or the dataset as a whole; of others any column.
+        """What a job is reported to use itself, by shown name of the dataset: columns, or the dataset as a whole.
 
-        Each use with the digests of the facets by which runs of the job tell it; none where it is declared, or told by
-        others of a job without runs.
+        Each use with the digests of the facets in which runs of the job report it; an empty set where a declaration
+        does, or where others report it of a job without runs.
         """
         used: dict[DatasetId, dict[ColumnEdge, set[bytes]]] = {}
         for facet in self.jobs[job].uses:
@@ -137,19 +137,19 @@ class Graph(Growth):
         return used
 
     def _uses_of_each(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[tuple[DatasetId, ColumnEdge]]:
-        """Each use with its source as it is shown: of one that the facet names as a whole, too, that alone."""
+        """Each use with its source's shown name; a source used as a whole is given only so."""
         edges = [(self.shown(edge.source), edge) for edge in self.uses_in(facet, job, is_own=is_own)]
         whole = {source for source, edge in edges if edge.source_column is None}
         yield from (each for each in edges if each[0] not in whole or each[1].source_column is None)
 
     def uses_in(self, facet: bytes, job: JobId, *, is_own: bool) -> Iterator[ColumnEdge]:
-        """What a job uses itself by the `lineage` facet with this digest; `is_own`: the job itself tells it."""
+        """What a job uses itself by the `lineage` facet with this digest; `is_own`: the facet is the job's own."""
         for of_job, edge in self.column_edges.job_uses(facet):
             if of_job == job or (is_own and of_job is None):
                 yield edge
 
     def columns_named_by_readers(self, name: DatasetId) -> set[str]:
-        """The columns of a dataset, by its shown name, that jobs are told to use themselves, be it with all of it."""
+        """The columns of a dataset, by its shown name, that jobs use themselves, even where they also use all of it."""
         own = ((facet, job, True) for job in self.readers(name) for facet in self.jobs[job].uses)
         beside = ((facet, job, is_own) for job in self.readers(name) for facet, is_own in self._uses_beside_runs(job))
         used = (edge for facet, job, is_own in chain(own, beside) for edge in self.uses_in(facet, job, is_own=is_own))
@@ -157,19 +157,19 @@ class Graph(Growth):
         return {column for column in named if column is not None}
 
     def _uses_beside_runs(self, job: JobId) -> Iterator[tuple[bytes, bool]]:
-        """The facets that tell what the job uses, but for those of its runs, each with whether it is the job's own.
+        """The facets that report what the job uses, except those of its runs, each with whether it is the job's own.
 
-        Only of a job without runs those of others.
+        Reports by others count only for a job without runs.
         """
         known = self.jobs[job]
         if known.declaration is not None and (facet := uses(self.content(known.declaration.content))) is not None:
             yield facet, True
-        if known.told and not known.runs:  # asked last: a job of a past may have thousands, which are looked for then
+        if known.told and not known.runs:  # last, since in a past this may load thousands of runs
             tellers = dict.fromkeys(teller for tellers in known.told.values() for teller in tellers)
             yield from ((facet, False) for facet in dict.fromkeys(chain(*map(self._uses_told_by, tellers))))
 
     def _uses_told_by(self, teller: Teller) -> Iterable[bytes]:
-        """The facets by which a run or declaration tells what jobs use."""
+        """The facets in which a run or declaration reports what jobs use."""
         if isinstance(teller, str):
             told = self.runs[teller].told
             return () if told is None else told.uses
@@ -182,7 +182,8 @@ class Graph(Growth):
     def has_job(self, name: JobId) -> bool:
         """Whether there is a job by that name, deleted or not.
 
-        What runs call the job of their parent or root is none, if that run tells itself that it is another's.
+        A job that is known only from children's parent facets does not count if the parent run itself reports another
+        job.
         """
         job = self.jobs.get(name)
         if job is None or not job.is_known:
@@ -190,49 +191,49 @@ class Graph(Growth):
         return job.is_known_otherwise or any(self.job_of(run_id) in (None, name) for run_id in job.named)
 
     def meant(self, whole: ParentRun | None) -> ParentRun | None:
-        """A parent or root as it is meant: its id says which run it is, and that run whose it is."""
+        """A parent or root with its job corrected: if the run itself reports a job, that one counts."""
         own = None if whole is None else self.job_of(whole.run_id)
         return whole if whole is None or own in (None, whole.job) else ParentRun(whole.run_id, own)
 
     def parts_of(self, name: JobId) -> set[str]:
-        """The runs that are parts of the job's, whatever they call it; perhaps others that name the job."""
+        """The runs that are children of the job's runs, whatever job they name; possibly others that name the job."""
         job = self.jobs[name]
         misnamed = [run_id for run_id in job.runs if self.may_be_misnamed(run_id)]
         claims = (parts for run_id in misnamed for parts in self.child_runs.get(run_id, {}).values())
         return job.children.union(*claims)
 
     def may_be_misnamed(self, run_id: str) -> bool:
-        """Whether some of its parts may give the run another job than it tells itself."""
+        """Whether a child may give the run another job than the run itself reports."""
         return run_id in self.misnamed
 
     def runs_naming(self, name: DatasetId) -> list[str]:
-        """The runs that read or wrote the dataset under this very name; no order."""
+        """The runs that read or wrote the dataset under this exact name, in no order."""
         runs = (run_id for job in self.jobs_naming(name) for run_id in self.jobs[job].runs)
         ends = ("input", name), ("output", name)
         return [run_id for run_id in runs if not self.runs[run_id].observed.keys().isdisjoint(ends)]
 
     def count_runs_naming(self, name: DatasetId) -> int:
-        """How many runs read or wrote the dataset under this very name: mostly edges know it."""
+        """How many runs read or wrote the dataset under this exact name; mostly taken from the edges' counts."""
         return sum(self._count_runs(self.jobs[job], name) for job in self.jobs_naming(name))
 
     def jobs_naming(self, name: DatasetId) -> AbstractSet[JobId]:
-        """The jobs that read or write it under this very name."""
+        """The jobs that read or write the dataset under this exact name."""
         dataset = self.datasets.get(name)
         return dataset.readers | dataset.writers if dataset else frozenset()
 
     def _count_runs(self, job: Job, name: DatasetId) -> int:
         ends = ("input", name), ("output", name)
         edges = [edges[name] for edges in (job.reads, job.writes) if name in edges]
-        if len(edges) == 1 and job.told.keys().isdisjoint(ends):  # else runs count twice, or those of others do
+        if len(edges) == 1 and job.told.keys().isdisjoint(ends):  # else runs count twice, or others' runs count
             return edges[0].runs
         return sum(not self.runs[run_id].observed.keys().isdisjoint(ends) for run_id in job.runs)
 
     def reads(self, job: JobId) -> dict[DatasetId, Edge]:
-        """What the job reads."""
+        """The edges to what the job reads, by shown name."""
         return self._by_shown_name(self.jobs[job].reads)
 
     def writes(self, job: JobId) -> dict[DatasetId, Edge]:
-        """What the job writes."""
+        """The edges to what the job writes, by shown name."""
         return self._by_shown_name(self.jobs[job].writes)
 
     def readers(self, name: DatasetId) -> AbstractSet[JobId]:
@@ -262,12 +263,12 @@ class Graph(Growth):
         return shown
 
     def first_us_of(self, run_ids: Iterable[str]) -> int:
-        """Before when none of these runs spoke."""
+        """The earliest time at which any of these runs reported, in microseconds since 1970; 0 if none did."""
         times = (self.runs[run_id].times for run_id in run_ids)
         return min((each.seen.first_us for each in times if each is not None), default=0)
 
     def evidence_into(self, name: DatasetId) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
-        """What tells of the dataset's columns, under which of its names: of each run or declaration the strongest."""
+        """The column evidence for the dataset, by the name used: of each run or declaration only the strongest."""
         datasets = ((member, self.datasets.get(member)) for member in self.members(name))
         known = {member: dataset.evidence for member, dataset in datasets if dataset is not None and dataset.evidence}
         if len(known) > 1 and len({strength for told in known.values() for strength, _ in told}) > 1:
@@ -278,7 +279,7 @@ class Graph(Growth):
                 yield member, key, edge
 
     def _strongest_of(self, members: Collection[DatasetId]) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
-        """What tells of columns, where weaker evidence under one name may be of whoever gave stronger under another."""
+        """The strongest evidence of each reporter, where it may have given weaker evidence under another name."""
         tellers: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
         for member in members:
             for run_id in self.runs_telling_of(member):
@@ -297,9 +298,9 @@ class Graph(Growth):
         yield from ((*named, edge) for named, edge in counted.items())
 
     def column_edges_into(self, name: DatasetId) -> dict[ColumnEdge, Seen]:
-        """The column edges into the dataset, each with the times it was seen; sources by their shown names.
+        """The column edges into the dataset, sources by shown name, each with the times it was seen.
 
-        Those in quarantine are left out.
+        Quarantined sources are left out.
         """
         edges: dict[ColumnEdge, Seen] = {}
         for member, (_, digest), edge in self.evidence_into(name):
@@ -312,7 +313,7 @@ class Graph(Growth):
         return edges
 
     def count_column_edges_into(self, name: DatasetId) -> tuple[set[str], int]:
-        """The columns of the dataset that edges end at, and how many edges `column_edges_into` would give."""
+        """The columns that edges end at, and how many edges `column_edges_into` would return; cheaper than calling it."""
         datasets, columns = self.column_edges.datasets.things, self.column_edges.columns.things
         shown = cache(lambda number: self.shown(datasets[number]))
         edges: set[tuple[int, DatasetId, int, int]] = set()
@@ -323,17 +324,17 @@ class Graph(Growth):
         return {columns[into] for into, *_ in edges if into != WHOLE}, len(edges)
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:
-        """The datasets, by shown name, into which column edges from this dataset lead."""
+        """The datasets, by shown name, that column edges from this dataset lead to."""
         targets = (target for member in self.identities.members(name) for target in self.column_edges.fed_by(member))
         return {self.shown(target) for target in targets}
 
     def known_to_be_fed_by(self, name: DatasetId) -> set[DatasetId]:
-        """The same, as far as facets have been read."""
+        """As `fed_by`, for the facets read so far."""
         known = self.column_edges.known_to_be_fed_by
         return {self.shown(target) for member in self.identities.members(name) for target in known(member)}
 
     def declared_ends(self, job: JobId) -> Iterator[JobId | DatasetId]:
-        """The jobs and datasets that data flows between or into by the job's declaration, but for its own ends."""
+        """The other ends of flows in the job's declaration: jobs, datasets, and targets that it does not write."""
         known = self.jobs.get(job)
         if known is not None and known.declaration is not None:
             declared = self.content(known.declaration.content)
@@ -342,7 +343,7 @@ class Graph(Growth):
                 yield from (job if end is None else end for end in (flow.source, flow.target))
 
     def is_declared_to_read(self, job: JobId, names: Collection[DatasetId]) -> bool:
-        """Whether the job's declaration says that it reads a dataset of one of these names."""
+        """Whether the job's declaration has an input with one of these names."""
         declaration = self.jobs[job].declaration
         if declaration is None:
             return False
@@ -350,7 +351,7 @@ class Graph(Growth):
         return any(direction == "input" and dataset_of(reference) in names for direction, reference in declared)
 
     def flows_told_by(self, declaration: Declaration) -> Iterator[Flow]:
-        """The flows between jobs, or between a job that is named and a dataset, that a declaration tells of."""
+        """The flows between jobs, or between a named job and a dataset, in a declaration."""
         content = self.content(declaration.content)
         if isinstance(declaration.node, JobId):
             yield from (flow.between(declaration.node) for flow in flows(content))

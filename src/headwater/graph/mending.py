@@ -1,4 +1,4 @@
-"""What producers got wrong and the evidence puts right: each rule a pure function that says what it mended, and why.
+"""Corrections of what producers report wrongly: each rule is a pure function that says what it corrected, and why.
 
     rule                     producers                                    evidence
     completed-after-failing  Spark's agent tells of one run that it       an error facet of the run, and both ends told
@@ -37,13 +37,13 @@ Rule = Literal[
 ]
 
 IsDeleted = Callable[[bytes], bool]
-"""Whether the facet with this digest stands there only to say that it is gone."""
+"""Whether the facet with this digest is a tombstone (`_deleted`)."""
 
 _CLAIMS: Final = frozenset({"catalog name", "symlinks", "rename"})
 
 
 class Mended(NamedTuple):
-    """One thing that was put right: by which rule, what is now taken for true, and by what evidence."""
+    """One correction: the rule, what is now taken as true, and the evidence for it."""
 
     rule: Rule
     what: str
@@ -51,7 +51,7 @@ class Mended(NamedTuple):
 
 
 class End(NamedTuple):
-    """The state that a run is taken to be in, by its event type, since when, and what of it is mended."""
+    """The effective state of a run, by its event type, since when, and the correction that led to it, if any."""
 
     event_type: str
     time_us: int
@@ -59,7 +59,7 @@ class End(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An event of a run as the log has it: its type, its time, and its digest in hexadecimal."""
+    """An event of a run in the log: its type, its time, and its digest in hexadecimal."""
 
     event_type: str
     time_us: int
@@ -67,10 +67,10 @@ class Told(NamedTuple):
 
 
 def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
-    """The state of a run that was heard of: its strongest event's, but for a failure that its producer took back.
+    """The state of a run with events: its strongest event's, unless its producer took a failure back.
 
-    Spark's agent sends FAIL when the Spark job fails, and COMPLETE when the query that it was for comes to its end,
-    which is no success. Only where the run carries an error is it taken for failed.
+    Spark's agent sends FAIL when the Spark job fails, and COMPLETE when the query around it ends, which is no success.
+    The run counts as failed only if it carries an error.
     """
     if run.times is None:
         return None
@@ -90,10 +90,9 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
 
 
 def started_late(end: End, started_us: int | None, events: Sequence[Told]) -> Mended | None:
-    """Whether a run was told to start after it ended: by the times of its events, or by their order in the log.
+    """Whether a run reports its start after its end: by the events' times, or by their order in the log.
 
-    `started_us` is when it was first told to be under way, and `events` are those that may say what became of it, in
-    the log's order.
+    `started_us` is when the run first reported to be under way; `events` are its state changes, in the log's order.
     """
     first_end = next((at for at, event in enumerate(events) if event.event_type in TERMINAL_STATES), len(events))
     late = [
@@ -114,7 +113,7 @@ def started_late(end: End, started_us: int | None, events: Sequence[Told]) -> Me
 
 
 def placed(name: DatasetId, identities: Identities) -> Mended | None:
-    """What an incomplete name was found to mean, and by what evidence; None where nothing tells."""
+    """What an incomplete name was resolved to, and by what evidence; None if it was not."""
     members = [member for member in identities.members(name) if member.is_complete]
     if name.is_complete or not members:
         return None
@@ -128,7 +127,7 @@ def placed(name: DatasetId, identities: Identities) -> Mended | None:
 
 
 def mended_names(name: DatasetId, identities: Identities) -> Iterator[Mended]:
-    """What was put right about the names of a dataset."""
+    """The corrections of a dataset's names."""
     for member in sorted(identities.members(name)):
         if (found := placed(member, identities)) is not None:
             yield found
@@ -143,7 +142,7 @@ def mended_names(name: DatasetId, identities: Identities) -> Iterator[Mended]:
 
 
 def listed_metadata(columns: Sequence[str]) -> Mended:
-    """That these, told as columns of an Iceberg table, are none."""
+    """That these columns of an Iceberg table are metadata columns, not the table's."""
     return Mended(
         "metadata-columns",
         f"Iceberg adds {', '.join(columns)} to rows that are read: no column of the table",
@@ -152,7 +151,7 @@ def listed_metadata(columns: Sequence[str]) -> Mended:
 
 
 def read_as_folder(folder: DatasetId, named: int) -> Mended:
-    """That columns come from a folder, of whose files or partitions so many were named."""
+    """That columns come from a folder of which `named` files or partitions were listed as sources."""
     return Mended(
         "columns-of-folders",
         f"columns told to come from {named} names in {folder.name} in {folder.namespace} come from that folder",
@@ -161,7 +160,7 @@ def read_as_folder(folder: DatasetId, named: int) -> Mended:
 
 
 def counted_in_text(facet: str, name: DatasetId, counts: Sequence[str]) -> Mended:
-    """That these members of a facet of the dataset, told as text, are the numbers that it writes."""
+    """That these numbers in a facet of the dataset were written as text."""
     return Mended(
         "counts-as-text",
         f"{', '.join(counts)} in {facet} of {name.name} in {name.namespace}, told as text, count as numbers",

@@ -1,7 +1,7 @@
-"""What is known of the nodes: their records, event by event, and what in these does not fit.
+"""Node records: the chain of each node's events, and what is inconsistent in it.
 
-A record is a set of places; each link adds one, in any order, so what is missing or stands twice is the same however
-the events came. What a node said of epochs that ended before (`follows`) tells how long these must be.
+A record maps positions to links, which may arrive in any order; gaps and duplicates come out the same whatever the
+order. What a node says of epochs that ended before (`follows`) gives their expected length.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,11 +20,11 @@ TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", 
 _HASH: Final = 32
 _TIMES_INTERVAL: Final = 2
 _AHEAD_US: Final = 5_000_000
-"""How far a node's clock may be ahead of ours before it is worth a word."""
+"""How far a node's clock may be ahead of ours before it is reported."""
 
 
 class Trouble(NamedTuple):
-    """One thing in a node's record that does not fit; `first` and `last` are places in the epoch, where it has any."""
+    """One inconsistency in a node's record; `first` and `last` are sequence numbers in the epoch, where it has any."""
 
     kind: TroubleKind
     epoch: str
@@ -38,25 +38,25 @@ class Trouble(NamedTuple):
 
 @dataclass(slots=True)
 class Epoch:
-    """One emitter's part of a node's record."""
+    """The part of a node's record that one emitter wrote."""
 
     seen: Seen
     received: Seen
     ahead_us: int
-    """How much later than our arrival time the node's clock said that it was, at most; negative if it never was."""
+    """The most that an event time was ahead of its arrival time; negative if it never was."""
     delay_us: int
-    """From event time to arrival, at least."""
+    """The least time from event to arrival."""
     places: dict[int, bytes] = field(default_factory=dict)
-    """By sequence: payload hash, previous hash and digest of the event; of several the least."""
+    """By sequence: payload hash, previous hash and event digest; if several came, the least."""
     again: dict[int, set[bytes]] = field(default_factory=dict)
-    """Further events at a place that is taken."""
+    """Further events at the same sequence."""
     broken: set[int] = field(default_factory=set)
-    """Events that name another event before them than the one that is there."""
+    """Sequences whose event names another predecessor than the one recorded."""
     last: int = -1
     unproved: set[tuple[int, bytes]] = field(default_factory=set)
-    """Links that no trusted key signed."""
+    """Links without a trusted signature."""
     interval_us: int | None = None
-    """How long it may be silent: promised by its heartbeats."""
+    """The longest silence that its heartbeats announce."""
     is_over: bool = False
     dropped: dict[tuple[int, bytes], Mapping[str, Any]] = field(default_factory=dict)
     follows: set[tuple[str, int, str]] = field(default_factory=set)
@@ -64,17 +64,17 @@ class Epoch:
 
     @property
     def events(self) -> int:
-        """How many events stand in it, those at one place counted once."""
+        """How many events it has; several at one sequence count once."""
         return len(self.places)
 
     @property
     def head_hash(self) -> str:
-        """The payload hash of its last event; empty if it was erased."""
+        """The payload hash of its last event; empty if that was erased."""
         payload_hash = self.places[self.last][:_HASH]
         return "" if payload_hash == ERASED_HASH else f"sha256:{payload_hash.hex()}"
 
     def payloads(self, sequence: int) -> set[bytes]:
-        """The payload hashes that were signed for a place, as far as none was erased."""
+        """The payload hashes signed for a sequence, without erased ones."""
         return {link[:_HASH] for link in self._links(sequence)} - {ERASED_HASH}
 
     def _links(self, sequence: int) -> Iterator[bytes]:
@@ -83,7 +83,7 @@ class Epoch:
             yield from self.again.get(sequence, ())
 
     def add(self, fact: ChainLink) -> None:
-        """Add one link; again changes nothing."""
+        """Add one link; idempotent."""
         if not self.seen.first_us <= fact.event_us <= self.seen.last_us:
             self.seen = self.seen.union(Seen(fact.event_us, fact.event_us))
         if not self.received.first_us <= fact.received_us <= self.received.last_us:
@@ -110,14 +110,14 @@ class Epoch:
             self._check(each)
 
     def _check(self, sequence: int) -> None:
-        """Whether what stands there names what stands before it; nothing can be said where nothing does."""
-        if not self.again:  # as in nearly every epoch: one link at most at each place
+        """Recheck whether the event at a sequence names its predecessor; unknown where either is missing."""
+        if not self.again:  # the common case: at most one link per sequence
             link, previous = self.places.get(sequence), self.places.get(sequence - 1) if sequence else bytes(_HASH)
             fits = link is None or previous is None or link[_HASH : 2 * _HASH] == previous[:_HASH]
             fits |= sequence > 0 and previous is not None and previous[:_HASH] == ERASED_HASH
             (self.broken.discard if fits else self.broken.add)(sequence)
             return
-        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}  # where none is left, nothing can be said
+        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}  # empty: all erased, so unknown
         fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self._links(sequence))
         (self.broken.discard if fits else self.broken.add)(sequence)
 
@@ -132,10 +132,9 @@ class Epoch:
 
 
 class Nodes:
-    """Every node's epochs, by the node's id and the epoch's."""
+    """Every node's epochs, by node id and epoch."""
 
     def __init__(self) -> None:
-        """No node yet."""
         self.epochs: dict[str, dict[str, Epoch]] = {}
 
     def add(self, fact: ChainLink) -> None:
@@ -150,7 +149,7 @@ class Nodes:
 
 
 def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
-    """What does not fit in a node's record, epoch by epoch; `now_us` is for silence alone."""
+    """The inconsistencies in a node's record, epoch by epoch; `now_us` matters only for silence."""
     ends = _ends(epochs)
     for name, epoch in sorted(epochs.items()):
         yield from _twice(name, epoch)
@@ -159,7 +158,7 @@ def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
         named = ends.pop(name, ())
         yield from _holes(name, epoch, named)
         yield from _told(name, epoch)
-        if not named:  # else it has ended, and what is missing of it is a hole
+        if not named:  # else it has ended, and what is missing is a hole
             yield from _silence(name, epoch, now_us)
     for name, heads in sorted(ends.items()):
         last = max(sequence for sequence, _, _ in heads)
@@ -168,7 +167,7 @@ def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
 
 
 _Ends = tuple[int, str, int]
-"""A sequence that an epoch has by what a later one says, its payload hash, and when that was said."""
+"""A sequence that an epoch has according to a later one, its payload hash, and when that was reported."""
 
 
 def _ends(epochs: Mapping[str, Epoch]) -> dict[str, list[_Ends]]:
@@ -216,7 +215,7 @@ def _told(name: str, epoch: Epoch) -> Iterator[Trouble]:
 
 
 def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
-    """By arrival: the node's clock may be wrong."""
+    """Measured by arrival: the node's clock may be wrong."""
     if epoch.interval_us is None or epoch.is_over:
         return
     if now_us - epoch.received.last_us > _TIMES_INTERVAL * epoch.interval_us:

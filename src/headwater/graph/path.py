@@ -1,7 +1,7 @@
-"""The way of the data through a job or dataset: what that is made from and what is made from it, edge by edge.
+"""The data's path through a job or dataset: what it is made from and what is made from it, edge by edge.
 
-Of all that a job reads and writes only that counts which events say goes from the one to the other (`sources_of`). What
-a job hands to another without a dataset may go into whatever nobody tells the sources of.
+Of all that a job reads and writes, only pairs count that events connect (`sources_of`). Data that a job gets directly
+from another job may go into any output without reported sources.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from headwater.model.names import DatasetId, GraphNode, JobId
 
 
 class Step(NamedTuple):
-    """An edge in the direction of the data, and the node beyond it that the walk goes on from, if it does."""
+    """An edge in the direction of the data, and the node at its far end if the walk continues there."""
 
     origin: GraphNode
     destination: GraphNode
@@ -23,16 +23,16 @@ class Step(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The edges, by their ends; `is_cut`: there are more further away."""
+    """The edges, by their ends; `is_cut`: more lie further away."""
 
     edges: list[tuple[GraphNode, GraphNode]]
     is_cut: bool
 
 
 def path(graph: Graph, start: GraphNode, max_hops: int, most: int) -> Generator[None, None, Path]:
-    """Everything within so many jobs upstream and downstream; each way it goes on from so many nodes, the nearest.
+    """Everything within `max_hops` jobs up- and downstream; each way, at most the `most` nearest nodes are expanded.
 
-    Between two of its steps others may have their turn.
+    Yields between steps, so that other work can run.
     """
     data, edges = _Data(graph), dict[tuple[str, str], tuple[GraphNode, GraphNode]]()
     is_cut = False
@@ -62,7 +62,7 @@ def _lead_on(
     steps_from: Callable[[GraphNode], Iterator[Step | None]],
     edges: Container[tuple[str, str]],
 ) -> Generator[None, None, bool]:
-    """Whether one of the nodes has a step that is not among the edges: most readers of a hub have none."""
+    """Whether a node has a step that is not among the edges: most readers of a hub have none."""
     for node in nodes:
         for step in steps_from(node):
             yield
@@ -76,15 +76,16 @@ def _ends(step: Step) -> tuple[str, str]:
 
 
 def _key(node: GraphNode) -> tuple[type[GraphNode], GraphNode]:
-    """A job and a dataset of one name are not the same."""
+    """Keyed by type too: a job and a dataset may have the same name."""
     return type(node), node
 
 
 class _Data:
-    """How data goes through one state of the graph; what a dataset is made from is found out once."""
+    """Data flow over one state of the graph; each dataset's sources are computed once."""
 
     def __init__(self, graph: Graph) -> None:
-        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        # The cached functions do not refer to this object: their caches are freed with it, without a garbage
+        # collection.
         self._graph = graph
         self._made_from = cache(partial(_made_from, graph))
         self._through = cache(partial(sources_through, graph))
@@ -108,7 +109,7 @@ class _Data:
                 yield Step(source, node, source)
 
     def downstream(self, start: GraphNode, node: GraphNode) -> Iterator[Step | None]:
-        """The steps that lead from a node, None for what led nowhere; whatever the start writes is of it."""
+        """The steps that lead from a node, None for each candidate that leads nowhere; of the start, all it writes."""
         graph = self._graph
         if isinstance(node, JobId):
             for target in self._shown(graph.writes(node)):
@@ -130,7 +131,7 @@ class _Data:
                     yield Step(node, target, target)
 
     def _carriers(self, source: DatasetId, target: DatasetId) -> list[JobId]:
-        """The jobs that take data from the one to the other; where events do not tell, all that may."""
+        """The jobs that carry data from the one to the other; if events do not say, all that might."""
         jobs = self._known(self._graph.readers(source) & self._graph.writers(target))
         if len(jobs) < 2:
             return jobs
@@ -145,7 +146,7 @@ class _Data:
 
 
 class _MadeFrom(NamedTuple):
-    """What a dataset is made from, in order; `is_told`: all of that is told, be it that there is nothing."""
+    """The sources of a dataset, sorted; `is_told`: all of them are reported, or reported to be none."""
 
     sources: dict[DatasetId, None]
     is_told: bool

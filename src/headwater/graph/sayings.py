@@ -1,4 +1,4 @@
-"""What facets say, whoever says it: two that say the same of a dataset make no new version of it."""
+"""Digests of what facets say, whoever writes them: equal content makes no new version of a dataset."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,20 @@ from headwater.model.facet_texts import sorted_json
 _ABOUT_WHO_TELLS: Final = ("_producer", "_schemaURL")
 _POSITION: Final = "ordinal_position"
 _KEPT_AT_MOST: Final = 50_000
-"""Facets of which is held what they say: two digests each."""
+"""Cached facets: two digests each."""
 
 
 class Sayings:
-    """What facets say, by their digests."""
+    """Computes and caches semantic digests, by facet digest."""
 
     def __init__(self, content: ContentReader) -> None:
         self._content = content
         self._held: dict[bytes, bytes] = {}
 
     def of(self, digest: bytes, facet: Mapping[str, Any] | None = None) -> bytes:
-        """What the facet with this digest says, itself as a digest; `facet` where it is at hand.
+        """The digest of the facet's meaning; `facet` saves reading it again.
 
-        Members that are null say nothing, nor does the order of columns that tell their positions.
+        Null members are ignored, as is the order of columns that give their positions.
         """
         said = self._held.get(digest)
         if said is None:
@@ -35,17 +35,17 @@ class Sayings:
         return said
 
     def of_any(self, digest: bytes | None) -> bytes | None:
-        """The same; None where there is no facet."""
+        """As `of`; None if there is no facet."""
         return None if digest is None else self.of(digest)
 
 
 def without_who_tells(facet: Mapping[str, Any]) -> dict[str, Any]:
-    """A facet without what says only who wrote it."""
+    """The facet without the members that only identify its producer."""
     return {key: value for key, value in facet.items() if key not in _ABOUT_WHO_TELLS}
 
 
 def in_their_places(things: Sequence[Any]) -> Sequence[Any]:
-    """Columns in the order of their positions, if each tells one of its own; else as they stand."""
+    """Columns sorted by position if each has its own, else as they stand."""
     places = [thing.get(_POSITION) if isinstance(thing, dict) else None for thing in things]
     if not all(isinstance(place, int) for place in places) or len({*places}) < len(places):
         return things

@@ -24,10 +24,10 @@ def lies_in(column: str, struct: str) -> bool:
 
 
 class Nesting:
-    """Which of some columns lie in which."""
+    """Which of a set of columns are nested in which."""
 
     def __init__(self, columns: Iterable[str]) -> None:
-        """Look at each column once; most lie in none."""
+        """Index the columns; most are not nested."""
         self._columns = {*columns}
         self._inside: dict[str, list[str]] = {}
         for column in sorted(each for each in self._columns if "." in each):
@@ -44,5 +44,5 @@ class Nesting:
         return [*structs, *self._inside.get(column, ())]
 
     def touches(self, column: str) -> bool:
-        """Whether the column is one of these, or lies in one, or one of them lies in it."""
+        """Whether the column, a struct around it or a field in it is among these columns."""
         return column in self._columns or bool(self.beside(column))

@@ -1,4 +1,4 @@
-"""Tags on a job, or on a dataset and its columns: what people said of them over the API, and what producers told."""
+"""Tags on a job, or on a dataset and its columns: those set over the API, and those that producers report."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -10,20 +10,20 @@ from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.names import DatasetId, JobId
 
 Tag = tuple[str | None, str]
-"""The column that it is on, None where it is on the whole; and its word, which people write in capitals on a column."""
+"""The column (None: the whole node), and the tag; over the API, a column's tag is in capitals."""
 
 
 class Said(NamedTuple):
-    """The tags people spoke of: where one was put under one name and taken off under another, it is on."""
+    """The tags set over the API; one put under one name and removed under another counts as put."""
 
     put: Mapping[Tag, None]
-    """In the order in which they were put there."""
+    """In the order in which they were put."""
     taken_off: AbstractSet[Tag]
-    """Whoever had put them there."""
+    """Removed, whoever had put them."""
 
 
 def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> Said:
-    """What people said under any of the names."""
+    """The tags set over the API under any of the names."""
     put: dict[Tag, None] = {}
     taken_off: set[Tag] = set()
     for name in names if edits else ():
@@ -35,18 +35,18 @@ def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> Said:
 
 
 def told_of_job(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
-    """The tags that a `tags` facet of a job tells."""
+    """The tags in a job's `tags` facet."""
     read = TagsFacet.readable({TagsFacet.key: facet})
     return frozenset() if read is None else {*read.words}
 
 
 def told_of_dataset(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
-    """The tags that a `tags` facet of a dataset tells."""
+    """The tags in a dataset's `tags` facet."""
     read = DatasetTagsFacet.readable({DatasetTagsFacet.key: facet})
     return frozenset() if read is None else {*map(as_said, read.words)}
 
 
 def as_said(tag: Tag) -> Tag:
-    """The tag as people would write it: so one takes off any spelling that producers have."""
+    """The tag in the spelling of the API, so that one removal covers every producer's spelling."""
     column, word = tag
     return tag if column is None else (column, word.upper())

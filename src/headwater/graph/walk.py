@@ -1,4 +1,4 @@
-"""Walks over the graph: what lies within so many hops, and what around a node."""
+"""Walks over the graph: nodes within so many hops, and the neighbourhood of a node."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable
@@ -30,7 +30,7 @@ def reachable(
 def walked(
     start: Iterable[NodeT], neighbours: Callable[[NodeT], Iterable[NodeT]], max_hops: int
 ) -> Generator[None, None, dict[NodeT, int]]:
-    """As `reachable`, with a step for each node that is come to: between two of them others may have their turn."""
+    """As `reachable`, yielding at each node so that other work can run in between."""
     hops = dict.fromkeys(start, 0)
     queue = deque(hops)
     while queue:
@@ -46,23 +46,23 @@ def walked(
 
 
 class Made(NamedTuple):
-    """A dataset that is come to from another one without a job; by itself it would equal a job of that name."""
+    """A dataset reached from another without a job; wrapped, since it may equal a job's name."""
 
     dataset: DatasetId
 
 
 class Around(NamedTuple):
-    """The jobs around a node, and the datasets that are come to without a job."""
+    """The jobs around a node, and the datasets reached without a job."""
 
     jobs: list[JobId]
     made: list[DatasetId]
 
 
 def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_hops: int) -> Around:
-    """What lies within so many jobs of a job or dataset; jobs that touch the dataset are at 0.
+    """Everything within `max_hops` jobs of a job or dataset; jobs that touch the start dataset are at 0.
 
-    A neighbour of a job reads or writes what that reads or writes, or hands data over without a dataset. Where a
-    dataset is made from another without a job, that counts as one. Nothing goes on from what is deleted.
+    Two jobs are neighbours if they share a dataset or hand data over directly. A dataset made from another without a
+    job counts as one hop. The walk does not pass deleted nodes.
     """
     touched: set[DatasetId] = set()
     shown: set[DatasetId] = set()
@@ -75,7 +75,7 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
         for dataset in (known.reads.keys() | known.writes.keys()) - touched:  # once: a hub has thousands of readers
             touched.add(dataset)
             name = graph.shown(dataset)
-            if name not in shown and graph.shows(name):  # of a table's thousand partitions one tells of all
+            if name not in shown and graph.shows(name):  # once for a table's thousand partitions
                 shown.add(name)
                 yield from of_dataset(name)
         yield from standing((*known.fed_by, *known.feeds))
