@@ -313,7 +313,7 @@ class Graph(Growth):
         return edges
 
     def count_column_edges_into(self, name: DatasetId) -> tuple[set[str], int]:
-        """The columns that edges end at, and how many edges `column_edges_into` would return; cheaper than calling it."""
+        """The columns that edges end at, and how many edges `column_edges_into` would return; cheaper than a call."""
         datasets, columns = self.column_edges.datasets.things, self.column_edges.columns.things
         shown = cache(lambda number: self.shown(datasets[number]))
         edges: set[tuple[int, DatasetId, int, int]] = set()

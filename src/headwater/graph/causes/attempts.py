@@ -1,4 +1,4 @@
-"""Runs of a job that failed, and that no later run of it made good; and whether another job writes in its place."""
+"""Failed runs of a job that no later run superseded; and whether another job writes in its place."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -9,11 +9,11 @@ from headwater.model.names import DatasetId, JobId
 
 
 def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outline]:
-    """Of runs of a job that have ended, given newest first, those that failed, for which no other was begun since.
+    """The failed runs among a job's ended runs (given newest first) that no later run superseded.
 
-    Several may run side by side, as those of a mapped task do: one that began before another failed is no new attempt
-    at what that one did, and neither is one that is a part of another run, before all these are done. To whoever is a
-    part of the same run as they are (`in_run`) these alone matter, whatever other runs did since.
+    Runs may be concurrent, as those of a mapped task: a run that began before another failed is no retry of it. Nor is
+    a run in another parent run, until all runs of the failed one's parent have ended. For a reader in the same parent
+    run (`in_run`) only runs of that parent count.
     """
     for run in ended:
         if run.has_failed and not _is_made_good(run, ended, in_run):
@@ -21,7 +21,7 @@ def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outl
 
 
 def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, until_us: int) -> int | None:
-    """When another job first completed a write of the dataset after one time and by another; None: none did."""
+    """When another job first completed a write of the dataset in that interval (open at its start); None: none did."""
     others = [other for other in history.writers(name) if other != job]
     runs = (run for other in others for run in history.runs_of(other) if name in run.writes)
     done = (run.ended_us for run in runs if run.state == "COMPLETED" and run.ended_us is not None)
@@ -29,7 +29,7 @@ def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, un
 
 
 def failed_beside(run: Outline, runs: Sequence[Outline]) -> Iterator[Outline]:
-    """Of the runs of its job, given newest first, those that failed beside it, as parts of the same run."""
+    """The runs of the same job and parent run that failed, given its runs newest first."""
     if run.parent_run is not None:
         ended = [each for each in runs if each.ended_us is not None and each.parent_run == run.parent_run]
         yield from (failed for failed in not_made_good(ended, run.parent_run) if failed != run)

@@ -4,12 +4,12 @@ from headwater.graph.causes.history import ColumnsOf, History
 
 
 def columns_above(history: History, wanted: ColumnsOf) -> ColumnsOf | None:
-    """These columns and those that feed them, also through views; None where nobody tells what does."""
+    """These columns and those that feed them, also through views; None where their sources are not reported."""
     return _fed_by(history, wanted, only_made=False)
 
 
 def columns_behind(history: History, wanted: ColumnsOf) -> ColumnsOf | None:
-    """These columns and, of datasets that no run wrote, those that feed them; None where nobody tells what does."""
+    """These columns and, for datasets that no run wrote, those that feed them; None where sources are not reported."""
     return _fed_by(history, wanted, only_made=True)
 
 

@@ -25,12 +25,12 @@ Kind = Literal[
 
 
 WAS_BEFORE: Final = 0.5
-"""Of the weight, where it was so already when the reader read before."""
+"""Factor on the weight if it was already so at the reader's previous read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule found. `weight` is how often such a thing is to blame, from 0 to 1, by itself."""
+    """What a rule found. `weight` is how often such a finding is the cause, from 0 to 1, on its own."""
 
     kind: Kind
     weight: float
@@ -44,18 +44,18 @@ class Finding:
     is_of_feed: bool = False
     """It lies between the visited run and the runs that feed it, rather than in the run itself."""
     columns: frozenset[tuple[str, str]] = frozenset()
-    """Of a change of a schema: each column, and whether it was added, removed or retyped."""
+    """For a schema change: each column, and whether it was added, removed or retyped."""
     was_before: bool = False
-    """It was so already when the reader read before, so it explains nothing that came since."""
+    """It was already so at the reader's previous read, so it explains nothing newer."""
 
     @property
     def node_id(self) -> str:
-        """Of the job or dataset."""
+        """The node id of the job or dataset."""
         return self.where.node_id
 
     @property
     def hops(self) -> int:
-        """How many datasets lie between it and the output."""
+        """How many datasets lie between the finding and the output."""
         return self.visit.hops + self.is_of_feed
 
     @property
@@ -68,5 +68,5 @@ Rule = Callable[[Visit, History], Iterator[Finding]]
 
 
 def shown_by(event: EventRef | None) -> tuple[EventRef, ...]:
-    """The evidence for what a single event shows; none where a run never spoke itself."""
+    """The evidence of a single event; empty for a run without events."""
     return () if event is None else (event,)

@@ -1,4 +1,4 @@
-"""What the walk to a root cause asks of whoever keeps the past."""
+"""What the walk to a root cause needs from the store of past runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,25 +13,25 @@ ColumnsOf = Mapping[DatasetId, frozenset[str]]
 
 
 class History(Protocol):
-    """Runs and what they told; datasets go by their shown names."""
+    """Runs and what they reported; datasets by their shown names."""
 
     def runs_of(self, job: JobId) -> Sequence[Outline]:
-        """The runs of a job that spoke themselves, newest first; of many the newest only."""
+        """The runs of a job that have events, newest first; only the newest if there are many."""
 
     def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[Outline]:
-        """The runs of a job that spoke themselves and ended after one time and by another, latest begun first.
+        """The runs of a job that ended in that interval (exclusive, inclusive) and have events, latest start first.
 
-        Either those that failed or those that went well; where very many ran then, the newest of these only.
+        Either the failed or the successful ones; only the newest if there are very many.
         """
 
     def begun_since(self, job: JobId, at_us: int) -> Iterator[Outline]:
-        """The runs of a job that spoke themselves and began then or later, the first of them first."""
+        """The runs of a job that began then or later and have events, earliest start first."""
 
     def record(self, run_id: str) -> Record:
-        """A run that `runs_of` told of, with its facets."""
+        """A run that `runs_of` returned, with its facets."""
 
     def record_then(self, run_id: str, until_us: int) -> Record:
-        """What a run had told by a time, and how it stood then; it had begun."""
+        """A run as reported by that time, with its state then; it had begun."""
 
     def writers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that write a dataset, by name."""
@@ -40,55 +40,55 @@ class History(Protocol):
         """The jobs that read a dataset, by name."""
 
     def givers(self, job: JobId) -> Sequence[JobId]:
-        """The jobs that a job takes data from without a dataset between, by name."""
+        """The jobs that hand data to a job without a dataset between, by name."""
 
     def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
-        """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
+        """The runs that are named as handing data to a run, by job; only those with events, newest first."""
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
-        """What a dataset is made from without a run, such as a view: who reads it reads these.
+        """The sources of a dataset that is made without a run, such as a view: whoever reads it reads these.
 
-        Also what jobs read that are declared to write it and that never ran, as a dashboard's query.
+        Includes the inputs of jobs that are declared to write it and never ran, such as a dashboard's query.
         """
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
-        """What a run says it made a dataset from; None where it says nothing: from all that it read."""
+        """The sources that a run reports for a dataset; None: it reports none, so all that it read counts."""
 
     def parts(self, run_id: str) -> Sequence[Outline]:
-        """The runs that are parts of a run, also through others, oldest first.
+        """The descendant runs of a run, oldest first.
 
-        Of each job the newest that spoke, and those that failed and were not made good.
+        Of each job the newest that has events, and those that failed and were not superseded.
         """
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
-        """The runs that a run is a part of, nearest first; those that told nothing themselves are left out."""
+        """The ancestor runs of a run, nearest first, without those that have no events."""
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
-        """For each run the versions of the dataset that it says it wrote; runs that say none may be left out."""
+        """For each run, the versions of the dataset that it reports as written; runs without any may be missing."""
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
-        """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
+        """The columns that these columns are made from, directly or indirectly; None where that is not reported."""
 
     def declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
-        """How a dataset's declared schema changed, as a registry tells it, oldest first."""
+        """The changes of a dataset's declared schema, as from a registry, oldest first."""
 
     def declared_done(self, name: DatasetId) -> Sequence[DoneToAll]:
-        """What was done to a dataset as a whole, as it was declared last without a run, in no order."""
+        """The dataset's lifecycle changes that were last declared without a run, in no order."""
 
     def has_only_changed_places(self, name: DatasetId, dropped_us: int) -> bool:
-        """Whether what was dropped then had only one of the dataset's names, and the dataset stood by another."""
+        """Whether the drop only removed one of the dataset's names, and it remained under another."""
 
     def retold(self, run_id: str) -> Sequence[Retold]:
-        """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
+        """The changes of its inputs' and outputs' columns that a run reported while it ran, in no order."""
 
     def failed_meanwhile(self, run_id: str) -> Sequence[FailedCheck]:
-        """The expectations that a run told to be missed while it went on, oldest first."""
+        """The failed expectations that a run reported while it ran, oldest first."""
 
     def is_stream(self, job: JobId) -> bool:
-        """Whether the job runs on and on."""
+        """Whether the job runs continuously."""
 
     def silence_us(self, job: JobId) -> int:
-        """How long a running stream may say nothing."""
+        """How long a running stream may be silent."""
 
     def asked_us(self) -> int:
-        """When it is asked what was the cause; that of the newest event of all, where a producer's clock is ahead."""
+        """The time of the question, or of the newest event if a producer's clock is ahead."""

@@ -1,4 +1,4 @@
-"""Whether a job's last run is older than it should be, by the job's own rhythm and by its reader's earlier reads."""
+"""Whether a job's last run is older than it should be, by the job's usual interval and the reader's earlier reads."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,34 +13,34 @@ from headwater.graph.causes.wholes import did_without
 from headwater.graph.causes.writers import read_at_us, read_through
 
 _LATE_AFTER: Final = 2.0
-"""Usual intervals: one run was left out."""
+"""In usual intervals: one run was skipped."""
 _FEWEST_TURNS: Final = 4
-"""From one read to the next, from which it can be told that there is something new each time."""
+"""Transitions from one read to the next, needed to tell that each usually brings new data."""
 _RARELY: Final = 8
-"""One such turn in so many may have brought nothing new."""
+"""At most one transition in this many may have brought nothing new."""
 _PAUSES: Final = 2
-"""So many pauses as long as this one are a habit, if there is one in `_HABIT` intervals."""
+"""This many pauses as long as this one are normal, if there is one per `_HABIT` intervals."""
 _HABIT: Final = 50
 _PAUSED_ONCE: Final = 0.3
-"""Of the weight, where the job had paused as long before."""
+"""Factor on the weight if the job had paused as long once before."""
 
 
 class Lateness(NamedTuple):
-    """How old the last run is, and how often one usually ends; `share`: of the weight, by what came before."""
+    """How old the last run is, and the usual interval; `share`: factor on the weight, by earlier pauses."""
 
     age_us: int
     usual_us: float
     is_read_again: bool
-    """The reader had read what that run wrote before already, and mostly reads something new."""
+    """The reader's previous read had already seen what that run wrote, and reads usually bring new data."""
     share: float
     was_before: bool
-    """Another job has written since, and the reader's run before had read of that."""
+    """Another job has written since, and the reader's previous run had read that."""
 
 
 def lateness(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Lateness | None:
-    """Of a job's last run, when the feed was read, or without one, when a newer run of it was awaited.
+    """How late a job's last run was when the feed was read, or, without a feed, when a newer run was expected.
 
-    None: it is not too old, the job often pauses so long, or another job writes in its place for a long time.
+    None: it is not late, the job often pauses so long, or another job has long written in its place.
     """
     at_us = feed.at_us if feed is not None else visit.awaited_us or 0
     done = [run for run in history.runs_of(last.job) if run.state == "COMPLETED"]
@@ -61,7 +61,7 @@ def lateness(visit: Visit, history: History, last: Outline, feed: Feed | None) -
 
 
 def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> float:
-    """Nothing where the job pauses so long now and then, as at night or at weekends."""
+    """0 if the job pauses so long regularly, as at night or at weekends."""
     as_long = sum(interval >= age_us for interval in intervals)
     if as_long >= _PAUSES and as_long * _HABIT >= len(intervals):
         return 0
@@ -69,15 +69,15 @@ def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> flo
 
 
 def _were_so(visit: Visit, history: History, replaced: int, late_us: float) -> list[bool]:
-    """For each earlier run whether another job had written in its place by then, and it was late, too; newest first."""
+    """For each earlier run, newest first: whether another job had already written in its place, and it was late."""
     reads = (read_at_us(history, each.outline) for each in visit.earlier)
     return [at_us >= max(replaced, late_us) for at_us in reads]
 
 
 def _is_read_again(visit: Visit, history: History, last: Outline, feed: Feed) -> bool:
-    """Whether the run before had read the same, and those before it nearly always something new.
+    """Whether the previous read had seen the same run's output, while earlier reads nearly always saw something new.
 
-    A run that is under way is late, not missing; and what it was to be a part of may have done without it.
+    A run in progress is late, not missing; and the parent run may have completed without it.
     """
     if history.is_stream(visit.run.job) or did_without(history, last, feed.at_us):
         return False

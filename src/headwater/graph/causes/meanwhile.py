@@ -1,7 +1,7 @@
-"""What else wrote between two reads: the runs of a job that ended after the reader's run before had read.
+"""What else wrote between two reads: the runs of a job that ended after the reader's previous run had read.
 
-What was read is new since then, all of it: a table that is added to has the rows of each of these runs, and what went
-wrong in one of them may be in the data though the runs after it went well.
+All they wrote is new to the reader: an appended table has the rows of each of these runs, and what went wrong in one of
+them may be in the data although later runs succeeded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,24 +15,24 @@ from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
 
 MOST: Final = 24
-"""Runs of a job between two reads that are looked at, the newest, of those that failed and of those that went well: so
-many an hourly job has in a day."""
+"""Runs of a job between two reads that are looked at, the newest, failed and successful ones counted apart: an hourly
+job has as many in a day."""
 _TRIED_AGAIN_WITHIN: Final = 0.5
-"""Usual intervals: a run that began so soon after one that failed did what that was to do."""
+"""In usual intervals: a run that began so soon after a failed one is a retry."""
 
 
 _WRITTEN_ANEW: Final = 0.5
 
 
 class Meanwhile(NamedTuple):
-    """The runs that are looked at, those that failed first; `is_cut`: there were more."""
+    """The runs to look at, failed ones first; `is_cut`: there were more."""
 
     runs: tuple[Outline, ...]
     is_cut: bool
 
 
 def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window, known: Iterable[str]) -> Meanwhile:
-    """The runs of the job that wrote the dataset then, or were to, beside those that are known already."""
+    """The runs of the job that wrote the dataset in that window, or failed to, without those known already."""
     if history.is_stream(job):
         return Meanwhile((), is_cut=False)
     seen = {*known}
@@ -54,9 +54,9 @@ def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iter
 
 
 def _not_tried_again(history: History, failed: Sequence[Outline]) -> Iterator[Outline]:
-    """Those for which no other run of the job was begun; one that came when its turn was is no such.
+    """The failed runs without a retry; the next scheduled run is no retry.
 
-    Neither is one that tells another nominal time. Of a job without a rhythm the next run is taken for such a one.
+    Nor is a run with another nominal time. If the job has no regular interval, the next run counts as a retry.
     """
     if not failed:
         return
@@ -76,15 +76,15 @@ def _was_tried_again(history: History, failed: Outline, usual: float | None) -> 
 
 
 def _are_for_other_times(history: History, one: Outline, other: Outline) -> bool:
-    """Whether a scheduler began the two for different times, as far as both tell."""
+    """Whether a scheduler started the two for different nominal times; False if either reports none."""
     times = {history.record(run.run_id).nominal_us for run in (one, other)}
     return None not in times and len(times) > 1
 
 
 def share_left(visit: Visit, history: History) -> float:
-    """Of the weight of what the run did to its data, where it was looked at for what it wrote between two reads.
+    """Factor on the weight of findings in a run that is visited because it wrote between two reads.
 
-    Half, where the run that wrote last before the read says that it wrote the dataset anew, be it a part of it.
+    Half if the last run that wrote before the read reports that it overwrote the dataset.
     """
     link = visit.path[-1] if visit.path else None
     if link is None or link.by != "meanwhile" or isinstance(link.source, JobId):

@@ -1,9 +1,9 @@
-"""Findings in order: what is likeliest to blame first, causes before their consequences.
+"""Ranks findings: likeliest cause first, causes before their consequences.
 
-What also went wrong further up, and before, explains what went wrong here: such a consequence counts half. So does a
-change of a column that a run read, where the same happened to one of that name that it wrote. What people change
-themselves is never one. Equals are ordered by time, then by how far up they lie, then what a run read before what it
-wrote, then by kind and name, so the order is the same whatever came when.
+A finding is a consequence if something further up went wrong earlier, and counts half. So does a change of a column
+that a run read, if the same happened to a column of that name that it wrote. Changes that people make are never
+consequences. Ties are broken by time, then distance from the output, then reads before writes, then kind and name, so
+that the order does not depend on the order of arrival.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -36,10 +36,10 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 _EXPLAINS: Final = 0.35
-"""From this weight on a finding explains what comes after it."""
+"""From this weight on, a finding explains later ones."""
 _CONSEQUENCE: Final = 0.5
 _OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change", "lifecycle-change"})
-"""What people do, and no data brings about."""
+"""Changes that people make, which no data causes."""
 
 
 class Cause(NamedTuple):
@@ -51,16 +51,16 @@ class Cause(NamedTuple):
 
 
 class Causes(NamedTuple):
-    """What was found, likeliest first, and all that was looked at."""
+    """The findings, likeliest cause first, and the trail that was searched."""
 
     ranked: tuple[Cause, ...]
     trail: Trail
 
 
 def causes(history: History, start: Start, max_hops: int) -> Generator[None, None, Causes]:
-    """What changed or went wrong in the runs that a walk begins with, and in everything that fed them.
+    """What changed or went wrong in the runs that a walk starts with, and in everything that fed them.
 
-    Between steps others have their turn.
+    Yields between steps, so that other work can run.
     """
     looked_at = yield from trail(history, start, max_hops)
     found: list[Finding] = []
@@ -99,7 +99,7 @@ def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> b
 
 
 def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
-    """By run: every run that was looked at and that fed it, however far up."""
+    """For each run, every visited run that fed it, directly or not."""
     feeds = {visit.run.run_id: [writer.run.run_id for _, writer, _ in visit.fed_by] for visit in looked_at.visits}
     above: dict[str, set[str]] = {}
     for run_id in feeds:
@@ -115,7 +115,7 @@ def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
 
 
 def _told_once(found: Iterable[Finding]) -> list[Finding]:
-    """Without what a reader tells of a dataset whose writer tells the same of it: the writer was there first."""
+    """Drop a reader's finding about a dataset if its writer has the same finding: the writer came first."""
     kept: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         key = (finding.kind, finding.node_id, finding.words)

@@ -1,4 +1,4 @@
-"""Facets as the walk to a root cause reads them: most come again, byte for byte, with every run of a job."""
+"""Parsed facets, cached by content: most repeat, byte for byte, with every run of a job."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -13,13 +13,13 @@ ViewT = TypeVar("ViewT", bound=View)
 
 
 class Columns(dict[str, str | None]):
-    """The type of each column in lower case, by name, None where none is told; nested ones with dots."""
+    """The type of each column in lower case, by name, None where none is reported; nested ones by dotted path."""
 
     __slots__ = ("__weakref__",)
 
 
 class Readings:
-    """What facets say; what equal ones say is one object for as long as anybody holds it."""
+    """Parses facets; equal facets share one weakly referenced object."""
 
     def __init__(self) -> None:
         self._views: WeakValueDictionary[tuple[type[View], bytes], View] = WeakValueDictionary()
@@ -37,7 +37,7 @@ class Readings:
         return view
 
     def columns(self, facets: Facets) -> Columns | None:
-        """What the schema facet lists, or None where there is none that can be read."""
+        """The columns of the schema facet, or None if there is none that can be parsed."""
         digest = _digest(SchemaFacet, facets)
         columns = None if digest is None else self._columns.get(digest)
         if columns is None:
@@ -51,7 +51,7 @@ class Readings:
 
 
 def _digest(kind: type[View], facets: Facets) -> bytes | None:
-    """Of the facet's text, where it has one."""
+    """The digest of the facet's text, if it is kept as text."""
     text = facets.texts.get(kind.key) if isinstance(facets, FacetTexts) else None
     return None if text is None else text.digest
 

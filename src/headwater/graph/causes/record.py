@@ -1,4 +1,4 @@
-"""What one run told of itself and of its datasets, folded from its events: the last to say a thing holds."""
+"""What one run reported of itself and of its datasets, folded from its events; the last report counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ _OF_RUN: Final = (
     ErrorMessageFacet,
     SparkExceptionFacet,
 )
-"""What rules ask of a run or its job."""
+"""Facets of a run or its job that the rules need."""
 _COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
 _OF_DATASET: Final = (SchemaFacet, VersionFacet, LifecycleStateChangeFacet, *_COUNTS)
 _OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, *_COUNTS)
@@ -62,15 +62,15 @@ class Outline(NamedTuple):
     started_us: int
     ended_us: int | None
     last_us: int
-    """The last event that told of it."""
+    """The time of its last event."""
     reads: frozenset[DatasetId]
     writes: frozenset[DatasetId]
     parent_run: str | None
-    """The id of the run that it is a part of, which may tell nothing itself."""
+    """The id of its parent run, which may have no events."""
 
     @property
     def has_failed(self) -> bool:
-        """Whether it ended without having done what it was to do."""
+        """Whether it ended without success."""
         return self.state in ("FAILED", "ABORTED")
 
 
@@ -82,18 +82,18 @@ class EventRef(NamedTuple):
 
 
 class SchemaNews(NamedTuple):
-    """A schema that was declared, and differs from the one before."""
+    """A declared schema that differs from the one before."""
 
     at_us: int
     """Microseconds since 1970, UTC."""
     changes: tuple[ColumnChange, ...]
     version: str | None
-    """What to call it, such as `version 2 of orders-value`."""
+    """A label for it, such as `version 2 of orders-value`."""
     event: EventRef
 
 
 class DoneToAll(NamedTuple):
-    """What was done to a dataset as a whole, as it was declared."""
+    """A declared lifecycle change of a dataset, such as a truncation."""
 
     state: LifecycleState
     at_us: int
@@ -102,7 +102,7 @@ class DoneToAll(NamedTuple):
 
 
 class Retold(NamedTuple):
-    """A run told of other columns of a dataset than it had told before: a stream may at any time."""
+    """A change of a dataset's columns that a run reported while it ran, as a stream may at any time."""
 
     direction: Direction
     dataset: DatasetId
@@ -113,28 +113,28 @@ class Retold(NamedTuple):
 
 
 class Said(NamedTuple, Generic[ViewT]):
-    """A facet as it is read, and which event said it."""
+    """A parsed facet, and the event it came with."""
 
     view: ViewT
     event: EventRef
 
 
 class Check(NamedTuple):
-    """An expectation on a dataset, and which event told how it went."""
+    """An expectation on a dataset, and the event that reported its result."""
 
     assertion: Assertion
     event: EventRef
 
 
 class Tested(NamedTuple):
-    """A test that a run carried out, and which event told how it went."""
+    """A test that a run carried out, and the event that reported its result."""
 
     test: ExecutedTest
     event: EventRef
 
 
 class FailedCheck(NamedTuple):
-    """An expectation that was missed while a run went on, whatever it told later."""
+    """An expectation that failed while a run was in progress, whatever the run reported later."""
 
     direction: Direction
     dataset: DatasetId
@@ -144,69 +144,69 @@ class FailedCheck(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An event of the run, and where the log has it."""
+    """An event of the run, and its place in the log."""
 
     event: RunEvent
     ref: EventRef
 
 
 class End(NamedTuple):
-    """What the run told of one dataset that it read or wrote."""
+    """What the run reported of one dataset that it read or wrote."""
 
     versions: frozenset[str]
     """The versions that were read or written, as text; an Iceberg snapshot is one."""
     versions_at_first: frozenset[str]
-    """The versions that were told first: at its end Spark's agent tells of inputs what they are by then."""
+    """The versions reported first: at its end, Spark's agent reports inputs' versions as of then."""
     rows: tuple[int, EventRef] | None
-    """How many rows were read or written, and which event told."""
+    """How many rows were read or written, and the event that reported it."""
     columns: tuple[Columns, EventRef] | None
-    """The type of each column, and which event told."""
+    """The type of each column, and the event that reported it."""
     columns_at_first: tuple[Columns, EventRef] | None
-    """The type of each column as it was told first, and which event told."""
+    """The columns reported first."""
     checks: tuple[Check, ...]
-    """What was asserted of the dataset, on itself or on this read of it: of each expectation what was told last."""
+    """Assertions about the dataset, general or on this read of it: the last result of each expectation."""
     done_to_all: tuple[LifecycleState, EventRef] | None = None
-    """What was done to the dataset as a whole, and which event told."""
+    """The dataset's lifecycle change, and the event that reported it."""
 
 
 SILENT: Final = End(frozenset(), frozenset(), None, None, None, ())
-"""Nothing was told."""
+"""Nothing was reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A run with all that it told."""
+    """A run with everything it reported."""
 
     outline: Outline
     said: Mapping[type[View], Said[View]]
-    """Of the run and its job, as far as rules ask."""
+    """Facets of the run and its job, as far as rules need them."""
     ends: Mapping[tuple[Direction, DatasetId], End]
     last: EventRef | None
-    """The event that told how it ended, or the last one."""
+    """The event that reported its end, or its last one."""
     first: EventRef | None = None
-    """The event that told of it first."""
+    """Its first event."""
     tests: tuple[Tested, ...] = ()
-    """Its tests, of each what it told last, by name."""
+    """The last result of each of its tests, by name."""
     nominal_us: int | None = None
-    """The time that it is for, as a scheduler tells it, in microseconds since 1970: not when it ran."""
+    """The nominal time set by a scheduler, in microseconds since 1970: not when it ran."""
 
     def view(self, kind: type[ViewT]) -> Said[ViewT] | None:
-        """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
+        """A run or job facet and its event; None where it is absent or cannot be parsed."""
         return cast("Said[ViewT] | None", self.said.get(kind))
 
     def named(self, direction: Direction) -> frozenset[DatasetId]:
-        """The datasets that the run told to read or write."""
+        """The datasets that the run reported to read or write."""
         return frozenset(name for way, name in self.ends if way == direction)
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
-        """The datasets that the run read or wrote, by name, and what it told of each."""
+        """The datasets that the run read or wrote, by name, with what it reported of each."""
         yield from sorted((name, end) for (way, name), end in self.ends.items() if way == direction)
 
 
 def record_of(
     outline: Outline, told: Iterable[Told], shown: Callable[[DatasetId], DatasetId], readings: Readings
 ) -> Record:
-    """Fold the run's events, in any order and with repetitions; names in quarantine are left out."""
+    """Fold the run's events, in any order and with repetitions; quarantined names are left out."""
     known = {name: name for name in (*outline.reads, *outline.writes)}
     of_run, of_job, ends = _Heard(), _Heard(), dict[tuple[Direction, DatasetId], _HeardOfEnd]()
     in_order = sorted(told, key=lambda each: each.event.stamp)
@@ -248,7 +248,7 @@ def _tests(in_order: Iterable[Told], readings: Readings) -> Iterator[Tested]:
 
 
 class _LastOfEach(Generic[ViewT, ItemT]):
-    """What was told last of each item of a facet: a run may tell of some now and of others later, or take all back."""
+    """The last report of each item of a facet: a run may report only some items at a time, or delete the facet."""
 
     def __init__(
         self, kind: type[ViewT], items: Callable[[ViewT], Sequence[ItemT]], key: Callable[[ItemT], object]
@@ -259,14 +259,14 @@ class _LastOfEach(Generic[ViewT, ItemT]):
         self._told: list[tuple[Facets, EventRef]] = []
 
     def hear(self, facets: Facets, ref: EventRef) -> None:
-        """Events come in the order of their stamps."""
+        """Take in an event's facets; events must come in stamp order."""
         if self._kind.key in facets:
             self._told.append((facets, ref))
 
     def read(self, readings: Readings) -> Iterator[tuple[ItemT, EventRef]]:
-        """The items, in an order that is always the same, each with the event that told it."""
+        """The items in a fixed order, each with the event that reported it."""
         heard: dict[object, list[tuple[ItemT, EventRef]]] = {}
-        views = [readings.view(self._kind, facets) for facets, _ in self._told]  # held, so equal ones are read once
+        views = [readings.view(self._kind, facets) for facets, _ in self._told]  # held, so equal ones are parsed once
         for (facets, ref), told in zip(self._told, views, strict=True):
             if standing(facets, self._kind.key) is None:
                 heard.clear()
@@ -279,20 +279,20 @@ class _LastOfEach(Generic[ViewT, ItemT]):
 
 
 class _Heard(dict[str, tuple[Facets, EventRef]]):
-    """Among which facets each was said last, by its name; they are read when all was heard."""
+    """By facet name, the last facets that had it; parsed only at the end."""
 
     def hear(self, kinds: Iterable[type[View]], facets: Facets, ref: EventRef) -> None:
-        """Events come in the order of their stamps, so the last one holds."""
+        """Take in an event's facets; events must come in stamp order, so that the last one counts."""
         self.update((kind.key, (facets, ref)) for kind in kinds if kind.key in facets)
 
     def read(self, kind: type[ViewT], readings: Readings) -> Said[ViewT] | None:
-        """What was said, or None where it cannot be read."""
+        """The parsed facet, or None where it is absent or cannot be parsed."""
         facets, ref = self.get(kind.key, _UNHEARD)
         view = readings.view(kind, facets)
         return None if view is None else Said(view, ref)
 
     def read_all(self, kinds: Iterable[type[View]], readings: Readings) -> dict[type[View], Said[View]]:
-        """What was said of these, as far as it can be read."""
+        """Those of these facets that can be parsed."""
         read = ((kind, self.read(kind, readings)) for kind in kinds)
         return {kind: said for kind, said in read if said is not None}
 
@@ -301,14 +301,14 @@ _UNHEARD: Final = (NO_FACETS, EventRef(0, b""))
 
 
 class _HeardOfEnd:
-    """What was said of a dataset that the run read or wrote."""
+    """What was reported of a dataset that the run read or wrote."""
 
     def __init__(self) -> None:
         self._facets, self._own, self._first = _Heard(), _Heard(), _Heard()
         self._checks, self._own_checks = _checks(), _checks()
 
     def hear(self, dataset: DatasetRef, ref: EventRef) -> None:
-        """Take in what an event said of the dataset."""
+        """Take in what an event reports of the dataset."""
         self._facets.hear(_OF_DATASET, dataset.facets, ref)
         self._own.hear(_OF_ACCESS, dataset.direction_facets, ref)
         self._checks.hear(dataset.facets, ref)
@@ -317,7 +317,7 @@ class _HeardOfEnd:
             self._first.setdefault(key, said)
 
     def end(self, readings: Readings) -> End:
-        """All of it, read."""
+        """The result, parsed."""
         scan = self._own.read(IcebergScanReportFacet, readings)
         commit = self._own.read(IcebergCommitReportFacet, readings)
         done = self._facets.read(LifecycleStateChangeFacet, readings)

@@ -8,13 +8,13 @@ from typing import Final
 from headwater.graph.causes.record import Outline
 
 _FEWEST_INTERVALS: Final = 3
-"""Between runs, from which a job's rhythm can be told."""
+"""Intervals between runs that are needed to tell a job's rhythm."""
 
 
 def ends_us(runs: Iterable[Outline]) -> list[int]:
-    """When these runs ended, in no order, in microseconds since 1970; of those that did not end nothing counts.
+    """When these runs ended, in no order, in microseconds since 1970; runs without an end are skipped.
 
-    What ran side by side as parts of one run, as those of a mapped task do, ended once: when the last of them did.
+    Overlapping runs with the same parent, as those of a mapped task, count as one that ended when the last of them did.
     """
     ends: list[int] = []
     last_part: dict[str | None, int] = {}

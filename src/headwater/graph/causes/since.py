@@ -1,4 +1,4 @@
-"""Since which run of a job something is as it is now, by what the runs before told."""
+"""Since which run of a job something has been as it is now, by what earlier runs reported."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -9,14 +9,14 @@ ToldT = TypeVar("ToldT")
 
 
 class Turn(NamedTuple, Generic[ToldT]):
-    """A run that told something else than the one before it, and what each told; since then all told the same."""
+    """The run that reported something else than the run before it, and both values; all runs since agree with it."""
 
     run: Record
     told: ToldT
     before: Record
     told_before: ToldT
     former: Sequence[ToldT]
-    """What the runs before the turn told, newest first."""
+    """What the runs before the change reported, newest first."""
 
 
 def last_turn(
@@ -25,10 +25,10 @@ def last_turn(
     are_same: Callable[[ToldT, ToldT], bool],
     are_alike: Callable[[ToldT, ToldT], bool],
 ) -> Turn[ToldT] | None:
-    """The newest of these runs, given newest first, that told something else than the one before it.
+    """The newest of these runs, given newest first, whose value differs from the run before it.
 
-    None: all told the same, as far back as they told it in the same words; or what is told now for some runs was told
-    before the turn too, so it only came back.
+    None: no run's value differs, or the current value, after some runs, was also reported before the change: it only
+    came back.
     """
     place = next((place for place, (_, told) in enumerate(earlier) if not are_same(now[1], told)), None)
     if place is None or are_alike(now[1], earlier[place][1]):

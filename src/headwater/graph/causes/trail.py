@@ -1,4 +1,4 @@
-"""From a run upwards: for each dataset it read, the run that wrote just that (`headwater.graph.causes.writers`)."""
+"""From a run upwards: for each dataset it read, the run that wrote exactly that (`headwater.graph.causes.writers`)."""
 
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -16,46 +16,46 @@ from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_thro
 from headwater.model.names import DatasetId, JobId
 
 MAX_RUNS: Final = 200
-"""Runs that one walk looks at."""
+"""The most runs that one walk visits."""
 
 
 class Start(NamedTuple):
-    """Where a walk begins: the runs that made what is wrong."""
+    """Where a walk begins: the runs that produced what is wrong."""
 
     runs: Sequence[Outline]
     outputs: frozenset[DatasetId] | None
-    """Of what they wrote, what is wrong; None: all."""
+    """The wrong ones of their outputs; None: all."""
     columns: ColumnsOf | None
-    """The columns of these that are wrong; None: all."""
+    """The wrong columns of these; None: all."""
     is_awaited: bool
     """Whether a newer run may be missing: nobody asked about these very runs."""
 
 
 class _Next(NamedTuple):
-    """A run to be looked at, how it was come to, the columns that matter of what it wrote, and what would be news."""
+    """A run to visit, how it was reached, which columns of its outputs matter, and the window of relevant changes."""
 
     run: Outline
     path: tuple[Link, ...]
     outputs: frozenset[DatasetId] | None
-    """Of what it wrote, what matters; None: all."""
+    """The outputs that matter; None: all."""
     wanted: ColumnsOf | None
     news: Window
     was_read: bool = False
-    """Whether somebody on the way had run before, so that something can be no news."""
+    """Whether a reader on the way had run before, so that some changes are old news."""
     awaited_us: int | None = None
-    """By when a newer run should have been."""
+    """By when a newer run was expected."""
     turn: int = 0
-    """Which of the runs that wrote a dataset between two reads it is, or lies above; 0: none."""
+    """Which of the runs that wrote a dataset between two reads it is, or is upstream of; 0: none."""
     was_before: bool = False
-    """It failed, and the run that reads from it had got on without it before already."""
+    """It failed, and its reader had already managed without it before."""
 
     @property
     def is_of_missing(self) -> bool:
-        """Whether it was to have a part that is missing."""
+        """Whether the missing run should have been a part of it."""
         return bool(self.path) and self.path[-1].by == "whole"
 
     def also_for(self, other: "_Next") -> "_Next":
-        """This run to be looked at also for those outputs, or columns of them, for which another way leads here."""
+        """This run, to be visited also for the outputs or columns for which another path leads here."""
         known, was_before = self.wanted, self.was_before and other.was_before
         outputs = None if self.outputs is None or other.outputs is None else self.outputs | other.outputs
         if outputs is None or known is None or other.wanted is None:
@@ -65,16 +65,16 @@ class _Next(NamedTuple):
 
 
 class Trail(NamedTuple):
-    """The runs that were looked at, nearest first; `is_cut`: there were more of them, or they went further up."""
+    """The visited runs, nearest first; `is_cut`: there were more, or further up."""
 
     visits: tuple[Visit, ...]
     is_cut: bool
 
 
 def trail(history: History, start: Start, max_hops: int) -> Generator[None, None, Trail]:
-    """Everything that fed these outputs of the runs, by the shortest way.
+    """Everything that fed these outputs of the runs, by the shortest path.
 
-    Each run stands there once. A step is a run that was looked at, be it anew as more of what it wrote matters.
+    Each run is listed once. Yields after each visit, including a repeated visit because more of a run's output matters.
     """
     walk = _Walk(history, start, max_hops)
     while (here := walk.next()) is not None:
@@ -87,10 +87,11 @@ def trail(history: History, start: Start, max_hops: int) -> Generator[None, None
 
 
 class _Walk:
-    """What was looked at by now, and what is to be looked at.
+    """The state of a walk: what was visited, and the queue.
 
-    First what was there when it was read; what was written meanwhile comes after that, of each dataset the first run
-    with what lies above it, then of each the second: so none of them keeps others from their turn.
+    What had been written when it was read comes first. Runs that wrote between two reads come after that, round robin:
+    for each dataset the first such run with what lies upstream of it, then for each the second. So none starves the
+    others.
     """
 
     def __init__(self, history: History, start: Start, max_hops: int) -> None:
@@ -104,20 +105,20 @@ class _Walk:
         self.is_cut = False
 
     def next(self) -> "_Next | None":
-        """The run whose turn it is; None: all were looked at."""
+        """The next run to visit; None: all were visited."""
         while not self._queue and self._later:
             *_, later = heappop(self._later)
             self._await(later)
         return self._nexts[self._queue.popleft()] if self._queue else None
 
     def look_at(self, here: "_Next") -> None:
-        """Visit the run, and note what fed it."""
+        """Visit the run, and queue what fed it."""
         visit = self.visits[here.run.run_id] = _visit(self._history, here)
         jobs = {here.run.job, *(self.visits[link.reader].run.job for link in here.path)}
         turns: Counter[DatasetId | JobId] = Counter()
         for source, writer, at_us in visit.fed_by:
             if writer.run.job in jobs:
-                continue  # a job's own earlier runs are what it is compared with, not what lies above it
+                continue  # a job's own earlier runs are its baseline, not upstream of it
             turns[source] += writer.by == "meanwhile"
             turn = here.turn + (turns[source] if writer.by == "meanwhile" else 0)
             above = _above(visit, here, source, writer, at_us)._replace(turn=turn)
@@ -127,7 +128,7 @@ class _Walk:
                 heappush(self._later, (turn, next(self._places), above))
 
     def _await(self, above: "_Next") -> None:
-        """Have a run looked at in its turn, or anew if it was to be looked at for less."""
+        """Queue a run, or queue it again if more of its output matters now."""
         run_id = above.run.run_id
         known = self._nexts.get(run_id)
         if known is None:
@@ -143,8 +144,8 @@ class _Walk:
 
 
 def _above(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
-    """The run that wrote what was read, to be looked at for that."""
-    is_awaited = writer.by == "whole"  # it ran since, perhaps
+    """The run that wrote what was read, to be visited for that."""
+    is_awaited = writer.by == "whole"  # it may have run since
     return _Next(
         writer.run,
         (*here.path, Link(here.run.run_id, source, writer.run.run_id, writer.by)),
@@ -172,7 +173,7 @@ def _visit(history: History, here: _Next) -> Visit:
     run, path, outputs, wanted, news, was_read, awaited_us, _, was_before = here
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
-        record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
+        record = history.record_then(run.run_id, news.until_us)  # later reports are of data not read yet
     columns = None if wanted is None else columns_above(history, wanted)
     known = news if was_read else None
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
@@ -185,16 +186,16 @@ def _visit(history: History, here: _Next) -> Visit:
     feeds = tuple(_feeds(history, record, names, None if wanted is None else columns, read))
     handed = () if parts is not None else tuple(_handed(history, read))
     beside = (*handed, *_made_of(history, here), *_unbegun(history, here, feeds))
-    # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
+    # If the columns' sources are unknown, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
     return Visit(record, path, feeds, earlier, mattering, news, parts, beside, awaited_us, was_before)
 
 
 def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:
-    """The runs of its job that a run is compared with, newest first.
+    """The baseline of a run: earlier runs of its job, newest first.
 
-    Of a stream also those that did not end well, or were not heard of any more: it works until something stops it. None
-    where it ran already when its reader had read before: it is no news how it began.
+    For a stream also runs that did not end well or fell silent: it works until something stops it. Empty for a stream
+    that was already running when its reader last read: how it began is old news.
     """
     is_stream = history.is_stream(run.job)
     if is_stream and news is not None and run.started_us <= news.after_us:
@@ -209,8 +210,8 @@ def _is_over(stream: Outline, run: Outline) -> bool:
 
 
 def _parts(history: History, run: Outline, outputs: AbstractSet[DatasetId]) -> Parts | None:
-    """What matters of what a run read and wrote; None: it does not say what it made these outputs from."""
-    written = run.writes & outputs  # a run that failed may not have come to write any
+    """What matters of what a run read and wrote; None: it does not report what it made these outputs from."""
+    written = run.writes & outputs  # a failed run may not have written any
     told = [history.made_by(run.run_id, name) for name in written]
     if not told or None in told:
         return None
@@ -223,7 +224,7 @@ def _feeds(
     is_stream = history.is_stream(record.outline.job)
     for name in sorted(names):
         if columns is not None and name not in columns:
-            continue  # no column of it feeds what is wrong
+            continue  # none of its columns feeds what is wrong
         end = record.ends.get(("input", name), SILENT)
         versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
@@ -232,7 +233,7 @@ def _feeds(
 
 
 def _handed(history: History, read: Read) -> Iterator[Handed]:
-    """The jobs that handed data to a run: a run that gave it tells no version, so by the clock where none is named."""
+    """The jobs that handed data to a run: such data has no version, so by time unless a run is named."""
     run = read.reader
     named = history.named_givers(run.run_id)
     for job in history.givers(run.job):
@@ -244,7 +245,7 @@ def _handed(history: History, read: Read) -> Iterator[Handed]:
 
 
 def _made_of(history: History, here: _Next) -> Iterator[Handed]:
-    """The parts of a run of which all matters; of one that failed before what is missing began, those that failed."""
+    """The child runs, if all outputs matter; of a failed parent of a missing run, only the failed ones."""
     if here.outputs is not None:
         return
     for part in history.parts(here.run.run_id):
@@ -253,7 +254,7 @@ def _made_of(history: History, here: _Next) -> Iterator[Handed]:
 
 
 def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[Handed]:
-    """The jobs that were to write what was read, or the output itself, as a part of a run that failed before."""
+    """The jobs that should have written what was read, or the output itself, as part of a run that failed before."""
     awaited = {job: feed.at_us for feed in feeds for job in feed.jobs if job != here.run.job}
     if here.awaited_us is not None:
         awaited[here.run.job] = here.awaited_us

@@ -1,4 +1,4 @@
-"""A run that was looked at on the way up: how it was come to, what fed it, and what it is compared with."""
+"""A run that was visited on the way up: how it was reached, what fed it, and its baseline."""
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -12,12 +12,13 @@ from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
 By = Literal["version", "named", "time", "meanwhile", "stream", "attempt", "part", "whole"]
-"""The version on both sides; named by who tells that data was handed over; the latest that had ended; one that ended
-since the reader's run before had read; running then; failed, and not made good; a part of the run; what the missing run
-of a job was to be a part of, which failed before."""
+"""By which evidence a run wrote what was read. `version`: both sides report it; `named`: named in a report of the
+handover; `time`: the latest that had ended; `meanwhile`: ended since the reader's previous run had read; `stream`: was
+running then; `attempt`: failed, and was not superseded; `part`: a child run; `whole`: the failed parent of a missing
+run."""
 
 BASELINE: Final = 10
-"""Earlier runs of a job that a run is compared with."""
+"""How many earlier runs of a job a run is compared with."""
 
 
 class Writer(NamedTuple):
@@ -26,11 +27,11 @@ class Writer(NamedTuple):
     run: Outline
     by: By
     was_before: bool = False
-    """Of one that failed: another job has written since, and the reader's run before had read of that."""
+    """Of a failed one: another job has written since, and the reader's previous run had read that."""
 
 
 class Feed(NamedTuple):
-    """A dataset that a run read, the versions it told, and who wrote it; no jobs: nobody is known to write it."""
+    """A dataset that a run read, the versions it reported, and who wrote it; no jobs: no writer is known."""
 
     dataset: DatasetId
     versions: frozenset[str]
@@ -39,26 +40,26 @@ class Feed(NamedTuple):
     at_us: int
     """When it was read."""
     is_made: bool = False
-    """Whether it is made from others without a job."""
+    """Whether it is made from other datasets without a job."""
     is_cut: bool = False
-    """Whether more runs wrote it since the reader's run before had read than are looked at."""
+    """Whether more runs wrote it since the reader's previous read than are looked at."""
 
 
 class Handed(NamedTuple):
-    """A job that a run took data from without a dataset between, and the runs of it that gave it, or should have.
+    """A job that handed data to a run without a dataset between, and the runs of it that did, or should have.
 
-    Or a job that has a part in what the run did, with its part of the run; or one whose run is missing, with the run
-    that it was to be a part of.
+    Also used for the job of a child run, with that run; and for a job whose run is missing, with the parent run that
+    should have contained it.
     """
 
     job: JobId
     writers: tuple[Writer, ...]
     at_us: int
-    """When it was taken, had been done, or was awaited."""
+    """When the data was taken, the child run was done, or the missing run was expected."""
 
 
 class Link(NamedTuple):
-    """One step up: this run read the dataset, that run wrote it; a job as source handed the data over itself."""
+    """One step up: `reader` read the dataset, `writer` wrote it; a job as source handed the data over itself."""
 
     reader: str
     source: DatasetId | JobId
@@ -67,45 +68,45 @@ class Link(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What a run wrote that matters, and what it says it read for just that."""
+    """The outputs of a run that matter, and the inputs that it reports for exactly those."""
 
     written: AbstractSet[DatasetId]
     read: AbstractSet[DatasetId]
 
 
 class Window(NamedTuple):
-    """From after one time up to another, in microseconds since 1970."""
+    """A time interval (exclusive, inclusive), in microseconds since 1970."""
 
     after_us: int
-    """The job had run then already, or who read from it had."""
+    """The job, or who read from it, had already run by then."""
     until_us: int
-    """Whoever read from it had read by then."""
+    """Its reader had read by then."""
 
     def has(self, time_us: int) -> bool:
-        """Whether the time lies in it."""
+        """Whether the time lies in the interval."""
         return self.after_us < time_us <= self.until_us
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A run that was looked at, how it was come to, and what it is compared with."""
+    """A visited run, how it was reached, and what it is compared with."""
 
     record: Record
     path: tuple[Link, ...]
     feeds: tuple[Feed, ...]
     earlier: tuple[Record, ...]
-    """Runs of the same job before it that had completed, of a stream those that had ended; newest first."""
+    """The baseline: earlier runs of the same job that completed, or for a stream that ended; newest first."""
     columns: ColumnsOf | None
     """The columns that matter, by dataset; None: all do."""
     news: Window
     """When something must have changed to be news for the output."""
     parts: Parts | None = None
-    """Of what the run read and wrote, what matters; None: all does."""
+    """The inputs and outputs that matter; None: all do."""
     handed: tuple[Handed, ...] = ()
     awaited_us: int | None = None
-    """By when a newer run of its job should have been; None: it is no matter whether there was one."""
+    """By when a newer run of its job was expected; None: it does not matter whether there was one."""
     was_before: bool = False
-    """It failed, and those who read from it had got on without it before already."""
+    """It failed, and its readers had already managed without it before."""
 
     @property
     def run(self) -> Outline:
@@ -118,12 +119,12 @@ class Visit:
         return len(self.path)
 
     def is_news(self, since: Record) -> bool:
-        """Whether what is so since that run of the job was not yet so when whoever reads from it had read before."""
+        """Whether a state that began with that run of the job was new since the reader's previous read."""
         return since is self.record or self.news.has(since.outline.started_us)
 
     @property
     def is_of_meanwhile(self) -> bool:
-        """Whether it is looked at for what somebody on the way read anew, though others wrote after it."""
+        """Whether it is visited because it wrote between two reads, even though others wrote after it."""
         return any(link.by == "meanwhile" for link in self.path)
 
     @property
@@ -135,13 +136,13 @@ class Visit:
             yield from ((giver.job, writer, giver.at_us) for writer in giver.writers)
 
     def concerns(self, direction: Direction, name: DatasetId) -> bool:
-        """Whether what is wrong may hang on this dataset among those that the run read and wrote."""
+        """Whether the cause may lie in this dataset among the run's inputs or outputs."""
         return self.parts is None or name in (self.parts.read if direction == "input" else self.parts.written)
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
-        """What the run told of those on one side."""
+        """What the run reported of the relevant datasets on one side."""
         return ((name, end) for name, end in self.record.sides(direction) if self.concerns(direction, name))
 
     def matters(self, name: DatasetId, column: str) -> bool:
-        """Whether what is wrong may come from this column."""
+        """Whether the cause may lie in this column."""
         return self.columns is None or name not in self.columns or Nesting(self.columns[name]).touches(column)

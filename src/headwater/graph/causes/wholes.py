@@ -1,4 +1,4 @@
-"""Runs that never began: the run that they were to be a part of failed before, or did without them."""
+"""Runs that never began: their parent run failed before, or completed without them."""
 
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import Outline
@@ -6,9 +6,10 @@ from headwater.model.names import JobId
 
 
 def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
-    """The run that failed by then before the job's next run began in it: of a task, or of all that a task is in.
+    """The run that failed by then and should have contained the job's next run, at any level of nesting.
 
-    What a job's runs are parts of, its last run tells that had begun by then. None: there is none, or it was made good.
+    Which jobs contain it is taken from the job's last run that had begun by then. None: there is none, or it was
+    superseded.
     """
     last = next((run for run in history.runs_of(job) if run.started_us <= until_us), None)
     if last is None or history.is_stream(job):
@@ -23,7 +24,7 @@ def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
 
 
 def did_without(history: History, last: Outline, until_us: int) -> bool:
-    """Whether a job whose runs this one is a part of ran again by then, and completed with no newer run of its job."""
+    """Whether a parent job of this run ran again and completed by then without a newer run of its job."""
     latest = (_latest(history, whole.job, until_us) for whole in history.wholes(last.run_id))
     done = (run for run in latest if run is not None and run.state == "COMPLETED")
     return any(run.started_us > last.started_us for run in done)

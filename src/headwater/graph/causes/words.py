@@ -1,4 +1,4 @@
-"""Words for people: spans of time, short lists, the beginning of long texts."""
+"""Time spans, short lists and clipped texts for messages."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,9 +1,9 @@
 """Which runs wrote what was read, as far as the events prove it.
 
-Where reader and writer both tell the version, the version decides. Else it is the latest run of each writing job that
-had completed before the reader began, and for a stream the one that was running then. Attempts that failed in between
-are there too: what they should have written is what the reader lacks. So are the runs that wrote since the reader's run
-before had read (`headwater.graph.causes.meanwhile`).
+If reader and writer both report the version, the version decides. Otherwise it is the latest run of each writing job
+that had completed before the reader began, and for a stream the one that was running then. Failed attempts in between
+are included: the reader lacks what they should have written. So are the runs that wrote since the reader's previous
+read (`headwater.graph.causes.meanwhile`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,28 +19,28 @@ from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
 _MOST_MADE: Final = 200
-"""Steps from a dataset to what it is made from."""
+"""Most hops from a dataset to what it is made from."""
 _MOST_BESIDE: Final = 20
-"""Runs that went well beside the one that wrote last: what lies further up is to be looked at, too."""
+"""Most successful sibling runs beside the last writer; the rest of the budget is for what lies further up."""
 
 
 def read_at_us(history: History, run: Outline) -> int:
-    """When a run read what it did: at its beginning; a stream reads as it goes."""
+    """When a run read its inputs: at its start; a stream reads continuously."""
     return run.last_us if history.is_stream(run.job) else run.started_us
 
 
 class Read(NamedTuple):
-    """A run that read, or took what was handed to it, when it did, and what would be news to it."""
+    """A reading run, when it read, and the window of changes that are news to it."""
 
     reader: Outline
     at_us: int
     news: Window | None
     earlier: Sequence[Record] = ()
-    """The runs of its job that it is compared with, newest first."""
+    """Its baseline runs, newest first."""
 
 
 class WhoWrote(NamedTuple):
-    """The runs that wrote a dataset as it was read; `is_cut`: more wrote it since the run before had read."""
+    """The runs that wrote a dataset as it was read; `is_cut`: more wrote it since the previous read."""
 
     writers: tuple[Writer, ...]
     is_cut: bool = False
@@ -72,7 +72,7 @@ def who_wrote(
 
 
 def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], read: Read) -> Iterator[Writer]:
-    """Without attempts in whose place another job wrote before all the reader's runs that it is compared with."""
+    """Without failed attempts that another job replaced before all of the reader's baseline runs."""
     reads = [read_at_us(history, each.outline) for each in read.earlier]
     for writer in found:
         run = writer.run
@@ -86,9 +86,9 @@ def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], re
 def _new_to(
     history: History, name: DatasetId, told: Outline | None, wrote: Sequence[Outline], read: Read
 ) -> Window | None:
-    """When what is new to the reader was written: since its last run that read the dataset, too.
+    """The window in which data that is new to the reader was written: since its last run that read the dataset.
 
-    None: there was no such run. Where both tell versions that are known, it was written after the one and by the other.
+    None: there was no such run. If both reads have known versions, the window runs from the one write to the other.
     """
     if read.news is not None and history.is_stream(read.reader.job) and not read.earlier:
         return Window(read.news.after_us, read.at_us)
@@ -104,7 +104,7 @@ def _new_to(
 
 
 def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
-    """The datasets, and all that they are made from without a job."""
+    """The datasets, and everything that they are made from without a job."""
     return {*reachable(names, history.made_from, _MOST_MADE)}
 
 
@@ -124,7 +124,7 @@ def by_version(history: History, name: DatasetId, versions: frozenset[str], runs
 def by_clock(
     history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], read: Read
 ) -> Iterator[Writer]:
-    """The run of the job that fed a reader at that time, those that did beside it, and attempts that failed."""
+    """The run of the job that fed a reader at that time, its siblings that did, and failed attempts."""
     found = by_time(history, job, wrote, read.at_us)
     if found is not None:
         yield found
@@ -134,7 +134,7 @@ def by_clock(
 
 
 def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outline]:
-    """The runs that went well beside one, as parts of the same run: those of a mapped task each write a part."""
+    """The completed siblings of a run (same job and parent): each run of a mapped task writes a part."""
     for each in wrote if run.parent_run is not None else ():
         is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us
         if is_done and each.parent_run == run.parent_run and each != run:
@@ -142,7 +142,7 @@ def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outl
 
 
 def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
-    """The latest run that had ended by then; a stream writes as it goes, whether it ends well or not."""
+    """The latest run that had ended by then; for a stream the one running then, or the last, however it ended."""
     is_stream = history.is_stream(job)
     if is_stream:
         meanwhile = [run for run in wrote if run.started_us <= at_us and (run.ended_us is None or run.ended_us > at_us)]
@@ -154,9 +154,9 @@ def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) 
 
 
 def _attempts(runs: Sequence[Outline], fed: Outline | None, read: Read) -> Iterator[Writer]:
-    """The attempts of the job that failed before the read, were not made good by then, and are not what fed it.
+    """The job's attempts that failed before the read, were not superseded by then, and are not what fed it.
 
-    A stream that runs again since is made good, unless it had not failed yet when its reader had read before.
+    For a running stream, only failures since the reader's previous read.
     """
     tried = [run for run in runs if run.ended_us is not None and run.ended_us <= read.at_us]
     is_running = fed is not None and (fed.ended_us is None or fed.ended_us > read.at_us)

@@ -1,7 +1,6 @@
 """What is different between two graphs, and which event made it so.
 
-compare        what came, went and changed from one graph to another
-tellings       what single events tell of that
-telling_event  which of them made a change; regrouped: where names became one dataset, or were taken apart
-holders        by whom an element is in a graph: who may let go of it again
+compare        what was added, removed or changed between two graphs tellings       what a single event says, in the
+terms of a diff telling_event  which event made a change; regrouped: which event joined or split names holders
+which runs and declarations keep an element in a graph
 """

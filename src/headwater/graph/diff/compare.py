@@ -1,11 +1,11 @@
-"""What is different between two graphs, or between two runs: came, went or changed.
+"""The differences between two graphs, or between two runs: added, removed or changed.
 
-Either is first laid out as elements, each with a value that says what it is like; then the two layouts are compared.
-Of two graphs only what differs by digest is laid out, so that what they have in common costs next to nothing.
+Each side is first laid out as elements with comparable values; then the two layouts are compared. Of two graphs only
+what differs by digest is laid out, so that what they share costs next to nothing.
 
-Datasets go by the names that the later argument shows them under, so a dataset that got another name is no change of
-its edges and columns, but one of itself. Of several that became one, one got other names; the others went, with all
-that was theirs. Of one that fell apart it is the other way round, so that the way back undoes the way there.
+Datasets go by the names that the later argument shows them under, so a renamed dataset is one change of the dataset,
+and none of its edges and columns. If several datasets became one, one of them counts as renamed; the others as removed,
+with their edges and columns. A split is treated as the exact reverse.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -37,39 +37,39 @@ KINDS: Final[tuple[Kind, ...]] = (
     "edge",
     "columnEdge",
 )
-"""In the order in which changes are told."""
+"""The order in which changes are listed."""
 OF_DATASET: Final = frozenset({"datasetType", "documentation", "lifecycleStateChange", "ownership", "storage", "tags"})
-"""Facets of a dataset that say what it is: others say what a run met, or stand as columns and edges of their own."""
+"""Facets that describe a dataset itself: others describe one run, or are compared as columns and edges."""
 ABOUT_THE_EVENT: Final = frozenset({"signature", "headwater_chain"})
-"""Facets that are different in every event, because they are about the event."""
+"""Facets that differ in every event, because they are about the event."""
 _SCHEMA: Final = "schema"
 _TAGS: Final = "tags"
 _MANY: Final = 16
-"""Facets that are read in one go."""
+"""Facets read per step."""
 _UNORDERED: Final[Mapping[str, str]] = {
     "executionParameters": "parameters",
     "environmentVariables": "environmentVariables",
     "ownership": "owners",
     "tags": "tags",
 }
-"""By facet its list whose order says nothing."""
+"""By facet, its list that is in no particular order."""
 
 
 class Element(NamedTuple):
-    """Something that may come, go or change; an edge has two ends, in the direction of the data."""
+    """Something that may be added, removed or changed; an edge has two ends, in the direction of the data."""
 
     kind: Kind
     ends: tuple[AnyNode, ...]
     what: str = ""
-    """The name of the facet or tag; of an edge whether the job `reads`, `writes` or `feeds`: its ends may be alike."""
+    """The name of the facet or tag; for an edge `reads`, `writes` or `feeds`, since its ends may be equal."""
 
 
 Layout = dict[Element, Any]
-"""Values by element; a value is None where an element has nothing that could change."""
+"""Values by element; None where an element has nothing that could change."""
 
 
 class Change(NamedTuple):
-    """An element that is not the same in both; `before` None where it came, `after` None where it went."""
+    """An element that differs; `before` None where it was added, `after` None where it was removed."""
 
     element: Element
     way: ChangeWay
@@ -94,7 +94,7 @@ def _order(change: Change) -> tuple[int, tuple[str, ...], str]:
 
 
 def touches(change: Change, node: AnyNode | None, namespace: str | None) -> bool:
-    """Whether the change is about the node, or something in the namespace; columns belong to their datasets."""
+    """Whether the change concerns the node, or something in the namespace; columns belong to their datasets."""
     ends = {part for end in change.element.ends for part in _parts(end)}
     is_here = namespace is None or any(
         namespace == part.namespace for _, part in ends if not isinstance(part, ColumnId)
@@ -110,9 +110,9 @@ def _parts(end: AnyNode) -> Iterator[tuple[type, AnyNode]]:
 
 
 def columns_of(schema: Mapping[str, Any]) -> dict[str, str | None]:
-    """The types of a schema facet's columns, those inside others by path; what cannot be read is passed over.
+    """The types of a schema facet's columns, nested ones by path; unreadable ones are skipped.
 
-    None where the facet stands there only to say that it is gone.
+    Empty for a tombstone.
     """
     return {} if schema.get("_deleted") is True else dict(_columns(schema.get("fields"), ""))
 
@@ -127,9 +127,9 @@ def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
 
 
 def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A facet without what says only who wrote it; lists in which the order says nothing are sorted.
+    """A facet without the members that only identify its producer, unordered lists sorted.
 
-    None where it stands there only to say that it is gone.
+    None for a tombstone.
     """
     if facet.get("_deleted") is True:
         return None
@@ -149,7 +149,7 @@ def lay_out_schema(layout: Layout, dataset: DatasetId, schema: Mapping[str, Any]
 
 
 def lay_out_edges(layout: Layout, target: DatasetId, edges: Iterable[ColumnEdge]) -> None:
-    """Add column edges; an edge of a whole dataset ends at the dataset. Its value is all that is done on its way."""
+    """Add column edges; one of a whole dataset ends at the dataset. The value is the set of all transformations."""
     done: dict[Element, set[tuple[str, str, bool]]] = {}
     for edge in edges:
         origin = edge.source if edge.source_column is None else ColumnId(edge.source, edge.source_column)
@@ -159,21 +159,21 @@ def lay_out_edges(layout: Layout, target: DatasetId, edges: Iterable[ColumnEdge]
 
 
 class Side(NamedTuple):
-    """A graph, and the contents that its digests stand for."""
+    """A graph, and a reader for the contents that its digests refer to."""
 
     graph: Graph
     content: ContentReader
 
 
 class Among(NamedTuple):
-    """Where changes are looked for; datasets by any of their names in either graph."""
+    """Where to look for changes; datasets by any of their names in either graph."""
 
     jobs: AbstractSet[JobId]
     datasets: AbstractSet[DatasetId]
 
 
 class GraphDiff:
-    """Compares two graphs; `before` and `after` may be given in either order of time."""
+    """Compares two graphs; `before` and `after` may be in either order of time."""
 
     def __init__(self, before: Side, after: Side) -> None:
         self._before = before
@@ -181,12 +181,12 @@ class GraphDiff:
         self._names: dict[DatasetId, DatasetId] = {}
 
     def name(self, before: DatasetId) -> DatasetId:
-        """The name under which a dataset of the graph before, by its shown name, is told of.
+        """The name under which a dataset of the graph before, given by its shown name, appears in the diff.
 
-        It is that of the dataset which it is afterwards, unless that one is another dataset of the graph before.
+        It is that of the same dataset afterwards, unless that one is another dataset of the graph before.
         """
         was, now = self._before.graph, self._after.graph
-        if was.identities.is_alone(before) and now.identities.is_alone(before):  # as nearly all are
+        if was.identities.is_alone(before) and now.identities.is_alone(before):  # the common case
             return before
         if before not in self._names:
             after = _same_in(now, was.members(before))
@@ -195,13 +195,13 @@ class GraphDiff:
         return self._names[before]
 
     def name_before(self, name: DatasetId) -> DatasetId | None:
-        """The shown name, in the graph before, of the dataset that a name stands for; None where there was none."""
+        """The shown name, in the graph before, of the dataset with this name in the diff; None where there was none."""
         was = self._before.graph
         found = (was.shown(member) for member in (name, *self._after.graph.members(name)))
         return next((each for each in found if was.is_shown(each) and self.name(each) == name), None)
 
     def told_before(self, name: DatasetId) -> DatasetId:
-        """The name under which is told of what went by this name before, or does now where nobody used it before."""
+        """The diff's name for what this name meant before, or means now if it was not in use before."""
         was, now = self._before.graph, self._after.graph
         if _known_as(was, name) is None:
             after = _known_as(now, name)
@@ -209,7 +209,7 @@ class GraphDiff:
         return self.name(was.shown(name))
 
     def told_after(self, name: DatasetId) -> DatasetId:
-        """The name under which is told of what goes by this name now, or did where nobody uses it now."""
+        """The diff's name for what this name means now, or meant before if it is not in use now."""
         was, now = self._before.graph, self._after.graph
         if _known_as(now, name) is None:
             before = _known_as(was, name)
@@ -217,12 +217,12 @@ class GraphDiff:
         return now.shown(name)
 
     def _used_by_nobody(self, name: DatasetId) -> DatasetId:
-        """The same on both sides, one of which may know of another name for it, or another spelling."""
+        """The same on both sides: one of them may know another name or spelling for it."""
         now = self._after.graph.shown(name)
         return self._before.graph.shown(name) if now == name else now
 
     def about(self, node: AnyNode) -> Among:
-        """Where changes may be that touch a node."""
+        """Where changes may be that concern a node."""
         if isinstance(node, JobId):
             known = (side.graph.jobs.get(node) for side in (self._before, self._after))
             return Among({node, *(giver for job in known if job is not None for giver in job.fed_by)}, frozenset())
@@ -230,12 +230,12 @@ class GraphDiff:
         jobs, datasets = set[JobId](), {name}
         for graph, each in ((self._after.graph, name), (self._before.graph, self.name_before(name) or name)):
             jobs.update(graph.readers(each), graph.writers(each))
-            datasets.update(graph.members(each), graph.fed_by(each))  # other names: it may have been several
-            datasets.update(edge.source for edge in graph.column_edges_into(each))  # which may go by another name
+            datasets.update(graph.members(each), graph.fed_by(each))  # all names: it may have been several datasets
+            datasets.update(edge.source for edge in graph.column_edges_into(each))  # sources may have other names
         return Among(jobs, datasets)
 
     def lay_out(self, before: Layout, after: Layout, among: Among | None = None) -> Iterator[None]:
-        """Lay out what differs, to be compared; a step is one job or one dataset, which takes some 50 µs.
+        """Lay out what differs; yields after each job and dataset, which takes some 50 µs.
 
         With `among` only these are looked at.
         """
@@ -260,7 +260,7 @@ class GraphDiff:
         return Among({*was.jobs, *now.jobs}, {*was.datasets, *now.datasets})
 
     def _told_under(self, name: DatasetId) -> Iterator[DatasetId]:
-        """The names under which is told of what goes by this name, which may be another dataset in either graph."""
+        """The diff's names for this name, which may be another dataset in either graph."""
         was, now = (side.graph.shown(name) for side in (self._before, self._after))
         if self._before.graph.is_shown(was):
             yield self.name(was)
@@ -302,7 +302,7 @@ class GraphDiff:
             self._column_edges(name, before, after)
 
     def _before_and_after(self, name: DatasetId) -> tuple[DatasetId | None, DatasetId | None]:
-        """The shown names of what is told of under this name; None where there was or is none."""
+        """The shown names of this dataset of the diff before and after; None where there was or is none."""
         return self.name_before(name), name if self._after.graph.is_shown(name) else None
 
     def _column_edges(self, name: DatasetId, before: Layout, after: Layout) -> None:
@@ -311,27 +311,27 @@ class GraphDiff:
         lay_out_edges(after, name, _edges_into(self._after.graph, current, self.told_after))
 
     def _is_moved(self, name: DatasetId) -> bool:
-        """Whether the columns that its columns flow into are told of otherwise in one of the graphs."""
+        """Whether edges from its columns have other ends in one of the graphs."""
         is_deleted = self._before.graph.hides(name) != self._after.graph.hides(name)
         return is_deleted or self._goes_by_others(name) or self._is_of_another(name)
 
     def _goes_by_others(self, name: DatasetId) -> bool:
-        """Whether what is told of under this name has other names in one of the graphs than in the other."""
+        """Whether the dataset has other names in one of the graphs than in the other."""
         was, now = self._before.graph, self._after.graph
-        if was.identities.is_alone(name) and now.identities.is_alone(name):  # as nearly all are
+        if was.identities.is_alone(name) and now.identities.is_alone(name):  # the common case
             return False
         former, current = self._before_and_after(name)
         return former is not None and current is not None and {*was.members(former)} != {*now.members(current)}
 
     def _is_of_another(self, name: DatasetId) -> bool:
-        """Whether what is told of under this name is known in one of the graphs only as a part of another dataset."""
+        """Whether the name belongs, in one of the graphs, to another dataset."""
         was, now = self._before.graph, self._after.graph
         former, current = self._before_and_after(name)
         without = was if former is None else now if current is None else None
         return without is not None and _known_as(without, name) not in (None, name)
 
     def _fed_by(self, sources: Sequence[DatasetId]) -> Generator[None, None, set[DatasetId]]:
-        """The names of datasets that columns of these flow into; what tells of columns is read before, step by step."""
+        """The diff's names of the datasets that these feed; reads the remaining facets first, step by step."""
         while sources and self._after.graph.column_edges.read_some(_MANY):
             yield
         sides = (self._before.graph, self.told_before), (self._after.graph, self.told_after)
@@ -344,11 +344,11 @@ def _edges_into(graph: Graph, name: DatasetId | None, told_under: Callable[[Data
 
 
 _Sides = tuple[tuple[Layout, Side, Mapping[str, bytes]], tuple[Layout, Side, Mapping[str, bytes]]]
-"""Before and after: where to lay out, and the digests of the facets of one job or dataset."""
+"""Before and after: the layout, the graph, and the facet digests of one job or dataset."""
 
 
 def _lay_out_facets(sides: _Sides, kind: Kind, node: JobId | DatasetId, names: AbstractSet[str] | None) -> None:
-    """Add those facets that differ, of these names or of any."""
+    """Add the facets that differ, of these names or of any."""
     (*_, was), (*_, now) = sides
     for name in (was.keys() | now.keys()) if names is None else names & (was.keys() | now.keys()):
         if was.get(name) != now.get(name):
@@ -358,7 +358,7 @@ def _lay_out_facets(sides: _Sides, kind: Kind, node: JobId | DatasetId, names: A
 
 
 def _lay_out_tags(sides: _Sides, node: JobId | DatasetId, names: Sequence[Sequence[JobId | DatasetId]]) -> None:
-    """Add the tags that people put on or took off, by all names of either side; what producers tell is a facet."""
+    """Add the tags that people put on or removed, under all names on either side; producers' tags are a facet."""
     was, now = (said_of(side.graph.edits, of_side) for (_, side, _), of_side in zip(sides, names, strict=True))
     if was == now:
         return
@@ -376,7 +376,7 @@ def _has_job(graph: Graph, job: JobId) -> bool:
 
 
 def _known_as(graph: Graph, name: DatasetId) -> DatasetId | None:
-    """The shown name of what goes by this name; None where nobody uses any of its names, or none is complete."""
+    """The shown name of what this name means; None where none of its names is in use, or none is complete."""
     datasets = (graph.datasets.get(member) for member in graph.identities.members(name))
     is_known = any(dataset is not None and dataset.is_known for dataset in datasets)
     shown = graph.shown(name)
@@ -384,7 +384,7 @@ def _known_as(graph: Graph, name: DatasetId) -> DatasetId | None:
 
 
 def _same_in(graph: Graph, names: Iterable[DatasetId]) -> DatasetId | None:
-    """The shown name of the dataset that the first of these names has there which is known; None where none is."""
+    """The shown name of the dataset that the first known one of these names has there; None where none is known."""
     return next((shown for name in names if (shown := _known_as(graph, name)) is not None), None)
 
 
@@ -393,7 +393,7 @@ def _names(graph: Graph, name: DatasetId) -> tuple[DatasetId, ...]:
 
 
 def flow(job: JobId, reads: Iterable[DatasetId], writes: Iterable[DatasetId], feeds: Iterable[JobId] = ()) -> Layout:
-    """The edges of a job: from and to datasets, and to the jobs that it hands data to without one between."""
+    """The edges of a job: from and to datasets, and to the jobs that it feeds directly."""
     layout: Layout = {Element("edge", (name, job), "reads"): None for name in reads}
     layout.update({Element("edge", (job, name), "writes"): None for name in writes})
     layout.update({Element("edge", (job, name), "feeds"): None for name in feeds})

@@ -1,4 +1,4 @@
-"""By which runs and declarations an element is in a graph: of those that may let go of it again."""
+"""Which runs and declarations keep an element in a graph: those that may drop it again."""
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -11,12 +11,12 @@ from headwater.model.events import Direction
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 MembersOf = Callable[[DatasetId], Iterable[DatasetId]]
-"""The names, in the graph, of what is told of under a name."""
+"""The names, in the graph, of a dataset of the diff."""
 _NOBODY = Job()
 
 
 def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[Teller]:
-    """Who holds it; of a dataset and its columns declarations alone, for what runs told of these stays."""
+    """The holders of an element; for datasets and columns only declarations, since what runs reported stays."""
     match element:
         case Element("job", (JobId() as job,)):
             return frozenset(_of_job(graph.jobs.get(job, _NOBODY)))
@@ -66,7 +66,7 @@ def _declaring(datasets: Iterable[Dataset], facet: str | None = None) -> Iterato
 
 
 class _Place(NamedTuple):
-    """An end of a column edge: a column, or all of them, of what has these names."""
+    """An end of a column edge: a column, or all columns, of the dataset with these names."""
 
     names: AbstractSet[DatasetId]
     column: str | None

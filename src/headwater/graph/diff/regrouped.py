@@ -1,4 +1,4 @@
-"""Which event made names one dataset, or took them apart, out of what events told between two graphs."""
+"""Which event joined names into one dataset, or split them, among the events between two graphs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -10,22 +10,22 @@ from headwater.model.names import DatasetId
 from headwater.model.spelling import normal
 
 OneWith = Callable[[DatasetId], Sequence[DatasetId]]
-"""The names of the dataset that goes by a name in a graph."""
+"""All names of the dataset with this name in a graph."""
 
 
 class Names(NamedTuple):
-    """The names of one dataset in two graphs, of which the events are told that only the later one knows."""
+    """The names of one dataset in two graphs; the events searched are those that only the later graph knows."""
 
     was: AbstractSet[DatasetId]
     now: AbstractSet[DatasetId]
     reached: AbstractSet[DatasetId]
-    """What it must have been joined with; mostly all of `now`."""
+    """The names it must have been joined with; mostly all of `now`."""
     declaring: AbstractSet[Teller]
-    """The declarations that used those of its names that nobody uses any more."""
+    """The declarations that used those of its names that are no longer in use."""
 
 
 def regrouped_at(names: Names, events: Sequence[Told], one_before: OneWith, one_after: OneWith) -> int | None:
-    """Where among the events the one stands by which the dataset got these names, and kept no others."""
+    """The index of the event by which the dataset had gained these names, and lost all others."""
     places = [_parted_at(names, events, one_after)] if names.was - names.now else []
     if names.now - names.was:
         place = _joined_at(names, events, one_before)
@@ -34,7 +34,7 @@ def regrouped_at(names: Names, events: Sequence[Told], one_before: OneWith, one_
 
 
 def _joined_at(names: Names, events: Sequence[Told], one_before: OneWith) -> int | None:
-    """The first event after which evidence leads to all names that are to be reached."""
+    """The first event after which evidence connects all names in `reached`."""
     classes = {name: names.now & {name, *one_before(name)} for name in names.now}
     begin = next(iter(sorted(names.was & names.now)), None)
     for place, event in enumerate(events):
@@ -52,7 +52,7 @@ def _spellings(used: AbstractSet[DatasetId], names: AbstractSet[DatasetId]) -> I
 
 
 def _entered_at(names: Names, events: Sequence[Told]) -> int | None:
-    """The first event that calls one of its new names a table of a catalog, else one of its names."""
+    """The first event that makes one of its new names a table of a catalog, else one of its names."""
     for some in (names.now - names.was, names.now):
         words = {DatasetId(name.namespace, name.name.partition(".")[0]) for name in some}
         for place, event in enumerate(events):
@@ -62,7 +62,7 @@ def _entered_at(names: Names, events: Sequence[Told]) -> int | None:
 
 
 def _parted_at(names: Names, events: Sequence[Told], one_after: OneWith) -> int | None:
-    """The first event that takes two of its names apart, claims one for another dataset, or no longer uses it."""
+    """The first event that splits two of its names, claims one for another dataset, or no longer uses it."""
     lost = names.was - names.now
     for place, event in enumerate(events):
         is_parted = any({*pair} <= names.was and pair[1] not in one_after(pair[0]) for pair in event.naming.apart)

@@ -1,4 +1,4 @@
-"""Which event made a change, out of what events told and what the graphs on either side of it know."""
+"""Which event made a change, by what the events say and what the graphs on either side know."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,29 +13,32 @@ from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 
 class Known(NamedTuple):
-    """What a graph knows, as far as it hangs on that which event did a change."""
+    """What a graph knows, as far as it decides which event made a change."""
 
     uses: Callable[[DatasetId], bool]
-    """Whether somebody used this very name."""
+    """Whether this exact name was in use."""
     holders: Mapping[Element, AbstractSet[Teller]] = {}
-    """By element that is not so in the other graph, the runs and declarations by which it is so in this one."""
+    """The runs and declarations that keep an element in this graph, for elements that the other graph lacks."""
     names: OneWith = lambda name: (name,)
-    """The names, the shown one first, of what is told of under a name, be it as a part of another dataset."""
+    """The names, shown one first, of a dataset of the diff, including as a part of another dataset."""
     one_with: OneWith = lambda name: (name,)
-    """The names of what goes by a name that somebody uses."""
+    """The names of the dataset with a name in use."""
     moved: AbstractSet[Element] = frozenset()
-    """Elements that the other graph has, too, but of a dataset that is told of under another name."""
+    """Elements that the other graph has too, but of a dataset with another name in the diff."""
 
 
 def telling_event(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
-    """Which event made the change, out of those that only the graph after it knows, in order of time.
+    """The event that made the change, among those that only the graph after it knows, in order of time.
 
-    That is the first that told of what came; the first of the last ones that agree on a value; of what went the one
-    that deleted it, or by which the last of those let go of it that held it: a declaration by saying no more of it, a
-    run by being another job's. Each let go of it when it did so the first time since it held it. An edge that no event
-    told of whole came with the second of two: one gave the job the run, one told what it does. Where names turned out
-    to be one dataset, or were taken apart, it is who said so. Where a declaration under another name told otherwise
-    meanwhile, and the next no longer did, it is the last that told what is so.
+    - Added: the first event that reported it. An edge that no single event reports came with the later of two: one gave
+    the
+      job the run, the other reported what the run does.
+    - Changed: the first of the last events that agree on the value.
+    - Removed: the event that deleted it, or by which its last holder dropped it: a declaration by no longer naming it,
+    a run
+      by moving to another job. Each holder counts at its first drop since it last held the element.
+    - Names joined or split: the event that said so.
+    - If a declaration under another name temporarily differed: the last event with the current value.
     """
     element = change.element
     is_renamed = element.kind == "dataset" and change.way == "changed"
@@ -56,7 +59,7 @@ def telling_event(change: Change, events: Sequence[Told], known_before: Known, k
 
 
 def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Teller] = frozenset()) -> int | None:
-    """The first of the last events that say what is so after the change."""
+    """The first of the last events that agree with the state after the change."""
     found: int | None = None
     for event in events:
         match _verdict(change, event, holders):
@@ -68,7 +71,7 @@ def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Tell
 
 
 def _told_last(change: Change, events: Sequence[Told]) -> int | None:
-    """The last event that told what is so."""
+    """The last event that reported the state after the change."""
     telling = (event for event in reversed(events) if _verdict(change, event, frozenset()))
     return next((event.log_index for event in telling), None)
 
@@ -87,7 +90,7 @@ def _went(change: Change, events: Sequence[Told], known_before: Known, known_aft
 
 
 def _regrouped(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
-    """The event by which the last of the datasets that it is about got the names that it has after the change."""
+    """The event by which the last of the change's datasets got the names that it has after the change."""
     declaring = known_before.holders.get(change.element, frozenset())
     places: list[int] = []
     for name in (node for end in change.element.ends for node in _whole(end) if isinstance(node, DatasetId)):
@@ -99,7 +102,7 @@ def _regrouped(change: Change, events: Sequence[Told], known_before: Known, know
 
 
 def _deleted(element: Element, events: Sequence[Told]) -> int | None:
-    """The last event that deleted one of its ends, if none that stands later in the log brought that one back."""
+    """The last event that deleted one of its ends, unless a later log entry restored that end."""
     ends = [node for end in element.ends for node in _whole(end)]
     deleted, brought_back = dict[str, int](), dict[str, int]()
     for event in events:
@@ -122,7 +125,7 @@ def _brings_back(event: Told, end: AnyNode) -> bool:
 
 
 def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Teller]) -> dict[Teller, int]:
-    """Where in the events each of the holders let go of the element, the first time since it held it."""
+    """For each holder that dropped the element, the index of the event at its first drop since it last held it."""
     let_go: dict[Teller, int] = {}
     holding = {*holders}
     for place, event in enumerate(events):
@@ -142,9 +145,9 @@ def _holds(element: Element, event: Told, holder: Teller) -> bool:
 
 
 def _named(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
-    """The first event that calls a dataset a table of a catalog by a name that nobody had used.
+    """The first event that makes a dataset a table of a catalog under a name not in use before.
 
-    What was told before, of names that are the same table, is told of that dataset from then on.
+    Earlier reports about other names of the same table count for that dataset from then on.
     """
     if change.way != "came" or change.element.kind not in ("edge", "columnEdge"):
         return None
@@ -154,24 +157,24 @@ def _named(change: Change, events: Sequence[Told], known_before: Known) -> int |
 
 
 def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Teller]) -> int | None:
-    """The first event after which one of the runs is the job's and has told of the edge, be it of another job's."""
+    """The first event after which one of the runs is the job's and has reported the edge, even for another job."""
     halves: dict[tuple[Teller, int, bool], int] = {}
     for place, event in enumerate(events):
         for (run_id, of_job), at in product(event.runs.items(), range(len(edge.ends))):
-            if run_id not in runs or not isinstance(edge.ends[at], JobId):  # a dataset may equal it
+            if run_id not in runs or not isinstance(edge.ends[at], JobId):  # a dataset may be equal to it
                 continue
             if of_job == edge.ends[at]:
                 halves.setdefault((run_id, at, True), place)
             if edge._replace(ends=(*edge.ends[:at], of_job, *edge.ends[at + 1 :])) in event.layout:
                 halves.setdefault((run_id, at, False), place)
-    whole: dict[tuple[Teller, int], int] = {}  # the other half may have been told before
+    whole: dict[tuple[Teller, int], int] = {}  # the other half may have been reported before
     for (teller, at, _), place in halves.items():
         whole[teller, at] = max(place, whole.get((teller, at), 0))
     return events[min(whole.values())].log_index if whole else None
 
 
 def _verdict(change: Change, event: Told, holders: AbstractSet[Teller]) -> bool | None:
-    """Whether the event says what is so after the change; None: it does not speak of it."""
+    """Whether the event agrees with the state after the change; None: it does not mention it."""
     element, layout = change.element, event.layout
     match element.kind:
         case "datasetFacet" | "schema" | "column" if element not in layout and change.way == "went":

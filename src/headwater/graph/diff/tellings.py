@@ -1,4 +1,4 @@
-"""What single events tell of the elements that a diff compares: of two runs, and to find who made a change."""
+"""What a single event says, in the terms of a diff: to compare two runs, and to find which event made a change."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -43,37 +43,37 @@ from headwater.model.facts import (
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 NameOf = Callable[[DatasetId], DatasetId]
-"""The name under which a dataset is told of, from any of its names."""
+"""Maps any name of a dataset to its name in the diff."""
 Contents = Callable[[bytes], Mapping[str, Any]]
 _Schemas = dict[DatasetId, tuple[Direction, bytes]]
 
 
 class Naming(NamedTuple):
-    """What an event says of which names are one dataset, by the names that it uses."""
+    """What an event says about which names are one dataset, in the names it uses."""
 
     used: AbstractSet[DatasetId] = frozenset()
     one: AbstractSet[tuple[DatasetId, DatasetId]] = frozenset()
-    """Pairs that it calls one, or no longer keeps apart."""
+    """Pairs that it joins, or no longer keeps apart."""
     apart: AbstractSet[tuple[DatasetId, DatasetId]] = frozenset()
     engines: AbstractSet[DatasetId] = frozenset()
-    """The engines of which it says what a word means, each with the word in place of a name."""
+    """The engines whose name resolution it reports, each with the name part it resolves."""
 
 
 class Told(NamedTuple):
-    """What an event says, and where it stands in the log."""
+    """What an event says, and its place in the log."""
 
     log_index: int
     layout: Layout
     runs: Mapping[str, JobId]
-    """Its run, and the job that it gives it."""
+    """Its run, and the job it reports for it."""
     tables: AbstractSet[DatasetId]
-    """The datasets that it calls tables of a catalog, by the names that it uses."""
+    """The datasets that it makes tables of a catalog, in the names it uses."""
     declared: JobId | None
     """The job that it declares."""
     deleted: AbstractSet[str]
-    """What it deletes, by node id: a job and a dataset may be equal as pairs."""
+    """Node ids that it deletes: ids, since a job and a dataset may be equal as pairs."""
     declaration: FactKey | None = None
-    """By which key a graph has what it declares, in place of what was declared before under that key."""
+    """The key of its declaration, which replaces earlier ones with the same key."""
     naming: Naming = Naming()
 
 
@@ -163,7 +163,7 @@ def _tagged(target: Target, name_of: NameOf) -> AnyNode | None:
     return None
 
 
-@lru_cache(maxsize=64)  # a stream says the same again and again
+@lru_cache(maxsize=64)  # a stream repeats itself
 def _parsed(body: bytes) -> Mapping[str, Any]:
     content: Mapping[str, Any] = json.loads(body)
     return content
@@ -175,7 +175,7 @@ def _flow(layout: Layout, job: JobId, direction: Direction, dataset: DatasetId) 
 
 
 def _job_flow(layout: Layout, ends: tuple[JobId | DatasetId, JobId | DatasetId], name_of: NameOf) -> None:
-    """Add what others say of jobs."""
+    """Add flows between jobs, or between a job and a dataset."""
     layout.update({Element("job", (end,)): None for end in ends if isinstance(end, JobId)})
     match ends:
         case DatasetId() as name, JobId() as job:
@@ -228,27 +228,27 @@ def _declared(
 
 
 def _note_schema(schemas: _Schemas, name: DatasetId, direction: Direction, digest: bytes) -> None:
-    """Of two schemas that one event gives a dataset, what was written holds, then the greater digest."""
+    """If one event gives a dataset two schemas, the output's wins, then the greater digest."""
     schema = direction, digest
     schemas[name] = max(schemas.get(name, schema), schema)
 
 
 class Merged:
-    """What events say together, later ones last; and for each element, which event first gave it that value."""
+    """The combined content of several events, later ones last; and by element, the event since which it holds."""
 
     def __init__(self) -> None:
         self.layout: Layout = {}
         self.since: dict[Element, int] = {}
 
     def add(self, event: Told) -> None:
-        """Add what an event says that is later than all before."""
+        """Add an event that is later than all before."""
         for element, value in event.layout.items():
             if element not in self.layout or self.layout[element] != value:
                 self.layout[element], self.since[element] = value, event.log_index
 
 
 class Mattering:
-    """What `telling_event` looks at for some changes: little of what an event says, of which there may be many."""
+    """Reduces events to what `telling_event` needs for some changes: little of each, and there may be many events."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         elements = [change.element for change in changes]
@@ -262,7 +262,7 @@ class Mattering:
         self._edges = {_of_any_job(element) for element in elements if element.kind == "edge"}
 
     def of(self, event: Told) -> Told:
-        """The event with no more than that."""
+        """The event, reduced."""
         return event._replace(layout={each: value for each, value in event.layout.items() if self._matters(each)})
 
     def _matters(self, element: Element) -> bool:
