@@ -113,7 +113,7 @@ def _done_us(run: Outline) -> int:
 
 
 def by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
-    """The run that made the version: the first to tell of it; a later one that failed may tell what it found."""
+    """The run that made the version: the first to report it; completed runs first, as a failed one may have read it."""
     if not versions:
         return None
     written = history.versions_written([run.run_id for run in runs], name)

@@ -1,6 +1,6 @@
-"""Runs of a job that did alike, taken together: a job may have thousands of runs, and these do few different things.
+"""A job's runs grouped by what they did: a job may have thousands of runs, which do few different things.
 
-Only for jobs that somebody asked about, and then kept in step with events until these are more than the runs.
+Built for a job on the first question, then updated incrementally; dropped when pending updates outnumber the runs.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,49 +14,49 @@ from headwater.model.facts import TERMINAL_STATES, RunOfJob
 from headwater.model.names import DatasetId, JobId
 
 ToldKey = tuple[DatasetId, EvidenceKey]
-"""A facet, and the name of the dataset of whose columns it tells."""
+"""A facet, and the dataset name whose columns it reports."""
 
 AT_ONCE: Final = 64
-"""Runs that are looked at before others have their turn: some tenths of a millisecond."""
+"""Runs processed per step: some tenths of a millisecond."""
 _NEWEST: Final = 32
-"""Runs that are looked at one by one before all are."""
+"""The newest runs, tried one by one before all runs are processed."""
 
 
 class Did(NamedTuple):
-    """What a run did, but for when."""
+    """What a run did, regardless of when."""
 
     ends: frozenset[RunEnd]
-    """What it read and wrote."""
+    """Its inputs and outputs."""
     told: frozenset[ToldKey]
-    """The facets that it gave of columns."""
+    """The facets in which it reports columns."""
     state: Literal["completed", "failed", "open"]
-    """`open` told no end."""
+    """`open`: no end reported."""
     uses: frozenset[bytes] = frozenset()
-    """The facets by which it told what jobs use themselves."""
+    """The facets in which it reports what jobs use themselves."""
 
     def reads(self, names: Iterable[DatasetId]) -> bool:
         """Whether it read any of these."""
         return any(("input", name) in self.ends for name in names)
 
     def reads_others(self, names: Iterable[DatasetId]) -> bool:
-        """Whether it told what it read, and none of these is."""
+        """Whether it reported inputs, and none of these is among them."""
         return any(direction == "input" for direction, _ in self.ends) and not self.reads(names)
 
     def makes(self, names: Collection[DatasetId]) -> bool:
-        """Whether it made the dataset of these names; of none: whether it read without making any."""
+        """Whether it produced the dataset with these names; without names: whether it read and produced nothing."""
         if names:
             return bool(self.strongest(names)) or any(("output", name) in self.ends for name in names)
         return bool(self.ends) and all(direction == "input" for direction, _ in self.ends)
 
     def strongest(self, names: Collection[DatasetId]) -> Collection[ToldKey]:
-        """Of the facets that it gave of the dataset of these names the strongest."""
+        """Its strongest facets about the dataset with these names."""
         told = [key for key in self.told if key[0] in names]
         strongest = max((strength for _, (strength, _) in told), default=0)
         return [key for key in told if key[1][0] == strongest]
 
 
 def did(graph: Graph, run: Run) -> Did | None:
-    """What a run did; None of one that was never heard of itself."""
+    """What a run did; None for a run without events of its own."""
     end = graph.end_of(run)
     if end is None:
         return None
@@ -67,7 +67,7 @@ def did(graph: Graph, run: Run) -> Did | None:
 
 
 class Alike:
-    """Runs of one job that did the same, and when each spoke first and last; equal to itself only."""
+    """A group of one job's runs that did the same, with each run's first and last time. Compared by identity."""
 
     __slots__ = ("_firsts", "_is_in_order", "_lasts", "did")
 
@@ -78,17 +78,17 @@ class Alike:
         self._is_in_order = True
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of runs."""
         return len(self._firsts)
 
     def add(self, run_id: str, first_us: int, last_us: int) -> None:
-        """Take in a run."""
+        """Add a run."""
         self._firsts.append(first_us)
         self._lasts.append((last_us, run_id))
         self._is_in_order = False
 
     def remove(self, run_id: str, first_us: int, last_us: int) -> None:
-        """Leave out a run that was taken in with these times."""
+        """Remove a run that was added with these times."""
         self._put_in_order()
         del self._firsts[bisect_left(self._firsts, first_us)]
         del self._lasts[bisect_left(self._lasts, (last_us, run_id))]
@@ -99,9 +99,9 @@ class Alike:
         return len(self._firsts) - bisect_right(self._firsts, time_us)
 
     def last_us(self, told_us: Callable[[str], int]) -> int | None:
-        """The latest of what is given for each run, which is no later than when it spoke last; None without runs.
+        """The latest `told_us` of any run, which must be no later than when the run last reported; None without runs.
 
-        Runs are asked for one by one, who spoke last first, until no other can tell of later.
+        Runs are tried in descending order of their last report, until no remaining run can yield a later time.
         """
         self._put_in_order()
         found: int | None = None
@@ -119,7 +119,7 @@ class Alike:
 
 
 class _Placed(NamedTuple):
-    """Among which a run is, and the times that it was taken in with."""
+    """A run's group, and the times it was added with."""
 
     alike: Alike
     first_us: int
@@ -127,28 +127,28 @@ class _Placed(NamedTuple):
 
 
 class JobRuns:
-    """The runs of one job, those together that did alike."""
+    """The runs of one job, grouped by what they did."""
 
     def __init__(self, graph: Graph, job: JobId, others: "JobRuns | None" = None) -> None:
-        """`others` are those of the job in another graph, from which what is the same run did is taken."""
+        """`others` are the groups of the job in another graph, reused for runs that are the same in both."""
         known = graph.jobs.get(job)
         self._graph = graph
         self._others = others
         self._job = job
         self._waiting: set[str] = set() if known is None else {*known.runs}
-        """Those that are to be looked at, be it again."""
+        """Runs to be processed, some of them again."""
         self._placed: dict[str, _Placed] = {}
         self._alike: dict[Did, Alike] = {}
         self._making: dict[DatasetId, dict[Alike, None]] = {}
         self._is_looked_at = False
 
     def hear(self, run_id: str) -> bool:
-        """Look at a run again before the next answer; False: nobody has asked for so long that it is not worth it."""
+        """Queue a run to be processed before the next answer; False: the backlog is so large that a rebuild is due."""
         self._waiting.add(run_id)
         return not self._is_looked_at or len(self._waiting) <= AT_ONCE + len(self._placed)
 
     def look(self) -> Iterator[None]:
-        """Look at those that wait, some with each step."""
+        """Process the queued runs, one batch a step."""
         while self._waiting:
             for _ in range(min(AT_ONCE, len(self._waiting))):
                 self._look_at(self._waiting.pop())
@@ -156,11 +156,11 @@ class JobRuns:
         self._is_looked_at = True
 
     def all(self) -> Iterable[Alike]:
-        """All of them."""
+        """All groups."""
         return [*self._alike.values()]
 
     def making(self, names: Collection[DatasetId]) -> list[Alike]:
-        """Those that made the dataset of these names; of none: those that read without making any."""
+        """The groups that produced the dataset with these names; without names: those that only read."""
         made = dict.fromkeys(alike for name in names for alike in self._making.get(name, ()))
         return [alike for alike in (made if names else self._alike.values()) if alike.did.makes(names)]
 
@@ -203,7 +203,7 @@ def _made(what: Did) -> set[DatasetId]:
 
 
 class RunsAlike:
-    """The runs of the jobs that somebody asked about, those together that did alike."""
+    """Cached run groups of the jobs that were asked about."""
 
     def __init__(
         self,
@@ -211,10 +211,10 @@ class RunsAlike:
         newest_first: Callable[[JobId], Iterable[str]] | None = None,
         now: "RunsAlike | None" = None,
     ) -> None:
-        """What is known beside the graph.
+        """Nothing cached yet.
 
-        `newest_first` gives the runs of a job, and perhaps silent ones, in the order in which they began; `now` are
-        those of the graph that this one is a past of: most runs are the same in both.
+        `newest_first` gives the runs of a job in reverse order of their start, possibly with runs without events; `now`
+        belongs to the current graph if this is a past: most runs are the same in both.
         """
         self._graph = graph
         self._newest_first = newest_first
@@ -222,7 +222,7 @@ class RunsAlike:
         self._kept: dict[JobId, JobRuns] = {}
 
     def of(self, job: JobId) -> Generator[None, None, JobRuns]:
-        """The runs of a job, looked at with steps between which others may have their turn."""
+        """The run groups of a job; yields between batches, so that other work can run."""
         kept = self._kept.get(job)
         if kept is None:
             others = None if self._now is None else (yield from self._now.of(job))
@@ -231,9 +231,9 @@ class RunsAlike:
         return kept
 
     def newest(self, job: JobId, names: Collection[DatasetId]) -> Did | None:
-        """What the run did that began last of those that made the dataset of these names, of none: any.
+        """What the newest run did that produced the dataset with these names; without names: the newest run.
 
-        None where it is not among the newest few, or nobody knows which these are.
+        None where it is not among the newest few, or their order is unknown.
         """
         if self._newest_first is None or job not in self._graph.jobs:
             return None
@@ -245,9 +245,9 @@ class RunsAlike:
         return None
 
     def change(self, before: Mapping[str, RunOfJob | None]) -> None:
-        """The graph has heard more of these runs, which had told before that they are of these jobs."""
+        """Update the groups after facts about these runs, given the job that each run had before."""
         for run_id, was_of in before.items() if self._kept else ():
             of_job = self._graph.runs[run_id].of_job
             for job in {each.job for each in (was_of, of_job) if each is not None} & self._kept.keys():
                 if not self._kept[job].hear(run_id):
-                    del self._kept[job]  # looked at anew when somebody asks
+                    del self._kept[job]  # rebuilt when next asked for

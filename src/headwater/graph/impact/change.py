@@ -1,4 +1,4 @@
-"""A change that somebody proposes for a dataset or column, and which types a reader can read as which."""
+"""A proposed change of a dataset or column, and which types a reader can read as which."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from headwater.graph.impact.types import Type, read_type
 
 ChangeKind = Literal["drop", "rename", "retype"]
 Fit = Literal["same", "promoted", "other bounds", "may be null", "unreadable"]
-"""How a value of one type is read by who expects another; the one that may be null was `NOT NULL` before."""
+"""How a reader that expects one type reads a value of another; `may be null`: the old type was `NOT NULL`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`drop`, `rename:NEW` or `retype:TYPE`; `to` is what stands after the colon, empty for `drop`."""
+    """`drop`, `rename:NEW` or `retype:TYPE`; `to` is the text after the colon, empty for `drop`."""
 
     kind: ChangeKind
     to: str = ""
@@ -39,28 +39,28 @@ class Change:
 
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "long", "float", "double")
-"""A reader who expects one of these reads all that stand before it."""
+"""A reader that expects one of these can read all that precede it."""
 
 
 def fit(before: str, after: str) -> Fit:
-    """How data of the type `after` is read by who expects `before`, by Avro's rules of schema resolution.
+    """How a reader that expects the type `before` reads data of the type `after`, by Avro's schema resolution.
 
     >>> fit("int", "bigint"), fit("bigint", "int"), fit("varchar(20)", "varchar(10)")
     ('promoted', 'unreadable', 'other bounds')
     >>> fit("INT NOT NULL", "BIGINT NOT NULL"), fit("INT NOT NULL", "BIGINT"), fit("INT", "INT NOT NULL")
     ('promoted', 'may be null', 'promoted')
 
-    Source: Avro 1.12 specification, Schema Resolution. Avro promotes what was written to what the reader expects; a
-    column that widens is the same the other way around: its readers must come along, and can without loss. Types that
-    Avro lacks (tinyint, smallint) widen like its own. Arrays, maps and structs are resolved by what they hold, structs
-    by the names of their fields, and the worst of it counts. A union with null is not read by who expects none: what
-    was `NOT NULL` and may be null now breaks its readers, and what is never null from now on is promoted.
+    Source: Avro 1.12 specification, Schema Resolution. Avro promotes the writer's type to the reader's; for a column
+    that widens it is the reverse: its readers must be updated, and can be without loss. Types that Avro lacks (tinyint,
+    smallint) widen like its own. Arrays, maps and structs are resolved by their element types, structs by field name,
+    and the worst result counts. A reader without null cannot read a union with null: dropping `NOT NULL` breaks
+    readers, and adding it counts as promoted.
     """
     return "same" if before == after else _fit(read_type(before), read_type(after))
 
 
 def is_one_type(one: str, other: str) -> bool:
-    """Whether two types are the same, or would be if both told alike what may be null.
+    """Whether two types are the same apart from nullability.
 
     >>> is_one_type("BIGINT NOT NULL", "long"), is_one_type("BIGINT NOT NULL", "INT NOT NULL")
     (True, False)
@@ -97,13 +97,13 @@ def _fit_of_values(old: Type, new: Type) -> Fit:
 
 
 def _fits_within(old: Type, new: Type) -> Iterator[Fit]:
-    """How each type is read that both hold, by name; a field that is new is passed over, one that is gone is missed."""
+    """The fit of each nested type, by name; a new field is skipped, a removed one is unreadable."""
     for name, held in old.held.items():
         if name not in new.held:
             yield "unreadable"
-        elif old.name == "map" and name == "key":  # never null, told or not
+        elif old.name == "map" and name == "key":  # never null, declared so or not
             found = _fit_of_values(held, new.held[name])
-            # Avro's keys are strings: there is no other to promote them to.
+            # Avro's keys are always strings: they cannot be promoted.
             yield "unreadable" if found == "promoted" else found
         else:
             yield _fit(held, new.held[name])

@@ -1,7 +1,7 @@
-"""Checks of columns, as jobs tell them of what they read: once the column is gone, the check fails for certain.
+"""Data quality checks of columns that jobs read: if the column is dropped, the check is certain to fail.
 
-A check stands until a later run of its job does without it: one that read the dataset, made the same of it, began after
-the check was told last, and completed (of a stream also one that goes on). So few of a job's runs are looked at.
+A check is in force until a later run of its job omits it: one that read the dataset, produced the same outputs, began
+after the check was last reported, and completed (or, for a stream, is running). So only a few of a job's runs matter.
 """
 
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
@@ -18,29 +18,29 @@ from headwater.model.times import BEFORE_ALL_US
 
 _SUBTYPE: Final = "CHECK"
 _NEWEST: Final = 32
-"""Runs of a job that are looked at: what none of these tells is taken to be told no more."""
+"""The newest runs of a job, which are looked at: a check that none of these reports is taken as removed."""
 
 
 class Check(NamedTuple):
-    """What a job checks of one column of a dataset."""
+    """A job's checks of one column of a dataset."""
 
     column: str
     assertions: tuple[str, ...]
-    """As they are classified, for example `not_null`; sorted, each once."""
+    """Their kinds, for example `not_null`; sorted, without duplicates."""
     last_us: int
-    """When any of them was told last."""
+    """When any of them was last reported."""
 
     def edge_from(self, name: DatasetId) -> ColumnEdge:
-        """As an edge that decides without giving a value."""
+        """As an indirect edge: it decides without giving a value."""
         return ColumnEdge(None, name, self.column, "INDIRECT", _SUBTYPE, False, ", ".join(self.assertions))
 
 
 ChecksOf = Callable[[DatasetId], Mapping[JobId, Sequence[Check]]]
-"""Gives the checks that stand of a dataset's columns, by the jobs that tell them of what they read."""
+"""Gives the checks in force on a dataset's columns, by the job that reads it and reports them."""
 
 
 class Checking(NamedTuple):
-    """Who told of a check: a job that reads the dataset."""
+    """The reporter of a check: a job that reads the dataset."""
 
     reading: Using
     last_us: int
@@ -53,9 +53,9 @@ class Checking(NamedTuple):
 def telling_runs(
     graph: Graph, names: Sequence[DatasetId], newest_first: Iterable[str], *, is_stream: bool
 ) -> dict[str, int]:
-    """The runs of a job that may tell checks that stand of the dataset of these names, each with since when it may."""
+    """The runs of a job that may report checks in force on the dataset, each with the time since when they may."""
     done: dict[DatasetId | None, int] = {}
-    """By what is made, or None for nothing, when the last run began that may do without, in microseconds since 1970."""
+    """By output, or None for no output: when the last run began that may omit a check, in microseconds since 1970."""
     found: dict[str, int] = {}
     for run_id in islice(newest_first, _NEWEST):
         run = graph.runs.get(run_id)
@@ -64,7 +64,7 @@ def telling_runs(
         first_us, last_us = run.times.seen
         made = _made_by(graph, run)
         if last_us < _since_us(done, made) and not is_stream:
-            continue  # as nearly all: how it ended does not matter
+            continue  # the common case: how it ended does not matter
         what = did(graph, run)
         goes_on = is_stream and what is not None and what.state == "open"
         if goes_on or (what is not None and what.state == "completed"):

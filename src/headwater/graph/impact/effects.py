@@ -1,7 +1,7 @@
 """What a proposed change does to each place that it reaches, and by which step.
 
-The step from what is changed is judged by the change; every further one carries on what befell the place before it.
-Of several steps into one place the worst counts: one broken input is enough.
+The change decides the effect of steps from the changed place; further steps propagate the effect on the place before.
+Of several steps into one place, the worst effect counts: one broken input is enough.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from headwater.model.words import so_many
 
 Effect = Literal["unharmed", "changed", "unknown", "starved", "breaks"]
 _Finding = tuple[Effect, str]
-"""What befalls a place, and how that is said."""
+"""The effect on a place, and its explanation."""
 _WORSE: Final[dict[Effect, int]] = {"unharmed": 0, "changed": 1, "unknown": 2, "starved": 3, "breaks": 4}
 
 _INDIRECTLY: Final = {
@@ -30,12 +30,12 @@ _INDIRECTLY: Final = {
     "CONDITIONAL": "chooses values by {}",
     "CHECK": "checks {}",
 }
-"""How a column decides without giving its value, by the edge's subtype."""
+"""How a column influences rows or choices without giving its value, by the edge's subtype."""
 
 _OTHER_CASE: Final = "only the case {}, which engines that ignore case do not mind"
 _UNTOLD: Final = ", and no event tells which columns it uses"
 _WITHOUT: Final = {True: ("do without it", "does without it"), False: ("do not tell", "does not tell")}
-"""Of several runs, and of one."""
+"""Plural and singular."""
 _CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
     ("breaks", "direct"): ("starved", ", which is no longer made"),
     ("breaks", "indirect"): ("starved", ", which is no longer made"),
@@ -53,17 +53,18 @@ _CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
     ("unknown", "indirect"): ("unknown", ", which may or may not be made"),
     ("unknown", "unknown"): ("unknown", _UNTOLD),
 }
-"""What befalls a place by what befell the one before it and how it uses that; the end of the sentence says so."""
+"""The effect on a place by the effect on the place before it and the kind of use, with the end of the sentence."""
 
 
 class Verdict(NamedTuple):
-    """What befalls a place, in one word, and the step that brings it."""
+    """The effect on a place, and the step that causes it."""
 
     effect: Effect
     said: str
     step: Step
     is_carried: bool = False
-    """What is said is only the end of the sentence: of thousands of verdicts few are read."""
+    """Whether `said` is only the end of the sentence; completed on demand, since few of thousands of verdicts are
+    read."""
     since: Since | None = None
     """What later runs say of the use, where that counts."""
 
@@ -73,7 +74,7 @@ class Verdict(NamedTuple):
         return {"breaks": True, "starved": True, "unknown": None}.get(self.effect, False)
 
     def words(self, written: Callable[[int], str]) -> str:
-        """What befalls the place, in a sentence; times are `written`, from microseconds since 1970."""
+        """The effect in a sentence; `written` formats times, given in microseconds since 1970."""
         if self.since is not None:
             last_us, runs, is_outlived = self.since
             said = _WITHOUT[is_outlived][runs == 1]
@@ -81,7 +82,7 @@ class Verdict(NamedTuple):
         return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
 
     def outlived(self) -> Generator[None, None, "Verdict"]:
-        """The same, or what later runs say that do without the use, or do not tell; others have their turn."""
+        """The verdict adjusted by later runs that do without the use, or do not tell; yields between steps."""
         since = None if self.effect == "unharmed" else (yield from self.step.since())
         if since is None or not (since.is_outlived or self.is_breaking):
             return self
@@ -89,7 +90,7 @@ class Verdict(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A change, of what, and the type it has now (None: nobody told)."""
+    """A change, its target, and the target's current type (None: not reported)."""
 
     change: Change
     of: Place
@@ -97,7 +98,7 @@ class Proposal(NamedTuple):
 
 
 def ways(found: Reach) -> dict[Place, Step]:
-    """For each place the last step of the shortest way to it, values before choices before guesses."""
+    """The last step of the shortest path to each place; direct uses come before indirect and unknown ones."""
     wide = {name: _in_order(steps)[0] for name, steps in found.wide.items()}
     return {place: _last_step(place, found, wide) for place in found.places}
 
@@ -110,7 +111,7 @@ def _last_step(place: Place, found: Reach, wide: Mapping[DatasetId, Step]) -> St
 
 
 def verdicts(found: Reach, proposal: Proposal) -> Generator[None, None, dict[Place, Verdict]]:
-    """What befalls each place that was reached; between steps others may have their turn."""
+    """The verdict for each place reached; yields between steps, so that other work can run."""
     onward = _Onward(found)
     judged: dict[Place, Verdict] = {}
     queue = deque(found.start)
@@ -133,7 +134,7 @@ def verdicts(found: Reach, proposal: Proposal) -> Generator[None, None, dict[Pla
 
 
 def _worse(verdict: Verdict, than: int) -> Generator[None, None, Verdict | None]:
-    """The verdict with what later runs say, if it is worse even so; runs are looked at only where it may be."""
+    """The verdict adjusted by later runs, if still worse than `than`; looks at runs only where that is possible."""
     if _WORSE[verdict.effect] <= than:
         return None
     outlived = yield from verdict.outlived()
@@ -143,8 +144,8 @@ def _worse(verdict: Verdict, than: int) -> Generator[None, None, Verdict | None]
 class _Onward:
     """The steps that lead on from each place that was reached.
 
-    A wide step brings the same to each column of its dataset. So it is gone along only if it brings worse than one
-    before, which happens as often as there are effects, not as often as columns lead to columns.
+    A wide step has the same effect on each column of its dataset. It is followed only if it is worse than any before,
+    which happens at most once per kind of effect, not once per pair of columns.
     """
 
     def __init__(self, found: Reach) -> None:
@@ -152,7 +153,7 @@ class _Onward:
         self._wide: dict[Place, list[Step]] = {}
         self._columns: dict[DatasetId, list[Place]] = {name: [] for name in found.wide}
         self._worst: dict[DatasetId, int] = {}
-        """What each column of a dataset has got already, at least."""
+        """The least severe effect that all columns of a dataset already have."""
         self._number = {place: number for number, place in enumerate(found.places)}
         for place in found.places:
             for step in _in_order(found.steps[place]):
@@ -164,7 +165,7 @@ class _Onward:
                 self._wide.setdefault(step.origin, []).append(step)
 
     def steps_from(self, origin: Place, judge: Callable[[Step], Verdict]) -> Generator[None, None, Sequence[Step]]:
-        """Those steps from a place that may bring worse than others did, by where they lead to."""
+        """The steps from a place that may be worse than earlier ones, ordered by destination."""
         wide: list[Step] = []
         for each in self._wide.get(origin, ()):
             wide += yield from self._spread(each, judge)
@@ -172,7 +173,7 @@ class _Onward:
         return sorted([*own, *wide], key=self._order) if wide else own
 
     def _spread(self, step: Step, judge: Callable[[Step], Verdict]) -> Generator[None, None, Iterable[Step]]:
-        """A wide step to each column that it leads to; none where it brings nothing worse."""
+        """A wide step, once per column of its dataset; none if it is no worse than before."""
         name = DatasetId(*step.destination.owner)
         verdict = yield from _worse(judge(step), self._worst.get(name, -1))
         if verdict is None:
@@ -207,8 +208,8 @@ def _carried(before: Effect, step: Step) -> _Finding:
 
 
 def _unsaid(step: Step) -> str:
-    """Why nobody knows whether what is read is the origin; empty where it is, or a field inside it."""
-    if step.read == step.origin.column:  # as nearly always
+    """Why it is uncertain that the column read is the origin; empty if it is the origin or nested in it."""
+    if step.read == step.origin.column:  # the common case
         return ""
     if step.is_around:
         return f", and no event tells whether it uses {step.origin.column}"
@@ -279,7 +280,7 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
 
 
 def _use(step: Step) -> str:
-    """How the step uses what it comes from, as the beginning of a sentence without a subject."""
+    """How the step uses its origin, as the beginning of a sentence without a subject."""
     edge, what = step.edge, _called(step.origin, step.read)
     if step.origin.kind == "job":
         return f"takes data from {what}"
@@ -293,7 +294,7 @@ def _use(step: Step) -> str:
 
 
 def _called(place: Place, column: str | None = None) -> str:
-    """The place, or another column of the same dataset."""
+    """The place's name, with another column of the same dataset if given."""
     if place.kind == "job":
         return f"job {place.owner.name}"
     return f"{place.owner.name}:{column or place.column}" if place.kind == "column" else place.owner.name

@@ -1,7 +1,7 @@
-"""What jobs use themselves, as their own `lineage` facets tell: a filter of rows that are sent on, for example.
+"""What jobs use themselves, by their own `lineage` facets: for example, filters on rows that they send elsewhere.
 
-Such a use stands as any other does (`uses`): what all runs told counts, not only what the newest did, and those later
-runs do without it that tell of columns, or of what they read, and not of this.
+Such a use is judged like any other (`uses`): reports of all runs count, not only of the newest. A later run does
+without the use if it reports columns, or inputs, but not this.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -21,14 +21,14 @@ class UsingItself:
     __slots__ = ("_facets", "_job", "_reading", "_since", "_source", "_uses")
 
     def __init__(self, uses: Uses, reading: Using, source: DatasetId, job: JobId, facets: AbstractSet[bytes]) -> None:
-        """The use of `source` by the job, as `uses` has it of one state of the graph.
+        """The use of `source` by the job, in one state of the graph.
 
         Args:
-            uses: looks at runs when it is asked how the use stands.
-            reading: that the job reads it at all.
+            uses: evaluates runs on demand.
+            reading: the job's use of the dataset at all.
             source: what is read.
-            job: who uses it.
-            facets: the `lineage` facets by which its runs told so; empty where others tell it, or a declaration.
+            job: the user.
+            facets: the `lineage` facets in which its runs report the use; empty if others or a declaration do.
         """
         self._uses = uses
         self._reading = reading
@@ -36,18 +36,18 @@ class UsingItself:
         self._job = job
         self._facets = facets
         self._since: list[Since | None] = []
-        """Empty until somebody asks."""
+        """Cached result; empty until first asked for."""
 
     @property
     def last_us(self) -> int | None:
-        """When it was told last."""
+        """When the use was last reported."""
         known = self._uses.graph.jobs.get(self._job)
         told = () if known is None else (known.uses[facet].seen for facet in self._facets & known.uses.keys())
         seen = Seen.over(told)
         return self._reading.last_us if seen is None else seen.last_us
 
     def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
-        """As of any use."""
+        """As for any use; see `Using.since`."""
         if is_whole:
             return (yield from self._reading.since(job, is_whole=True))
         if not self._since:
@@ -56,7 +56,7 @@ class UsingItself:
         return self._since[0]
 
     def _stands_for_sure(self) -> bool:
-        """Without a look at all runs: others tell it, all runs do, or one that no other of the job has followed."""
+        """Whether the use is certain without a look at all runs: others report it, or all runs, or the newest run."""
         known = self._uses.graph.jobs.get(self._job)
         if not self._facets or known is None:
             return True
@@ -68,7 +68,7 @@ class UsingItself:
         return not known.writes or any(direction == "output" for direction, _ in newest.ends)
 
     def _for_each_made(self) -> Generator[None, None, Iterator[Answer]]:
-        """What later runs say that make what the job made with it."""
+        """The answers of later runs, for each output that the job produced with the use."""
         runs = yield from self._uses.runs.of(self._job)
         return (self._since_made(target) for target in self._uses.made(runs, self._is_told_by))
 
@@ -93,6 +93,6 @@ class UsingItself:
         return not self._facets.isdisjoint(did.uses)
 
     def _tells_of_own(self, facets: Iterable[bytes]) -> bool:
-        """Whether one of these says what the job uses itself, and not only what others do."""
+        """Whether one of these facets reports uses of the job itself, not only of others."""
         graph = self._uses.graph
         return any(True for facet in facets for _ in graph.uses_in(facet, self._job, is_own=True))

@@ -1,7 +1,7 @@
 """Every place downstream of a dataset or column, with each step that leads there.
 
-Where events tell of columns, a change goes only where the column goes. A job that never told what it makes a dataset
-from may make it from all that it reads, and from what other jobs hand to it: such steps carry no edge.
+Where events report columns, a change follows only the column's edges. A job that never reports what it makes a dataset
+from may make it from all its inputs, and from what other jobs hand to it: such steps carry no edge.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -23,21 +23,21 @@ from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 Use = Literal["direct", "indirect", "unknown"]
-"""Gives its value, decides about rows or choices, or nobody says."""
+"""Gives its value; decides about rows or choices; not reported."""
 USES: tuple[Use, ...] = ("direct", "indirect", "unknown")
 
 Kind = Literal["column", "dataset", "job"]
 
 
 class Place:
-    """A column, a dataset or a job that a walk may come to: within a walk one object for each, equal to itself only."""
+    """A column, dataset or job in a walk: one object for each within a walk, compared by identity."""
 
     __slots__ = ("column", "distance", "kind", "order", "owner")
 
     def __init__(self, kind: Kind, owner: DatasetId | JobId, column: str = "") -> None:
         self.kind = kind
         self.owner = owner
-        """The job, the dataset, or the one that the column is of."""
+        """The job or dataset; for a column its dataset."""
         self.column = column
         self.order = (kind, *owner, column)
         self.distance = 0
@@ -45,28 +45,28 @@ class Place:
 
     @property
     def name(self) -> ColumnId | DatasetId | JobId:
-        """What stands there."""
+        """The id of the column, dataset or job."""
         return ColumnId(DatasetId(*self.owner), self.column) if self.kind == "column" else self.owner
 
     @property
     def node_id(self) -> str:
-        """As the API writes it."""
+        """The node id, as in the API."""
         return self.name.node_id
 
 
 class Step(NamedTuple):
-    """From a column or dataset to what uses it; `edge` None: no event tells which columns are used."""
+    """From a column or dataset to what uses it; `edge` None: no event reports which columns are used."""
 
     origin: Place
     destination: Place
     edge: ColumnEdge | None
     jobs: tuple[JobId, ...]
-    """Through which it goes; none where only a declaration tells of it."""
+    """The jobs it goes through; empty if only a declaration reports it."""
     told: Using | UsingItself | HandedOver | Checking
-    """Who told of it."""
+    """Who reported it."""
 
     def since(self) -> Generator[None, None, Since | None]:
-        """What later runs say of this use, after steps between which others may have their turn; None: it stands."""
+        """What later runs say of this use; None: it is in force. Yields between steps."""
         job = JobId(*self.destination.owner) if self.destination.kind == "job" else None
         return self.told.since(job, is_whole=self.origin.kind == "dataset")
 
@@ -84,48 +84,48 @@ class Step(NamedTuple):
 
     @property
     def read(self) -> str:
-        """The column that is read: the origin, a struct that it lies in, or a field inside it; empty for a dataset."""
+        """The column that is read: the origin, a struct around it, or a field in it; empty for a dataset."""
         if self.edge is None or self.edge.source_column is None:
             return self.origin.column
         return self.edge.source_column
 
     @property
     def is_around(self) -> bool:
-        """Whether a struct is read that the origin lies in, whichever of its fields that is for."""
+        """Whether a struct around the origin is read, for whichever of its fields."""
         return self.origin.kind == "column" and lies_in(self.origin.column, self.read)
 
     @property
     def is_in_other_case(self) -> bool:
-        """Whether a column is read that touches the origin only where case does not count."""
+        """Whether the column read matches the origin only if case is ignored."""
         return self.origin.kind == "column" and not _touch(self.origin.column, self.read)
 
     @property
     def is_inside(self) -> bool:
-        """Whether a field inside the origin is read."""
+        """Whether a field nested in the origin is read."""
         return self.origin.kind == "column" and lies_in(self.read, self.origin.column)
 
 
 class Reach(NamedTuple):
-    """What lies downstream of the start."""
+    """Everything downstream of the start."""
 
     start: Sequence[Place]
-    """In order; no step leads to one of them."""
+    """Sorted; no step leads to one of them."""
     places: Sequence[Place]
-    """The places that were reached, nearest first, without the start."""
+    """The places reached, nearest first, without the start."""
     steps: Mapping[Place, Sequence[Step]]
-    """By place the steps that lead to it, but for the wide ones."""
+    """By place, the steps that lead to it, except wide ones."""
     wide: Mapping[DatasetId, Sequence[Step]]
-    """Those that lead to each column of a dataset that was reached, written down once, as to the dataset."""
+    """By dataset, the steps that lead to each of its columns, stored once with the dataset as destination."""
 
     def wide_to(self, place: Place) -> Sequence[Step]:
-        """Those of the wide ones that lead to a place, with the dataset in its stead."""
+        """The wide steps to a column, with its dataset as destination."""
         return self.wide.get(DatasetId(*place.owner), ()) if place.kind == "column" else ()
 
 
 def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId | JobId]) -> Generator[None, None, Reach]:
-    """Everything downstream; of a job what other jobs get from it. Nearest first, by the least number of jobs between.
+    """Everything downstream; for a job, what other jobs get from it. Nearest first, by the fewest jobs in between.
 
-    A step is a dataset that the walk went on from: between two of them others may have their turn.
+    Yields after each dataset that is expanded, so that other work can run.
     """
     walk = _Walk(flow, start)
     while not walk.is_over:
@@ -140,7 +140,7 @@ _DISTANCE: Final = attrgetter("distance")
 
 
 class _Walk:
-    """How far a walk has come."""
+    """The state of a walk."""
 
     def __init__(self, flow: "Flow", start: Iterable[ColumnId | DatasetId | JobId]) -> None:
         self._flow = flow
@@ -163,11 +163,11 @@ class _Walk:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has come to all."""
+        """Whether nothing is left to expand."""
         return not (self._front or self._handing)
 
     def go_on(self) -> Iterator[None]:
-        """Go on by a job from where the walk has come to: from the places of one dataset with each step."""
+        """Advance by one job from all places reached so far; yields after each dataset."""
         self._hops += 1
         handing, self._handing = sorted(self._handing, key=_ORDER), []
         for place in handing:
@@ -180,7 +180,7 @@ class _Walk:
         self._fresh = set()
 
     def _hand_on(self, giver: Place) -> None:
-        """Go on to the jobs that take data from one without a dataset between, and to what they may make of it."""
+        """Go on to the jobs that a job hands data to, and to what they may make of it."""
         for job, targets, told in self._flow.handed_on(JobId(*giver.owner)):
             taker = self._job(job)
             self._take(Step(giver, taker, None, (job,), told))
@@ -189,8 +189,8 @@ class _Walk:
                 self._take(Step(taker, place, None, (job,), told))
 
     def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
-        """Take the steps that lead on from these places of a dataset; they are sorted and not empty."""
-        onwards = self._flow.onward(name)  # which has all facets read that tell of its columns, in any case
+        """Take the steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
+        onwards = self._flow.onward(name)  # also makes sure that all facets about its columns are read
         touched = _Touched(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
         told: set[JobId] = set()
         self._go_to_checks(name, touched)
@@ -213,7 +213,7 @@ class _Walk:
                 self._go_to_user(job, edge, self._flow.using_itself(name, job, facets), touched, is_told=job in told)
 
     def _go_to_reader(self, name: DatasetId, job: JobId, touched: "_Touched") -> None:
-        """Take the steps to a job of which nothing leads on: what it made is deleted, or nobody told of columns."""
+        """Take the steps to a job without further steps: its outputs are deleted, or nobody reports columns."""
         place, using = self._job(job), self._flow.using(name, None, (job,))
         deleted = self._flow.told_of_deleted(name, job)
         for between in deleted:
@@ -227,7 +227,7 @@ class _Walk:
     def _go_to_user(
         self, job: JobId, edge: ColumnEdge, using: UsingItself, touched: "_Touched", *, is_told: bool
     ) -> None:
-        """Take the steps to a job that uses what was touched itself; `is_told`: for what it makes columns are told."""
+        """Take the steps to a job that itself uses what was reached; `is_told`: its outputs' columns are reported."""
         if edge.source_column is not None:
             for origin in touched.origins(edge.source_column):
                 self._take(Step(origin, self._job(job), edge, (job,), using))
@@ -235,7 +235,7 @@ class _Walk:
             self._take(Step(touched.first, self._job(job), None, (job,), using))
 
     def _go_to_checks(self, name: DatasetId, touched: "_Touched") -> None:
-        """Take the steps to the jobs that check what was touched."""
+        """Take the steps to the jobs that check what was reached."""
         checks = self._flow.checks_of(name)
         for job in sorted(self._flow.readers(name) & checks.keys()):
             using = self._flow.using(name, None, (job,))
@@ -249,7 +249,7 @@ class _Walk:
         dataset, by_job = self._dataset(target), [(self._job(job), (job,)) for job in jobs]
         told_by: Sequence[ToldKey] = ()
         for edge, keys in edges:
-            if keys is not told_by:  # mostly they are, and are not looked at again
+            if keys is not told_by:  # mostly the same object as before
                 told_by, using = keys, self._flow.using(onward.source, target, jobs, keys)
             if edge.target_column is not None:
                 end = self._column(target, edge.target_column)
@@ -258,7 +258,7 @@ class _Walk:
                     self._take(Step(origin, end, edge, jobs, using))
             elif self._flow.columns_of(target):
                 self._come_to_columns(target).extend(Step(origin, dataset, edge, jobs, using) for origin in origins)
-            else:  # all of it is meant, and of nothing else is anything known: from here the dataset goes on
+            else:  # no columns known: continue from the dataset as a whole
                 self._fresh.add(dataset)
             for origin in origins:
                 self._take(Step(origin, dataset, edge, jobs, using))
@@ -266,7 +266,7 @@ class _Walk:
                     self._take(Step(origin, place, edge, through, using))
 
     def _come_to_columns(self, name: DatasetId) -> list[Step]:
-        """The wide steps to a dataset, whose columns are all come to with the first of them."""
+        """The wide steps to a dataset; the first one reaches all of its columns."""
         if name not in self.wide:
             self.wide[name] = []
             for column in self._flow.columns_of(name):
@@ -276,13 +276,13 @@ class _Walk:
         return self.wide[name]
 
     def _take(self, step: Step) -> None:
-        """Note a step, unless it leads back to the start."""
+        """Record a step, unless it leads back to the start."""
         steps = self._come_to(step.destination)
         if steps is not None:
             steps.append(step)
 
     def _come_to(self, place: Place) -> list[Step] | None:
-        """The steps to a place; None where it is of the start."""
+        """The steps to a place; None if it is part of the start."""
         steps = self.steps.get(place)
         if steps is None and place not in self.start:
             place.distance = self._hops
@@ -293,7 +293,7 @@ class _Walk:
 
 
 def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:
-    """The places by dataset; a dataset itself stands for all of it."""
+    """The places by dataset; a dataset itself stands for all of its columns."""
     front: dict[DatasetId, list[Place]] = {}
     for place in places:
         if place.kind != "job":
@@ -310,11 +310,11 @@ class _Onward(NamedTuple):
     told: ToldBetween | None
     """The column edges between the two, where there are any."""
     untold: tuple[JobId, ...]
-    """Those of the jobs that never told what they make the target from, be it from nothing."""
+    """Those of the jobs that never reported what they make the target from, not even nothing."""
 
 
 class Flow:
-    """The steps of data through one state of the graph; what leads on from a dataset is laid out once."""
+    """Data flow through one state of the graph; the steps from a dataset are computed once."""
 
     def __init__(
         self,
@@ -325,12 +325,13 @@ class Flow:
         runs: RunsAlike | None = None,
         checks_of: ChecksOf = lambda _: {},
     ) -> None:
-        """What is known beside the graph; `runs` where these are kept from question to question.
+        """Caches over the graph; `runs` may be shared between questions.
 
-        `is_in_schema` says whether the newest schema of a dataset has that column, be it one inside others; `is_stream`
-        whether a job's runs go on until somebody stops them.
+        `is_in_schema` says whether a dataset's newest schema has a column, possibly nested; `is_stream` whether a job's
+        runs go on until somebody stops them.
         """
-        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        # The cached functions do not refer to this object: their caches are freed with it, without a garbage
+        # collection.
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.is_in_schema = is_in_schema
@@ -347,7 +348,7 @@ class Flow:
 
 
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
-    """The jobs that read the dataset, but for deleted ones."""
+    """The jobs that read the dataset, without deleted ones."""
     return {job for job in graph.readers(name) if not graph.hides(job)}
 
 
@@ -360,8 +361,8 @@ def _using_itself(
 def _handed_on(
     graph: Graph, told_of: Callable[[DatasetId], Told], giver: JobId
 ) -> Iterator[tuple[JobId, list[DatasetId], HandedOver]]:
-    """The jobs that take data from a job, what they write without telling what they make it from, and who told so."""
-    known = graph.jobs.get(giver)  # what is told meanwhile may take a job out of a past
+    """The jobs that a job feeds directly, their outputs without reported sources, and who reported the handover."""
+    known = graph.jobs.get(giver)  # facts that arrive meanwhile may remove a job from a past
     feeds = {} if known is None else known.feeds
     for job in sorted(job for job in feeds if not graph.hides(job)):
         seen = Seen.over(feeds[job].values())
@@ -373,7 +374,7 @@ def _handed_on(
 def _told_of_deleted(
     graph: Graph, told_of: Callable[[DatasetId], Told], source: DatasetId, job: JobId
 ) -> Sequence[ToldBetween]:
-    """How a job told to have made deleted datasets from the source; nothing where it did not tell of all it makes."""
+    """How a job made deleted datasets from the source; empty if some output of it has no reported sources."""
     targets = {graph.shown(target) for target in graph.jobs[job].writes}
     told = [told_of(target) for target in sorted(targets) if target.is_complete]
     if any(_untold(graph, each.told_of, (job,)) for each in told):
@@ -394,14 +395,14 @@ def _onward_from(
         told = told_of(target)
         between = told.between(graph, name)
         if target not in written and between is None:
-            continue  # a facet said so that no longer counts
+            continue  # reported by a facet that no longer counts
         jobs = tuple(sorted(readers & told.writers))  # deleted ones are not among the readers
         found.append(_Onward(name, target, jobs, between, _untold(graph, told.told_of, jobs)))
     return tuple(found)
 
 
 def _untold(graph: Graph, told_of: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
-    """The jobs that gave no evidence for the target; the evidence of one says nothing of what another does."""
+    """The jobs that gave no evidence for the target; one job's evidence says nothing about another's."""
     return tuple([job for job in jobs if not _tells(graph, job, told_of)]) if told_of else jobs
 
 
@@ -417,7 +418,7 @@ def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
 
 
 class _Touched:
-    """The places of one dataset that the walk has come to."""
+    """The places of one dataset that the walk has reached."""
 
     def __init__(self, fronts: Sequence[Place], columns: NumberedColumns, is_in_schema: Callable[[str], bool]) -> None:
         self.first = fronts[0]
@@ -425,7 +426,7 @@ class _Touched:
         self._is_in_schema = is_in_schema
         self._columns: dict[str, list[Place]] = {}
         self._inside: dict[str, list[Place]] = {}
-        """As the columns by their lower-case form: those inside a struct."""
+        """Structs around the reached columns, both in lower case."""
         for place in fronts:
             if place.kind == "column":
                 plain = place.column.lower()
@@ -434,27 +435,27 @@ class _Touched:
                     self._inside.setdefault(outer, []).append(place)
         names = (*self._columns, *self._inside)
         self.numbers = None if self._whole else {WHOLE, *(each for name in names for each in columns.in_any_case(name))}
-        """What edges may start at that lead on, but for such as lie inside of what was touched; None: any column."""
+        """Column ids at which relevant edges may start, except nested columns; None: any column."""
 
     def origins(self, source_column: str | None) -> list[Place]:
-        """From which of them an edge starts that reads this column; None reads all, and a field's struct the field.
+        """The reached places from which an edge starts that reads this column, a struct around it or a field in it.
 
-        A name may be another that differs in case only, unless the schema has both.
+        None reads all columns. Case is ignored unless the schema has both spellings.
         """
         if self._whole or source_column is None:
             return self._whole or [self.first]
         plain = source_column.lower()
         near = self._columns.get(plain, [])
-        if "." in plain or plain in self._inside:  # as nearly none are
+        if "." in plain or plain in self._inside:  # rare
             outer = [place for name in structs_of(plain) for place in self._columns.get(name, ())]
             near = [*near, *outer, *self._inside.get(plain, ())]
         return [place for place in near if _touch(place.column, source_column) or self._may_be(place, source_column)]
 
     def _may_be(self, place: Place, source_column: str) -> bool:
-        """Whether a column that is read in another case may touch a place."""
+        """Whether a column read in another case may be the place's."""
         return not (self._is_in_schema(source_column) and self._is_in_schema(place.column))
 
 
 def _touch(one: str, other: str) -> bool:
-    """Whether two columns are the same, or one lies in the other."""
+    """Whether two columns are the same, or one is nested in the other."""
     return one == other or lies_in(one, other) or lies_in(other, one)

@@ -1,4 +1,4 @@
-"""Column edges between two datasets, as numbers until one is needed: a change of one column needs few of them."""
+"""Column edges between two datasets, kept as integers until needed: a change of one column needs few of them."""
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -14,41 +14,40 @@ from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
 _Edge = tuple[int, int]
-"""A target column, and what was done on the way to it."""
+"""A target column, and the transformation."""
 
 
 class _Part(NamedTuple):
-    """What one facet tells of the columns between two datasets."""
+    """The edges between two datasets in one facet."""
 
     key: ToldKey
     numbers: "array[int]"
     places: Sequence[int]
-    """Where among the numbers edges begin."""
+    """Offsets into `numbers` at which edges begin."""
 
 
 class ToldEdge(NamedTuple):
-    """A column edge, and the facets that tell of it."""
+    """A column edge, and the facets that report it."""
 
     edge: ColumnEdge
     keys: tuple[ToldKey, ...]
 
 
 class ToldBetween:
-    """What events tell of the columns between one source and one target."""
+    """The column edges between one source and one target."""
 
     def __init__(self, graph: Graph, source: DatasetId, parts: Sequence[_Part]) -> None:
         self._graph = graph
         self._source = source
         self._parts = parts
         self._keys: dict[int, tuple[ToldKey, ...]] = {}
-        """The facets whose places among the parts are the bits of a number: most edges are told by the same."""
+        """By bit set: the facets whose positions in `parts` are set; cached, since most edges share the same facets."""
 
     def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ToldEdge]]]:
-        """The edges by the column that they start at, in an order that does not hang on what came first.
+        """The edges by source column, in an order that does not depend on the order of arrival.
 
-        A column None means all of the source; that the one dataset is made from the other says nothing of columns where
-        others say more. Where `touched` is given, columns that are not in it are left out, but for such as lie inside
-        others.
+        Source column None: all of the source; dataset-to-dataset edges are dropped if there is column detail. `touched`
+        limits the result to these source columns and nested ones.
         """
         nested = self._graph.column_edges.nested
         by_column: dict[int, dict[_Edge, int]] = {}
@@ -96,20 +95,20 @@ class Told(NamedTuple):
 
     writers: AbstractSet[JobId]
     told_of: Sequence[DatasetId]
-    """Its names under which somebody tells of its columns."""
+    """Its names under which column evidence exists."""
     parts: Mapping[DatasetId, Sequence[_Part]]
     """Its column edges, by source."""
 
     def between(self, graph: Graph, source: DatasetId) -> ToldBetween | None:
-        """What is told of the columns between this source and the target; None: nothing."""
+        """The column edges between this source and the target; None: there are none."""
         parts = self.parts.get(source)
         return None if parts is None else ToldBetween(graph, source, parts)
 
 
 def told_into(graph: Graph, told_of: Callable[[DatasetId], ToldOfTarget]) -> Callable[[DatasetId], Told]:
-    """What is known of how a dataset is made, by shown names; each is looked at once, by what is `told_of` it."""
+    """Returns a cached lookup of how a dataset is made, by shown name; `told_of` gives its evidence."""
     datasets = graph.column_edges.datasets.things
-    # Of functions that refer to nothing that refers to them: what they keep needs no collection of garbage.
+    # The cached functions do not refer to this closure: their caches need no garbage collection.
     return cache(partial(_told_into, graph, told_of, cache(lambda number: graph.shown(datasets[number]))))
 
 

@@ -1,7 +1,7 @@
-"""Types of columns as they are compared: one name for what the engines call differently, down into what they hold.
+"""Column types, normalized so that they can be compared across engines, including nested types.
 
-Engines write what a type holds in angle brackets (Hive, Spark, Flink, Iceberg), in round ones (Trino), or behind square
-ones (PostgreSQL: `int[]`). Whether a value may be null is no part of a type's name: Flink writes `NOT NULL` behind it.
+Nested types are in angle brackets (Hive, Spark, Flink, Iceberg), in round ones (Trino), or before square ones
+(PostgreSQL: `int[]`). Nullability is not part of a type's name: Flink appends `NOT NULL`.
 """
 
 import re
@@ -48,32 +48,32 @@ _SPELLINGS: Final = {
     "list": "array",
     "row": "struct",
 }
-"""One name for what the engines call differently; `timestamp_ntz` is none of these: Spark's `timestamp` has a zone."""
+"""Normalized names; `timestamp_ntz` is absent: Spark's `timestamp` has a zone."""
 
 _HOLDING: Final = {"array": ("item",), "map": ("key", "value"), "struct": ()}
-"""The types that hold others: a struct holds fields by their names."""
+"""Types with nested types; a struct's are named by its fields."""
 _CLOSING: Final = {"<": ">", "(": ")", "[": "]"}
 _DEEPEST: Final = 100
-"""Levels; what lies deeper is compared as it is written, for anybody may write a type."""
+"""Nesting levels; deeper types are compared as text, since types are untrusted input."""
 _NEVER_NULL: Final = " not null"
 _MARKS: Final = re.compile(r"[<>()\[\],]")
 
 
 class Type(NamedTuple):
-    """A type by its one name, with its bounds (`10,2`) and the types that it holds, by name."""
+    """A type by its normalized name, with bounds (`10,2`) and nested types, by name."""
 
     name: str
     bounds: str = ""
     held: Mapping[str, "Type"] = {}
     is_never_null: bool = False
-    """Whether it says so; most engines tell nothing of it."""
+    """Whether it is declared so; most engines do not report it."""
 
 
 @lru_cache(maxsize=256)
 def read_type(written: str) -> Type:
-    """A type as an engine writes it; what nobody can read is a type of that name.
+    """A type as an engine writes it; an unreadable one becomes a type with that name.
 
-    So is what lies deeper than a hundred levels, be it readable: it is compared as plain text, in lower case.
+    So does what is nested deeper than a hundred levels: it is compared as text, in lower case.
 
     >>> read_type("array<DECIMAL(10, 2)>").held
     {'item': Type(name='decimal', bounds='10,2', held={}, is_never_null=False)}
@@ -87,16 +87,16 @@ def read_type(written: str) -> Type:
 
 @dataclass(slots=True)
 class _Bracket:
-    """A pair of brackets, by where they stand."""
+    """A pair of brackets, by position."""
 
     opening: int
     closing: int = -1
     commas: list[int] = field(default_factory=list)
-    """Those between the two that no other bracket holds."""
+    """Those directly between the two, in no nested bracket."""
 
 
 def _brackets(plain: str) -> Sequence[_Bracket] | None:
-    """The pairs in the order in which they open, but for those too deep to be read; None where any lacks a half."""
+    """The bracket pairs in opening order, without those nested too deeply; None if they are unbalanced."""
     pairs: list[_Bracket] = []
     around: list[_Bracket] = []
     closings: list[str] = []
@@ -119,7 +119,7 @@ def _brackets(plain: str) -> Sequence[_Bracket] | None:
 
 
 def _flat(plain: str) -> Type:
-    """A type whose brackets do not match, as far as it can be read: a bracket in a text, as in `enum('a(')`."""
+    """A type with unbalanced brackets, as far as it can be read: quoted brackets, as in `enum('a(')`."""
     opening, closing = plain.find("("), plain.rfind(")")
     if opening < 0 or closing < opening or "<" in plain[:opening]:
         return Type(plain)
@@ -127,12 +127,12 @@ def _flat(plain: str) -> Type:
 
 
 def _bounded(base: str, bounds: str, rest: str) -> Type:
-    base = f"{base} {rest}" if rest else base  # as in timestamp(6) with time zone
+    base = f"{base} {rest}" if rest else base  # timestamp(6) with time zone
     return Type(_SPELLINGS.get(base, base), bounds.replace(" ", ""))
 
 
 class _Reading:
-    """Reads a type of which all brackets are known: each level looks only at what no deeper one holds."""
+    """Parses a type with known brackets: each level only looks at text outside of nested brackets."""
 
     def __init__(self, plain: str, brackets: Sequence[_Bracket]) -> None:
         self._plain = plain
@@ -140,7 +140,7 @@ class _Reading:
         self._openings = [bracket.opening for bracket in brackets]
 
     def type_in(self, begin: int, end: int, levels: int) -> Type:
-        """The type that stands from one place up to another."""
+        """The type between two positions."""
         begin, end = self._trimmed(begin, end)
         if self._plain.endswith(_NEVER_NULL, begin, end):
             return self._type_in(begin, end - len(_NEVER_NULL), levels)._replace(is_never_null=True)
@@ -164,17 +164,17 @@ class _Reading:
         return _bounded(base, plain[bracket.opening + 1 : bracket.closing], plain[bracket.closing + 1 : end].strip())
 
     def _trimmed(self, begin: int, end: int) -> tuple[int, int]:
-        """The same without the spaces around it: there is at most one on each side."""
+        """The range without surrounding spaces: there is at most one on each side."""
         begin += self._plain.startswith(" ", begin, end)
         return begin, end - self._plain.endswith(" ", begin, end)
 
     def _first(self, begin: int, end: int) -> _Bracket | None:
-        """The first pair that opens there."""
+        """The first pair that opens in the range."""
         place = bisect_left(self._openings, begin)
         return self._brackets[place] if place < len(self._openings) and self._openings[place] < end else None
 
     def _held(self, name: str, bracket: _Bracket, levels: int) -> dict[str, Type] | None:
-        """What is held, by name; None where that cannot be read."""
+        """The nested types by name; None where they cannot be read."""
         begins = [bracket.opening + 1, *(comma + 1 for comma in bracket.commas)]
         parts = [self._trimmed(*part) for part in zip(begins, (*bracket.commas, bracket.closing), strict=True)]
         if name == "struct":
@@ -189,7 +189,7 @@ class _Reading:
         return held if len(held) == len(fields) else None
 
     def _field(self, begin: int, end: int) -> tuple[str, int, int]:
-        """A field's name, and where its type stands: `a: int`, or as Trino and Flink write it `a int`."""
+        """A field's name, and the range of its type: `a: int`, or `a int` as Trino and Flink write it."""
         bracket = self._first(begin, end)
         before = end if bracket is None else bracket.opening
         mark = self._plain.find(":", begin, before)

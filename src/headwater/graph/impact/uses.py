@@ -1,12 +1,11 @@
-"""Uses of a dataset or column that later runs do without, so that a change of it no longer breaks the job.
+"""Uses of a dataset or column that later runs do without, so that changing it no longer breaks the job.
 
-A use is: a job reads this, and makes that of it. What events told once stays in the graph, and the job may have dropped
-it since.
+A use is: a job reads this, and makes that of it. What was reported once stays in the graph, and the job may have
+dropped the use since.
 
-Of a job those later runs count that completed, and of a stream also those that go on, if they began after the use was
-told last and made the same dataset. They do without the use if they tell of columns, or of what they read, and not of
-this; else they do not tell. What a declaration or somebody else tells of a job stands, and so does what a stream told
-that goes on.
+Runs of the job count that completed, and for a stream also those in progress, if they began after the use was last
+reported and made the same dataset. They do without the use if they report columns, or inputs, but not this; otherwise
+they do not tell. Uses reported by a declaration or by others are always in force, as are those of a stream in progress.
 """
 
 from collections import defaultdict
@@ -23,20 +22,20 @@ from headwater.model.names import DatasetId, JobId
 from headwater.model.times import BEFORE_ALL_US
 
 _SILENT: Final = Run()
-"""A run that a past has no longer, once it is told what came late."""
+"""Stands for a run that a past no longer has, after late facts."""
 
 
 class Since(NamedTuple):
-    """What runs say of a use that began after it was told last."""
+    """What runs say of a use that began after it was last reported."""
 
     last_us: int
     runs: int
     is_outlived: bool
-    """Whether these do without it; False: they do not tell."""
+    """True: they do without it; False: they do not tell."""
 
 
 class Using:
-    """One use: who told that data goes from a dataset into another (None: into jobs only), and until when."""
+    """One use: who reported that data goes from a dataset into another (None: into jobs only), and until when."""
 
     __slots__ = ("_jobs", "_keys", "_since", "_source", "_target", "_uses")
 
@@ -48,14 +47,14 @@ class Using:
         jobs: tuple[JobId, ...],
         keys: tuple[ToldKey, ...] = (),
     ) -> None:
-        """The use of `source` to make `target`, as `uses` has it of one state of the graph.
+        """The use of `source` to make `target`, in one state of the graph.
 
         Args:
-            uses: looks at runs when it is asked how the use stands.
+            uses: evaluates runs on demand.
             source: what is read.
             target: what is made of it; None for a use of which only the reading jobs are known.
             jobs: through which the data goes.
-            keys: the facets that told the use by its columns; empty where only inputs and outputs were told.
+            keys: the facets that report the use by its columns; empty where only inputs and outputs were reported.
         """
         self._uses = uses
         self._source = source
@@ -66,15 +65,15 @@ class Using:
 
     @property
     def last_us(self) -> int | None:
-        """When it was told last."""
+        """When the use was last reported."""
         if self._target is not None and self._keys:
             return max(self._uses.told(self._target).evidence[key].seen.last_us for key in self._keys)
         return self._uses.read_last_us(self._source, self._jobs)
 
     def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
-        """What later runs say: of one of the jobs, or of all; None where it stands. Between steps others have a turn.
+        """What later runs of one job, or of all, say; None: the use is in force. Yields between steps.
 
-        `is_whole`: the source is used whichever its columns, so whoever reads it, uses it.
+        `is_whole`: the source is used as a whole, so whoever reads it uses it.
         """
         asked = (job, is_whole)
         if asked not in self._since:
@@ -95,31 +94,31 @@ class Using:
 
 
 class HandedOver(NamedTuple):
-    """Who told that a job takes data from another without a dataset between."""
+    """A reported handover of data from job to job without a dataset between."""
 
     last_us: int | None
 
     def since(self, _: JobId | None, *, is_whole: bool) -> Generator[None, None, None]:
-        """It stands: what jobs hand over is not told by what they read and write."""
+        """None, always: inputs and outputs say nothing of what jobs hand over directly."""
         yield from ()
 
 
 class Later(NamedTuple):
-    """Runs that began after a use was told last, and what they say of it."""
+    """Runs that began after a use was last reported, and what they say of it."""
 
     last_us: int
-    """When that was."""
+    """When it was last reported."""
     is_outlived: bool
-    """Whether all do without it; False: some do not tell."""
+    """True: all do without it; False: some do not tell."""
     runs: Mapping[Alike, int]
-    """Each among those of its job that did the same, of which those count that began after this time."""
+    """Groups of runs, each with the time after which its runs count."""
 
     def since(self) -> Since:
-        """The same in numbers."""
+        """The same as counts."""
         return Since(self.last_us, sum(alike.count_after(us) for alike, us in self.runs.items()), self.is_outlived)
 
     def joined(self, other: "Later") -> "Later":
-        """What both say, of two uses that are one: a run that counts for both is one run."""
+        """Both answers combined, for two uses that are one; a run that counts for both counts once."""
         runs = {**self.runs}
         for alike, after_us in other.runs.items():
             runs[alike] = min(runs.get(alike, after_us), after_us)
@@ -127,11 +126,11 @@ class Later(NamedTuple):
 
 
 Answer = Generator[None, None, Later | None]
-"""What later runs say, None where the use stands, after steps between which others may have their turn."""
+"""What later runs say, None where the use is in force; yields between steps, so that other work can run."""
 
 
 def of_all(answers: Iterable[Answer]) -> Answer:
-    """What is said of a use of which each of these tells; one that stands is enough for it to stand."""
+    """The combined answer for a use with several reports; one that is in force is enough for the use to be."""
     said: Later | None = None
     for answer in answers:
         later = yield from answer
@@ -142,28 +141,29 @@ def of_all(answers: Iterable[Answer]) -> Answer:
 
 
 class ToldOfTarget(NamedTuple):
-    """What is told of how a dataset is made, without a look at runs."""
+    """What is reported of how a dataset is made, without looking at runs."""
 
     members: tuple[DatasetId, ...]
     """Its names."""
     evidence: Mapping[ToldKey, Edge]
-    """The facets that tell of its columns."""
+    """The facets that report its columns."""
     declared: Collection[ToldKey]
-    """Those of them that declarations give."""
+    """Those of them from declarations."""
     writes: Sequence[Edge]
     """One for each job that writes it."""
 
     @property
     def may_be_anybodys(self) -> bool:
-        """Whether jobs may tell of its columns that do not write it."""
+        """Whether jobs that do not write it may report its columns."""
         return any(strength == STRENGTH["lineage"] for _, (strength, _) in self.evidence)
 
 
 class Uses:
-    """What runs told of uses; what is told of a dataset is looked at once, and holds whatever comes meanwhile."""
+    """Evaluates uses by the runs of jobs; what is reported of a dataset is read once, and fixed from then on."""
 
     def __init__(self, graph: Graph, runs: RunsAlike, is_stream: Callable[[JobId], bool]) -> None:
-        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        # The cached functions do not refer to this object: their caches are freed with it, without a garbage
+        # collection.
         self.graph = graph
         self.runs = runs
         self._is_stream = cache(is_stream)
@@ -171,18 +171,19 @@ class Uses:
         self._tellers: dict[DatasetId, Mapping[ToldKey, Sequence[JobId]]] = {}
 
     def read_last_us(self, source: DatasetId, jobs: Iterable[JobId]) -> int | None:
-        """When any of the jobs was told last to read the dataset."""
+        """When any of the jobs was last reported to read the dataset."""
         names = self.graph.members(source)
         times = (edge.seen for job in jobs for edge in _edges(self.graph, job, "reads", names))
         seen = Seen.over(times)
         return None if seen is None else seen.last_us
 
     def since_told(self, target: DatasetId, source: DatasetId, keys: tuple[ToldKey, ...], job: JobId | None) -> Answer:
-        """What later runs say of a use that these facets tell: of that job, if it told it, else of all that did.
+        """What later runs say of a use that these facets report: of that job, if it reported it, else of all that did.
 
-        For example: a run told on Monday that it makes `out:x` from `in:x`, and one of the same job that began on
-        Tuesday, and completed, told of other columns of `out` alone: it was told last on Monday, and one run does
-        without it. Had Tuesday's told of no columns, and read `in`, one would not tell; had it failed, the use stood.
+        For example: a run reported on Monday that it makes `out:x` from `in:x`, and a run of the same job that began on
+        Tuesday, and completed, reported only other columns of `out`: the use was last reported on Monday, and one run
+        does without it. Had Tuesday's reported no columns, and read `in`, it would not tell; had it failed, the use
+        would be in force.
         """
         told = self.told(target)
         if _is_told_to_the_last(told, keys) or self._are_newest_to_tell(target, keys, job):
@@ -193,13 +194,13 @@ class Uses:
         return (yield from of_all(self._since_told_by(teller, target, source, keys) for teller in named))
 
     def _are_newest_to_tell(self, target: DatasetId, keys: Collection[ToldKey], job: JobId | None) -> bool:
-        """Whether a run told it, of that job or of any, that no other of its job has followed: it stands for sure."""
+        """Whether the newest run of that job, or of any, reported it: then it is in force."""
         members = self.told(target).members
         newest = (self.runs.newest(each, members) for each in ((job,) if job else self.graph.writers(target)))
         return any(what is not None and not {*keys}.isdisjoint(what.strongest(members)) for what in newest)
 
     def _tellers_of(self, target: DatasetId) -> Generator[None, None, Mapping[ToldKey, Sequence[JobId]]]:
-        """The jobs whose runs told each facet."""
+        """By facet, the jobs whose runs reported it."""
         if target not in self._tellers:
             by_key: dict[ToldKey, list[JobId]] = defaultdict(list)
             members = self.told(target).members
@@ -240,7 +241,7 @@ class Uses:
         """What later runs of a job say of its reading a dataset: those that make what it made with it.
 
         For example: a run read `in` on Monday and made nothing, and so did one on Tuesday that read `in2`: one run does
-        without `in` since. Of a run that makes `out2` from `in2` nothing follows for `out`, which was made from `in`.
+        without `in` since. A run that makes `out2` from `in2` says nothing about `out`, which was made from `in`.
         """
         names = self.graph.members(source)
         if _is_read_always(self.graph, job, names):
@@ -252,15 +253,15 @@ class Uses:
         return (yield from of_all(self._since_read(job, names, target) for target in made))
 
     def made(self, runs: JobRuns, by: Callable[[Did], bool]) -> Collection[DatasetId | None]:
-        """What those of a job's runs made that did so, by shown names; None alone: nothing."""
+        """The outputs, by shown names, of the job's runs for which `by` holds; None alone if there are none."""
         ends = (end for alike in runs.all() if by(alike.did) for end in alike.did.ends)
         return {self.graph.shown(name) for direction, name in ends if direction == "output"} or {None}
 
     def since_read_for(self, job: JobId, source: DatasetId, target: DatasetId) -> Answer:
-        """The same of its reading a dataset to make another; where none of its runs did that, of its reading it.
+        """As `since_read_by`, for reading a dataset to make another; if none of its runs did, for reading it at all.
 
         For example: a run read `in` and made `out` on Monday, and one on Tuesday read `in2` and made `out`: one run
-        does without `in` since. Had Tuesday's told nothing of what it read, one would not tell.
+        does without `in` since. Had Tuesday's reported no inputs, it would not tell.
         """
         names, members = self.graph.members(source), self.told(target).members
         written = Seen.over(edge.seen for edge in _edges(self.graph, job, "writes", members))
@@ -294,7 +295,7 @@ class Uses:
         last_us: Callable[[Did, Run], int],
         does_without: Callable[[Did], bool],
     ) -> Later | None:
-        """What those runs of a job say that began after a use was told last by others of them."""
+        """What those of a job's runs say that began after others of them last reported a use."""
         is_stream, runs = self._is_stream(job), self.graph.runs
         if is_stream and any(alike.did.state == "open" for alike in using):
             return None
@@ -314,7 +315,7 @@ class Uses:
 
 
 def _is_told_to_the_last(told: ToldOfTarget, keys: Collection[ToldKey]) -> bool:
-    """Whether it stands for sure, without a look at runs: as nearly always."""
+    """Whether the use is certain without looking at runs: the common case."""
     if any(key in told.declared for key in keys):
         return True
     if len(told.evidence) == 1:
@@ -351,7 +352,7 @@ def _edges(graph: Graph, job: JobId, way: Literal["reads", "writes"], names: Ite
 
 
 def _is_read_always(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
-    """Whether all of the job's runs read it, or it is told by others than these."""
+    """Whether all of the job's runs read it, or it is reported by other than its runs."""
     known = graph.jobs.get(job)
     if known is None:
         return True

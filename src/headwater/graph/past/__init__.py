@@ -1,9 +1,8 @@
-"""The graph as it was at a time, out of that of now.
+"""The graph as it was at a time, derived from the current graph.
 
-cut           the graph as it was; cut_records: jobs in it; cut_facets: what it says of facets
-cut_as_then   which of its jobs, datasets and runs are now as they were then
-folded_again  the part that is folded again: what spoke both before and after; recounted: edges told from those of now
-last_told     jobs and datasets that only their own runs tell of, and what these had told by some time
-walk_by       what lay around a node, walked in the graph of a later time
-lazy          mappings whose values are made when asked for
+cut           the past graph; cut_records: its jobs; cut_facets: its facets cut_as_then   which jobs, datasets and runs
+are unchanged since then folded_again  the part that is folded again: runs with events before and after; recounted: past
+edges from current ones last_told     jobs and datasets that only their own runs report, and what these had reported by
+some time walk_by       the past neighbourhood of a node, walked in a later graph lazy          mappings whose values
+are computed on demand
 """

@@ -1,8 +1,8 @@
-"""A past cut out of the graph of now: each job, dataset and run when somebody first looks at it.
+"""A past graph as a lazy view of the current one: each job, dataset and run is computed on first access.
 
-What is known of a run that spoke for the last time before then is the same now, and so is a job or dataset that only
-such runs spoke of: it is the very same object. Any other one is put together from its runs of that time. Only what runs
-told that spoke both before and after it, and what stands in the log without a run, is folded again (`FoldedAgain`).
+A run whose last event is before then is unchanged, and so is a job or dataset that only such runs reported: the view
+returns the current object. Any other is assembled from its runs of that time. Only runs with events both before and
+after, and what the log has without a run, are folded again (`FoldedAgain`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _RUN = "run:"
 
 
 def side(run: Run, until_us: int) -> Side:
-    """Whether the run spoke before that time, that time included, after it, or both."""
+    """Whether the run's events are all before that time (inclusive), all after it, or on both sides."""
     if run.times is None or run.times.seen.last_us <= until_us:
         return "before"
     return "across" if run.times.seen.first_us <= until_us else "after"
@@ -39,14 +39,14 @@ def side(run: Run, until_us: int) -> Side:
 class CutGraph(CutAsThen):
     """The graph as it was at a time.
 
-    It never changes by what happens to `now`: whoever adds to that says before which run it is about (`keep`), and
-    afterwards which jobs and datasets (`forget`).
+    It must not change when `now` does: a writer calls `keep` before it adds facts about a run, and afterwards `forget`
+    for the jobs and datasets concerned.
     """
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
         super().__init__(now, until_us, older)
         self.is_in_step = True
-        """Whether it has taken in all that was heard of late: no run that spoke across then is missing in `again`."""
+        """Whether it has taken in all recent events: no run with events on both sides is missing in `again`."""
         self.quarantined = self.again.quarantined
         self.edits, self.nodes = self.again.edits, self.again.nodes
         self.told_directly = self.again.told_directly
@@ -62,16 +62,16 @@ class CutGraph(CutAsThen):
         )
         self.named_in_flows = LazyItems(self._cut_flows, lambda: (now.named_in_flows, self.again.named_in_flows))
         self.heard_of: dict[Target, Seen] = {}
-        """When jobs and datasets were heard of that somebody asked about; forgotten with these."""
+        """Cache: when jobs and datasets were heard of; dropped with these."""
         named = (self.named_in_control, self.named_in_flows)
         self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, *named)
 
     def add(self, fact: Fact) -> None:
-        """Add one fact as `add_all` does."""
+        """Add one fact; see `add_all`."""
         self.add_all((fact,))
 
     def add_all(self, facts: Iterable[Fact]) -> None:
-        """Add what was told by then, of runs that are folded again or without a run."""
+        """Add facts reported by then, of runs that are folded again or without a run."""
         self.again.add_all(facts)
         self._forget_all()
         self._shown.clear()
@@ -85,25 +85,25 @@ class CutGraph(CutAsThen):
         self.again.look_again_at(target)
 
     def newly_read(self) -> Iterator[DatasetId]:
-        """As in `Graph`: of what is folded again."""
+        """As in `Graph`, for what is folded again."""
         return self.again.newly_read()
 
     def covered_by_moved(self) -> Iterator[DatasetId]:
-        """What jobs write now to which runs belong that are folded again: they may have been another's then."""
+        """What jobs now write whose runs are folded again: the runs may have been another job's then."""
         for run_id in self.again.runs:
             run = self.now.runs.get(run_id)
             if run is not None and run.of_job is not None:
                 yield from self.now.jobs[run.of_job.job].writes
 
     def keep(self, run_id: str) -> None:
-        """Keep what is known of a run as it is now: somebody is about to add to it."""
+        """Preserve a run's current record, before facts about it are added to `now`."""
         run = self.now.runs.get(run_id)
         if run is not None and run_id not in self.again.runs and side(run, self._until_us) == "before":
             self.again.take(run_id, run.copy())
             self._forget_all()
 
     def forget(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:
-        """These may have changed in `now`: what they were like then is looked for anew."""
+        """Drop cached jobs and datasets that may have changed in `now`."""
         for job in jobs:
             self.jobs.forget(job)
             self.heard_of.pop(target_of(job), None)
@@ -118,7 +118,7 @@ class CutGraph(CutAsThen):
 
     @property
     def size(self) -> int:
-        """How many jobs and datasets are held, and runs that are not those of `now`; times take a quarter of that."""
+        """Cached jobs and datasets, and copied runs, for cache limits; times count a quarter."""
         return self.jobs.size + self.datasets.size + len(self.again.runs) + len(self.heard_of) // 4
 
     def _cut_run(self, run_id: str) -> Run | None:
@@ -155,7 +155,7 @@ class CutGraph(CutAsThen):
         return job if again is not None or job.named or self.has_run(name) or job.is_known else None
 
     def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
-        """Add what a job's runs did, and others told of it, that are not folded again."""
+        """Add what a job's unchanged runs did, and what others reported of it."""
         if now.runs:
             self._cut_edges_into(name, job, now)
         if now.uses:
@@ -178,7 +178,7 @@ class CutGraph(CutAsThen):
                     mine.setdefault(other, {}).update(told)
 
     def _cut_edges_into(self, name: JobId, job: Job, now: Job) -> None:
-        """Add what those of a job's runs did that are not folded again."""
+        """Add what a job's unchanged runs did."""
         is_told_by_runs = not now.told and now.declaration is None
         if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
             counted = self._counted(name, now)
@@ -190,7 +190,7 @@ class CutGraph(CutAsThen):
                 _count(job.reads if direction == "input" else job.writes, dataset, [seen])
 
     def _cut_uses(self, again: Mapping[bytes, Edge], now: Job) -> dict[bytes, Edge]:
-        """What a job's runs tell that jobs use themselves, with those of them that are folded `again`."""
+        """The uses that a job's runs report: those folded `again`, plus those of unchanged runs."""
         uses = {**again}
         for run in self._runs_as_then(now):
             for facet, seen in run.told.uses.items() if run.told is not None else ():
@@ -198,7 +198,7 @@ class CutGraph(CutAsThen):
         return uses
 
     def _counted(self, name: JobId, now: Job) -> Counted:
-        """Those of a job's runs that are not folded again."""
+        """The job's unchanged runs."""
         if self.tellers is None or not now.children <= now.runs:
             runs = self._runs_as_then(now)
             return Counted(lambda: runs, max(runs, key=last_told_us, default=None), len(runs), len(now.runs))
@@ -213,7 +213,7 @@ class CutGraph(CutAsThen):
         now, again = self.now.datasets.get(name), self.again.datasets.get(name)
         if again is None and (now is None or not self._is_named(name)):
             return None
-        # Out of step, jobs of now may be among those that touch it which are none yet: their run spoke across then.
+        # Out of step, the current jobs may include jobs that did not exist then: their run has events on both sides.
         if again is None and now is not None and self.is_in_step and self._is_dataset_same(now):
             return now
         dataset = Dataset(facets=self._dataset_facets(name))
@@ -226,7 +226,7 @@ class CutGraph(CutAsThen):
         return dataset
 
     def _cut_into_dataset(self, name: DatasetId, dataset: Dataset, now: Dataset) -> None:
-        """Add what runs did to a dataset that are not folded again."""
+        """Add what unchanged runs did to a dataset."""
         times = [dataset.observed]
         for jobs, side in ((now.readers, dataset.readers), (now.writers, dataset.writers)):
             way: Direction = "input" if side is dataset.readers else "output"
@@ -237,7 +237,7 @@ class CutGraph(CutAsThen):
                     continue
                 side.add(job)
                 if then.declaration is None and not then.told:
-                    times.append(edge.seen)  # which only the job's runs made
+                    times.append(edge.seen)  # which only the job's runs contributed to
                 else:
                     times += self._seen_by(then, (way, name))
         seen = Seen.over(times)
@@ -246,7 +246,7 @@ class CutGraph(CutAsThen):
         dataset.observed = seen
 
     def _is_all_told_by(self, writers: AbstractSet[JobId], name: DatasetId, seen: Seen | None) -> bool:
-        """Whether nobody can have told of a dataset's columns at another time than these."""
+        """Whether the dataset's column reports cannot widen these times."""
         now, tellers = self.now.datasets[name].observed, self.tellers
         if seen is None or now is None or tellers is None or now.first_us != seen.first_us:
             return False
@@ -261,13 +261,13 @@ class CutGraph(CutAsThen):
         return self._run_ids_as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
 
     def _told_of_columns(self, name: DatasetId) -> Iterator[Evidence]:
-        """What each run that is not folded again told of a dataset's columns."""
+        """What each unchanged run reported of a dataset's columns."""
         return (
             self.now.runs[run_id].evidence[name] for run_id in self._run_ids_as_then(self.now.runs_telling_of(name))
         )
 
     def _cut_evidence(self, name: DatasetId) -> dict[EvidenceKey, Edge]:
-        """What was told of a dataset's columns, and by how many."""
+        """The column evidence for a dataset, counted as of then."""
         again = self.again.datasets.get(name)
         evidence = {} if again is None else {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
         strongest: dict[EvidenceKey, list[Seen]] = {}
@@ -281,14 +281,14 @@ class CutGraph(CutAsThen):
         return evidence
 
     def _seen_by(self, job: Job, end: tuple[Direction, DatasetId]) -> Iterator[Seen]:
-        """When runs touched the dataset on that side of a job, of those that are not folded again."""
+        """When unchanged runs touched the dataset on that side of a job."""
         for run_id in job.runs:
             if run_id not in self.again.runs and (seen := self.now.runs[run_id].observed.get(end)) is not None:
                 yield seen
         yield from (seen for teller, seen in job.told.get(end, {}).items() if isinstance(teller, str))
 
     def quarantined_before(self) -> Iterator[Fact]:
-        """The quarantined names that runs gave which spoke before only."""
+        """The quarantined names from runs with all events before then."""
         for fact in [*self.now.quarantined.values()]:
             run = self.now.runs.get(fact.subject.removeprefix(_RUN)) if fact.subject.startswith(_RUN) else None
             if run is not None and side(run, self._until_us) == "before":
@@ -296,7 +296,7 @@ class CutGraph(CutAsThen):
 
 
 def _take_over(job: Job, again: Job) -> None:
-    """Begin with what is folded again; the edges are counted on, so they are copied."""
+    """Start from what is folded again; edges are copied, since they are counted further."""
     job.runs, job.children, job.named = {*again.runs}, {*again.children}, {*again.named}
     job.declaration, job.declared_over = again.declaration, again.declared_over
     job.reads = {name: Edge(edge.seen, edge.runs) for name, edge in again.reads.items()}
@@ -309,13 +309,13 @@ def _take_over(job: Job, again: Job) -> None:
 
 
 def _add_edges(edges: dict[DatasetId, Edge], others: Iterable[tuple[DatasetId, Edge]]) -> None:
-    """Add what runs tell to what is folded again: a declaration that was replaced since may have told of the same."""
+    """Add edges to those folded again: both may exist, if a declaration that was replaced since has the same edge."""
     for name, edge in others:
         edges[name] = edge.joined(edges.get(name))
 
 
 def _count(edges: dict[KeyT, Edge], key: KeyT, times: Sequence[Seen]) -> None:
-    """Count as many more runs as there are times."""
+    """Count one more run for each of the times."""
     edge = edges.get(key)
     seen = Seen.over((*times, None if edge is None else edge.seen))
     if seen is not None:

@@ -1,4 +1,4 @@
-"""Which jobs, datasets and runs are now as they were at a time: of these, the records of now hold for then."""
+"""Which jobs, datasets and runs are unchanged since a time: their current records hold for then."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
@@ -10,42 +10,42 @@ from headwater.model.names import DatasetId, JobId
 
 
 class TellersByThen(Protocol):
-    """The runs that tell of a job: its own, and those that are parts of its runs; as of the time of a cut."""
+    """The runs that report a job (its own, and children of its runs), as of the time of a cut."""
 
     def are_silent_since(self, job: JobId) -> bool:
-        """Whether none of those that tell of a job of now spoke after then."""
+        """Whether no run that reports the job had events after then."""
 
     def count(self, job: JobId) -> int:
-        """How many had told all by then that they ever told."""
+        """How many runs had all their events by then."""
 
     def back(self, job: JobId) -> Iterator[tuple[int, str]]:
-        """Those of them that are not folded again, each behind when it spoke last; who spoke last first."""
+        """Those of them that are not folded again, each with its last time; the latest first."""
 
     def last(self, job: JobId) -> str | None:
-        """The one of them that spoke last, and is not folded again; None where there is none."""
+        """The latest of them that is not folded again; None where there is none."""
 
     def last_alone_us(self, job: JobId) -> int | None:
-        """When the last of them spoke; None where another one spoke at that time too."""
+        """The last time of the latest of them; None where another has the same time."""
 
 
 class CutAsThen(CutFacets):
-    """What a graph of now and its part that is folded again tell of who spoke by a time only."""
+    """Decides what is unchanged, from the current graph and the part that is folded again."""
 
     tellers: TellersByThen | None = None
-    """Without it, all runs of a job are looked at for when they spoke."""
+    """Without it, all runs of a job are checked one by one."""
 
     def is_job_as_then(self, name: JobId) -> bool:
-        """Whether all that was ever said of the job, was said by then."""
+        """Whether the job is unchanged since then."""
         job = self.jobs.get(name)
         return job is not None and job is self.now.jobs.get(name)
 
     def is_dataset_as_then(self, name: DatasetId) -> bool:
-        """Whether all that was ever said of the dataset under this very name, if anything, was said by then."""
+        """Whether the dataset, under this exact name, is unchanged since then, or unknown."""
         now = self.now.datasets.get(name)
         return name not in self.again.datasets and (now is None or self._is_dataset_same(now))
 
     def is_named_as_then(self, name: DatasetId) -> bool:
-        """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
+        """Whether the dataset has the same complete names and shown name as then, and nothing of it is folded again."""
         now = self.now.identities
         if self.are_alone_as_then((name,)):
             return name not in self.again.datasets
@@ -56,35 +56,35 @@ class CutAsThen(CutFacets):
         return not is_again and members == {*now.members(name)} and self.now.shown(name) == self.shown(name)
 
     def is_used_alone(self, name: DatasetId) -> bool:
-        """Whether a run used the name by then, in full, and the dataset went by no other name."""
+        """Whether a run used the name by then, complete, and the dataset had no other name."""
         return name.is_complete and self._is_named(name) and self.identities.is_alone(name)
 
     def has_run(self, name: JobId) -> bool:
-        """Whether a run of the job is as it was then; if so, the job is one."""
+        """Whether the job has an unchanged run; then it existed."""
         job = self.now.jobs.get(name)
         return job is not None and any(map(self.is_run_as_then, job.runs))
 
     def has_silent_run_again(self, name: JobId) -> bool:
-        """Whether a run that is folded again told that it is a part of a run of the job's, which others name too."""
+        """Whether a run that is folded again was a child of a run of the job that others name too."""
         job = self.now.jobs.get(name)
         return job is not None and bool(job.named) and not self.again.child_runs.keys().isdisjoint(job.named)
 
     def edited_since(self) -> frozenset[Target]:
-        """The jobs and datasets that somebody said something about over the API since."""
+        """The jobs and datasets that were edited over the API since then."""
         return frozenset(self.now.edits.nodes_said_after(self._until_us))
 
     def may_be_misnamed(self, run_id: str) -> bool:
-        """As in `Graph`: what is folded again may have been otherwise than it is now."""
+        """As in `Graph`; what is folded again may have differed from now."""
         again = self.again
         return run_id in self.now.misnamed or run_id in again.runs or run_id in again.child_runs
 
     def is_run_as_then(self, run_id: str) -> bool:
-        """Whether what `now` has of a run that it knows is what was known of it then."""
+        """Whether a known run is unchanged since then."""
         times = self.now.runs[run_id].times
         return (times is None or times.seen.last_us <= self._until_us) and run_id not in self.again.runs
 
     def _run_ids_as_then(self, run_ids: Iterable[str]) -> set[str]:
-        """Those of the runs that are as they were then, all at once: a job may have thousands."""
+        """The unchanged ones of the runs, in one pass: a job may have thousands."""
         runs, again, until_us = self.now.runs, self.again.runs, self._until_us
         return {
             run_id
@@ -93,7 +93,7 @@ class CutAsThen(CutFacets):
         }
 
     def _are_all_as_then(self, run_ids: Iterable[str]) -> bool:
-        """Whether all of the runs are as they were then: found out faster than by asking of each."""
+        """Whether all of the runs are unchanged; faster than a check for each."""
         runs, again, until_us = self.now.runs, self.again.runs, self._until_us
         for run_id in run_ids:
             if run_id in again or ((times := runs[run_id].times) is not None and times.seen.last_us > until_us):
@@ -101,12 +101,12 @@ class CutAsThen(CutFacets):
         return True
 
     def parts_as_then(self, run_id: str) -> list[Run]:
-        """The runs that are parts of one, of those that are not folded again."""
+        """The unchanged child runs of a run."""
         claims = self.now.child_runs.get(run_id, {}).values()
         return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
 
     def _is_told_before(self, teller: object) -> bool:
-        """Whether who told of a flow is a run that is as it was then; declarations are all folded again."""
+        """Whether the reporter of a flow is an unchanged run; declarations are all folded again."""
         return isinstance(teller, str) and self.is_run_as_then(teller)
 
     def _is_job_same(self, name: JobId, job: Job) -> bool:
@@ -114,7 +114,7 @@ class CutAsThen(CutFacets):
             return False
         if not self._are_runs_as_then(name, job) or not self._are_children_same(job):
             return False
-        if not (job.told or job.feeds or job.fed_by):  # as with nearly all
+        if not (job.told or job.feeds or job.fed_by):  # the common case
             return True
         tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
         return all(self._is_told_before(teller) for told in tellers for teller in told)
@@ -125,17 +125,17 @@ class CutAsThen(CutFacets):
         return self.tellers.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 
     def _is_told_since(self, facets: Mapping[str, Stamped]) -> bool:
-        """Whether any of them was told since, be it with the same content."""
+        """Whether any facet was reported since, even with the same content."""
         until_us = self._until_us
-        for stamp, _, _ in facets.values():  # noqa: SIM110  in half the time
+        for stamp, _, _ in facets.values():  # noqa: SIM110  takes half the time
             if stamp.time_us > until_us:
                 return True
         return False
 
     def _are_children_same(self, job: Job) -> bool:
-        """Whether the runs that are told to be parts of the job's spoke by then only.
+        """Whether all child runs of the job's runs are unchanged.
 
-        And so did the runs that these are parts of, and all their other parts: by then those may have been another's.
+        Their parent runs and all their siblings must be too: these may have belonged to another job then.
         """
         if not job.children:
             return True
@@ -143,7 +143,7 @@ class CutAsThen(CutFacets):
             return False
         told = (self.now.runs[run_id].of_job for run_id in job.children)
         whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
-        if not self.again.child_runs.keys().isdisjoint(whole):  # another may have been a part then, and no longer
+        if not self.again.child_runs.keys().isdisjoint(whole):  # another run may have been a child then
             return False
         claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
         known = (run_id for run_id in whole if run_id in self.now.runs)

@@ -1,4 +1,4 @@
-"""Facets as they were at a time: where all tellings since then said the same, nothing older is looked up."""
+"""Facets as they were at a time: if all later reports have the same content, no older one is loaded."""
 
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -14,24 +14,24 @@ from headwater.model.names import DatasetId, JobId
 
 
 class _ToldAlone(NamedTuple):
-    """A dataset of now, and those of its facets that are folded again."""
+    """A current dataset, and those of its facets that are folded again."""
 
     dataset: Dataset
     again: Mapping[str, Stamped]
 
 
 class Older(Protocol):
-    """What was told until then, and told anew since."""
+    """Loads reports from before then that were superseded since."""
 
     def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
-        """The newest of those of a job's facets with these names; what nobody told by then is left out."""
+        """The newest by then of the job's facets with these names; those not reported by then are left out."""
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
-        """The newest of those of a dataset's facets that runs told under this very name."""
+        """As `job_facets`, for a dataset's facets that runs reported under this exact name."""
 
 
 class CutFacets(Graph):
-    """What a graph of now and its part that is folded again say of facets as of a time, by their digests."""
+    """Facet digests as of a time, from the current graph and the part that is folded again."""
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
         super().__init__(now.content, now.column_edges)
@@ -44,7 +44,7 @@ class CutFacets(Graph):
         self.again.identities = self.identities
 
     def are_alone_as_then(self, names: Iterable[DatasetId]) -> bool:
-        """Whether each of the names is in full, and its dataset goes by it only, and did then."""
+        """Whether each of the names is complete, and is and was its dataset's only name."""
         return self.identities.are_alone_in_both(names)
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
@@ -90,19 +90,19 @@ class CutFacets(Graph):
         return known.facets[facet].content
 
     def are_facets_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bool:
-        """Whether each of these facets of a dataset says what it said then; not of one that has several names."""
+        """Whether each of these facets of a dataset is unchanged since then; False for one with several names."""
         told = self._told_alone(name)
         if told is None or told.dataset.declared:
             return False
         again = self.again.datasets.get(name)
         if not self._is_named(name) and (again is None or again.observed is None):
-            return False  # nobody told anything of it then but that others are made from it
+            return False  # it was known then only as a source of others
         return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
 
     def is_shape_as_then(self, name: DatasetId) -> bool:
-        """Of a dataset that is folded again: whether each version that runs then met is the one known of them now.
+        """For a dataset that is folded again: whether every version known as of then is among the current ones.
 
-        So it is if what is folded again told what everybody told from then on.
+        True if what is folded again agrees with all that anybody reported from then on.
         """
         told, again = self._told_alone(name), self.again.datasets[name]
         if told is None or again.observed is None or again.declared_over or told.dataset.declared_over:
@@ -111,12 +111,12 @@ class CutFacets(Graph):
         return all(_says_the_same_since(again.observed.first_us, told.dataset, told.again, part) for part in known)
 
     def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:
-        """Whether each of these facets of the job says what it said then."""
+        """Whether each of these facets of the job is unchanged since then."""
         known = self.now.jobs.get(name)
         return known is not None and all(self._is_job_alike(name, facet) for facet in facets & known.facets.keys())
 
     def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
-        """What `now` has of a dataset that goes by one name, as it did then, of which runs alone tell."""
+        """The current record of a dataset with one name, then and now, that only runs report."""
         dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
         if dataset is None or not self.are_alone_as_then((name,)):
             return None
@@ -125,7 +125,7 @@ class CutFacets(Graph):
         return _ToldAlone(dataset, {} if again is None else again.facets)
 
     def _is_alike(self, told: _ToldAlone, facet: str) -> bool:
-        """Whether a facet says what it said then."""
+        """Whether a facet is unchanged since then."""
         return _says_the_same_since(self._until_us, told.dataset, told.again, facet)
 
     def _is_job_alike(self, name: JobId, facet: str) -> bool:
@@ -133,7 +133,7 @@ class CutFacets(Graph):
         return _says_the_same_since(self._until_us, self.now.jobs[name], {} if again is None else again.facets, facet)
 
     def _is_named(self, name: DatasetId) -> bool:
-        """Whether a run used the name by then, of those that are not folded again."""
+        """Whether an unchanged run used the name by then."""
         dataset = self.now.datasets.get(name)
         return dataset is not None and dataset.observed is not None and dataset.observed.first_us <= self._until_us
 
@@ -151,7 +151,7 @@ class CutFacets(Graph):
         again: Job | Dataset | None,
         older: Callable[[set[str]], Mapping[str, Stamped]],
     ) -> Later[Stamped]:
-        """What `now` has of facets as it was then, and the others once somebody asks."""
+        """The facets as of then: known ones from `now`, others loaded on demand."""
         facets, facets_again = ({} if each is None else each.facets for each in (known, again))
 
         def as_then() -> tuple[dict[str, Stamped], set[str]]:
@@ -168,7 +168,7 @@ class CutFacets(Graph):
 
 
 def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, Stamped], facet: str) -> bool:
-    """Whether a facet was told with the same content ever since, also where it is folded again."""
+    """Whether every report of a facet since then has the same content, including those folded again."""
     last = now.facets[facet]
     if facet in told_again and told_again[facet].content != last.content:
         return False

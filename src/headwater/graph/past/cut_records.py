@@ -1,4 +1,4 @@
-"""Jobs as they were, of which some is put together only once somebody looks at it."""
+"""Past jobs of which some parts are computed on demand."""
 
 from collections.abc import Callable
 
@@ -6,15 +6,15 @@ from headwater.graph.records import Job
 
 
 class CutJob(Job):
-    """A job as it was: which runs it had besides those that it is given is found out when somebody asks.
+    """A past job whose unchanged runs and children are found on demand.
 
-    A job may have thousands, and most answers tell of none of them.
+    There may be thousands, and most answers need none of them.
     """
 
     __slots__ = ("_children", "_more_children", "_more_runs", "_runs")
 
     def __init__(self, more_runs: Callable[[], set[str]], more_children: Callable[[], set[str]]) -> None:
-        """A job of which nothing is known but its runs, and those that are parts of its runs."""
+        """A job without data but its runs and their children."""
         self._more_runs: Callable[[], set[str]] | None = more_runs
         self._more_children: Callable[[], set[str]] | None = more_children
         super().__init__()

@@ -1,4 +1,4 @@
-"""The part of a past that is folded again: what runs said by then that spoke again later, and what needs no run."""
+"""The part of a past that is folded again: runs with events before and after, up to then, and what needs no run."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -10,24 +10,24 @@ from headwater.model.names import DatasetId
 
 
 class FoldedAgain(Graph):
-    """What runs said by then that spoke again later, and what was said without a run."""
+    """Runs with events before and after, up to then, and what was reported without a run."""
 
     has_failed_then: Callable[[str], bool] | None = None
-    """Whether a run had failed by then, be it folded again or not."""
+    """Whether any run had failed by then, folded again or not."""
 
     def has_failed(self, run_id: str) -> bool:
-        """As in `Graph`, of any run."""
+        """As in `Graph`, for any run."""
         return super().has_failed(run_id) if self.has_failed_then is None else self.has_failed_then(run_id)
 
     def _add_renaming(self, fact: Renaming) -> None:
-        """As in `Graph`; of a run that is not folded again its row tells it."""
+        """As in `Graph`; a run that is not folded again has its renames in its own record."""
         if fact.run_id in self.runs:
             super()._add_renaming(fact)
         else:
             self._note_rename(fact)
 
     def take(self, run_id: str, run: Run) -> None:
-        """Take over a run as it is known."""
+        """Add a run from its record."""
         self.runs[run_id] = run
         if run.of_job is not None:
             self._belongs(run_id, run.of_job)
@@ -57,30 +57,30 @@ class FoldedAgain(Graph):
 class CutIdentities(Identities):
     """Which names were one dataset then.
 
-    A name that `now` has no other name for had none then: such names are noted only where somebody asks for all.
+    A name without other names now had none then: such names are left out until somebody asks for all names.
     """
 
     def __init__(self, now: Identities, is_named: Callable[[DatasetId], bool]) -> None:
-        """No name yet; `is_named` says whether a run used one by then, of those that are not folded again."""
+        """No name yet; `is_named` says whether an unchanged run used a name by then."""
         super().__init__()
         self._now = now
         self._is_named = is_named
         self._alone: set[DatasetId] = set()
-        """Names that were found to be alone since a name was noted, or classes changed."""
+        """Cache: names without other names, valid for `_alone_as_of`."""
         self._alone_as_of = 0
         self._alone_in_both: set[DatasetId] = set()
-        """Those of them, in full, that are alone now too."""
+        """Cache: complete names without other names, then and now."""
         self._alone_in_both_as_of = 0
 
     @property
     def names(self) -> Mapping[DatasetId, None]:
-        """As in `Identities`; asked for, all are noted."""
+        """As in `Identities`; adds all names that were left out."""
         self._note_named(self._now.names)
         return super().names
 
     @property
     def noted(self) -> Mapping[DatasetId, None]:
-        """The names that were noted till now, among them all that `now` does not have."""
+        """The names noted so far, including all that `now` lacks."""
         return super().names
 
     def knows(self, name: DatasetId) -> bool:
@@ -88,7 +88,7 @@ class CutIdentities(Identities):
         return super().knows(name) or self._is_named(name)
 
     def is_alone(self, name: DatasetId) -> bool:
-        """As in `Identities`; asked for each edge of a walk."""
+        """As in `Identities`; cached, since it is asked for each edge of a walk."""
         if self._alone_as_of != self.changes:
             self._alone_as_of = self.changes
             self._forget_alone()
@@ -97,7 +97,7 @@ class CutIdentities(Identities):
         return name in self._alone
 
     def are_alone_in_both(self, names: Iterable[DatasetId]) -> bool:
-        """Whether all of the names are in full, and each is its dataset's only name and is now; asked for each node."""
+        """Whether each of the names is complete, and is its dataset's only name then and now; asked for each node."""
         if self._alone_as_of != self.changes or self._alone_in_both_as_of != self._now.changes:
             self._alone_in_both_as_of = self._now.changes
             self._alone_in_both.clear()
@@ -106,7 +106,7 @@ class CutIdentities(Identities):
             if name not in alone:
                 if not (name.is_complete and self.is_alone(name) and self._now.is_alone(name)):
                     return False
-                if self._now.knows(name):  # of any other no change of classes tells
+                if self._now.knows(name):  # for unknown names `changes` does not tell when to drop it
                     alone.add(name)
         return True
 
@@ -115,29 +115,29 @@ class CutIdentities(Identities):
         self._alone_in_both.clear()
 
     def note(self, name: DatasetId) -> None:
-        """Note a name, and other spellings of it that were left out till now."""
+        """Note a name, and other spellings of it that were left out so far."""
         if not super().knows(name):
             self._forget_alone()
             self._note_named(self._now.spellings_of(name))
             super().note(name)
 
     def _spellings_of(self, unused: DatasetId) -> Mapping[DatasetId, None]:
-        """As of any identities; who else is spelt so may have been left out till now, for `now` has it alone."""
+        """As in `Identities`; other spellings may have been left out so far."""
         self._note_named(name for name in self._now.spellings_of(unused) if name != unused and name not in self._known)
         return super()._spellings_of(unused)
 
     def forget(self, name: DatasetId) -> None:
-        """As in `Identities`; runs that are not folded again may still use it."""
+        """As in `Identities`; unchanged runs may still use the name."""
         if not self._is_named(name):
             super().forget(name)
 
     def add_engine_catalog(self, fact: EngineCatalog) -> None:
-        """As in `Identities`; it may be about any name."""
+        """As in `Identities`; it may concern any name, so all are added first."""
         self._note_named(self._now.names)
         super().add_engine_catalog(fact)
 
     def note_joined(self) -> None:
-        """Note the names that may have had other ones."""
+        """Note the names that may have had other names."""
         is_any = self._now.has_engines or not self._now.only_joins
         self._note_named(self._now.names if is_any else self._now.joined())
 

@@ -1,7 +1,7 @@
-"""Jobs and datasets that only their own runs tell of: until when these told news, and what they had told by some time.
+"""When jobs and datasets that only their own runs report last changed, and what they had reported by some time.
 
-News is all but that somebody was heard of again. Of any other (declared ones, those of several names, those told of by
-others) only a look at what there was can tell.
+A mere repetition is no change. For all others (declared ones, those with several names, those that others report) the
+records do not suffice.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -19,10 +19,10 @@ _WRITTEN: Final[Direction] = "output"
 
 
 def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection[str]) -> int | None:
-    """When news was told last of a known job, microseconds since 1970: itself, an edge, or one of these facets.
+    """When a known job last changed, in microseconds since 1970: a new job, a new edge, or new content of these facets.
 
-    `first_us` is when the job was first heard of. None where others tell of it than its own runs, or the parts of its
-    runs where these are silent.
+    `first_us` is when the job first appeared. None where others than its own runs report it, or than its runs' children
+    where these have no events.
     """
     job = graph.jobs[name]
     if job.is_told_by_others:
@@ -38,17 +38,17 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
-    """When such a job was heard of by then; None: it was not. What runs told that spoke across then is left out."""
+    """When such a job was reported up to then, without runs that have events on both sides; None: it was not."""
     runs = graph.runs
     told = [times.seen for run_id in _tellers(graph.jobs[name]) if (times := runs[run_id].times) is not None]
     return Seen.over([seen for seen in told if seen.last_us <= until_us])
 
 
 def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
-    """When news was told last of a dataset, microseconds since 1970: itself, one of these facets, or its columns.
+    """When a dataset last changed, microseconds since 1970: it appeared, or one of these facets or its columns changed.
 
-    `name` is the one that it is shown by. None where it was ever declared, no run touched it, or it or a dataset that
-    its columns are made from does not go by one full name alone.
+    `name` is its shown name. None if it was ever declared, no run touched it, or it or a source of its columns does not
+    have exactly one name, a complete one.
     """
     dataset = graph.datasets.get(name)
     if dataset is None or dataset.observed is None or dataset.was_declared:
@@ -62,9 +62,9 @@ def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) 
 
 
 def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | None:
-    """When runs touched such a dataset by then, or told of its columns; None: none did.
+    """When runs touched such a dataset up to then, or reported its columns; None: none did.
 
-    What runs told that spoke across then is left out.
+    Runs with events on both sides are left out.
     """
     dataset = graph.datasets[name]
     told = [
@@ -82,9 +82,9 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
 def dataset_last_told_us(
     graph: Graph, name: DatasetId, until_us: int, last_run: Callable[[JobId], str | None]
 ) -> int | None:
-    """When such a dataset was told of last by then, where the last run of each of its jobs told of it at its end.
+    """When such a dataset was last reported by then, if the last run of each of its jobs touched it at its end.
 
-    `last_run` gives the run that spoke last by then of those that tell of a job. None: it is not as simple as that.
+    `last_run` gives the run with the last event by then among those that report a job. None: it is not that simple.
     """
     dataset = graph.datasets[name]
     last_us = 0
@@ -108,9 +108,9 @@ def dataset_last_told_us(
 
 
 def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
-    """The jobs that a run tells of, its own and those it is a part of, and when it spoke last.
+    """The jobs that a run reports, its own and its parents', each with the run's last time.
 
-    Microseconds since 1970. None of a run that has not spoken itself.
+    Microseconds since 1970. Empty for a run without events.
     """
     if run.times is not None and run.of_job is not None:
         for job in (run.of_job.job, *(whole.job for whole in run.of_job.parts_of)):
@@ -118,9 +118,9 @@ def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
 
 
 def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
-    """The datasets that a run told of, and when it told of each last, microseconds since 1970.
+    """The datasets that a run reports, each with the time it did so last, microseconds since 1970.
 
-    One of which it told in several ways may be given again.
+    A dataset may be repeated.
     """
     for (_, name), seen in run.observed.items():
         yield name, seen.last_us
@@ -131,12 +131,12 @@ def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
 
 
 def are_silent(graph: Graph, job: Job) -> bool:
-    """Whether the job's runs say nothing themselves, and those that name them agree on whose they are."""
+    """Whether the job's runs have no events, and their children agree on their job."""
     return not job.runs and not any(run_id in graph.runs or len(graph.child_runs[run_id]) > 1 for run_id in job.named)
 
 
 def _touched(graph: Graph, job: Job, end: tuple[Direction, DatasetId], until_us: int) -> Iterator[Seen]:
-    """When a job's runs read or wrote a dataset, by then, or others told that they do."""
+    """When a job's runs read or wrote a dataset by then, or others reported that they did."""
     for run_id in job.runs:
         run = graph.runs[run_id]
         if (seen := run.observed.get(end)) is not None and _spoke_by(run, until_us):

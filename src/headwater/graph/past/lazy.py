@@ -1,4 +1,4 @@
-"""Mappings whose values are made when somebody first asks for them."""
+"""Mappings whose values are computed on demand."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from itertools import chain
@@ -9,9 +9,9 @@ ValueT = TypeVar("ValueT")
 
 
 class LazyItems(MutableMapping[KeyT, ValueT]):
-    """Each value is made when it is first asked for, and then held.
+    """Each value is computed on first access, and cached.
 
-    `make` gives None where there is none; `keys` gives the keys of all that may be there, and perhaps of others.
+    `make` returns None where there is none; `keys` gives all keys that may exist, and perhaps others.
     """
 
     def __init__(self, make: Callable[[KeyT], ValueT | None], keys: Callable[[], Iterable[Iterable[KeyT]]]) -> None:
@@ -20,20 +20,20 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         self._held: dict[KeyT, ValueT] = {}
 
     def forget(self, key: KeyT) -> None:
-        """It is to be made anew."""
+        """Drop the cached value."""
         self._held.pop(key, None)
 
     def forget_all(self) -> None:
-        """All are to be made anew."""
+        """Drop all cached values."""
         self._held.clear()
 
     @property
     def size(self) -> int:
-        """How many are held."""
+        """How many values are cached."""
         return len(self._held)
 
     def __getitem__(self, key: KeyT) -> ValueT:
-        """The value for the key, which is held from now on."""
+        """The value for the key; caches it."""
         held = self._held.get(key)
         if held is None:
             held = self._hold(key)
@@ -42,14 +42,14 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return held
 
     def get(self, key: KeyT, default: Any = None) -> Any:  # noqa: ANN401  as of any mapping
-        """As in `Mapping`, without the error that it would take to find out that there is none."""
+        """As in `Mapping`, without the cost of a KeyError."""
         held = self._held.get(key)
         if held is None:
             held = self._hold(key)
         return default if held is None else held
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is a value for the key; if so, it is held from now on."""
+        """Whether there is a value for the key; caches it."""
         return key in self._held or self._hold(cast(KeyT, key)) is not None
 
     def _hold(self, key: KeyT) -> ValueT | None:
@@ -59,24 +59,24 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return made
 
     def __setitem__(self, key: KeyT, value: ValueT) -> None:
-        """Hold another value."""
+        """Set a value."""
         self._held[key] = value
 
     def __delitem__(self, key: KeyT) -> None:
-        """Let go of the value."""
+        """Drop the cached value."""
         del self._held[key]
 
     def __iter__(self) -> Iterator[KeyT]:
-        """The keys of all that are there, as of the moment of asking."""
+        """The keys that exist, as of the call."""
         return (key for key in [*dict.fromkeys(chain(*self._keys()))] if key in self)
 
     def __len__(self) -> int:
-        """How many are there: all are looked at."""
+        """How many exist: computes all."""
         return sum(1 for _ in self)
 
 
 class Whole(MutableMapping[KeyT, ValueT]):
-    """A mapping that is made, whole, when somebody first looks at it."""
+    """A mapping that is computed as a whole on first access."""
 
     def __init__(self, make: Callable[[], dict[KeyT, ValueT]]) -> None:
         self._make = make
@@ -92,11 +92,11 @@ class Whole(MutableMapping[KeyT, ValueT]):
         return self._all()[key]
 
     def __setitem__(self, key: KeyT, value: ValueT) -> None:
-        """Have another value."""
+        """Set a value."""
         self._all()[key] = value
 
     def __delitem__(self, key: KeyT) -> None:
-        """Leave it out."""
+        """Remove a value."""
         del self._all()[key]
 
     def __iter__(self) -> Iterator[KeyT]:
@@ -109,10 +109,10 @@ class Whole(MutableMapping[KeyT, ValueT]):
 
 
 class Later(Whole[str, ValueT]):
-    """A mapping of which some values are known, and others are read when somebody first looks at any of them.
+    """A mapping with some values at hand; the others are loaded when one of them is first needed.
 
-    `begin` is asked first, once somebody looks at all: it gives those that are known, and the names of the others.
-    `read` gives these, but for those that turn out not to be there.
+    `begin` is called on first access: it returns the values at hand, and the names of the others. `read` loads these;
+    it may leave out names.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Later(Whole[str, ValueT]):
         return {**self._read(names), **known} if names else known
 
     def __getitem__(self, key: str) -> ValueT:
-        """The value for the key; the others are not read for one that is known."""
+        """The value for the key; a value at hand does not load the others."""
         if self._made is None:
             known, names = self._known()
             if key not in names:

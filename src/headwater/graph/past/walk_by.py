@@ -1,6 +1,6 @@
-"""What lay around a node at some time, walked in the graph of a later one: edges that were not there yet are passed by.
+"""The past neighbourhood of a node, walked in a later graph by skipping edges that did not exist yet.
 
-So nothing is put together for the nodes that are only walked over.
+So no past record is assembled for nodes that are only passed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,11 +17,10 @@ def around_by(
     node: DatasetId | JobId,
     max_hops: int,
 ) -> Around | None:
-    """As `walk.around`, by the edges that had been made until then; no dataset is made from another without a job.
+    """As `walk.around`, by the edges that existed by then; without datasets made from others without a job.
 
-    `are_alone` says whether datasets went by one full name each, and still do; of each run its job must be the same
-    too. None where edges do not tell by themselves what there was: others than a job's own runs tell of it, or a
-    dataset that is come to has several names.
+    `are_alone` says whether datasets have and had one complete name each; each run must have the same job as then. None
+    where edges alone do not determine the past: others than a job's own runs report it, or a dataset has several names.
     """
     jobs, datasets = graph.jobs, graph.datasets
     walked: set[DatasetId] = set()
@@ -56,4 +55,4 @@ def around_by(
 
 
 class _NotToldByEdgesError(Exception):
-    """What there was must be looked for in another way."""
+    """The past must be determined in another way."""
