@@ -107,7 +107,7 @@ class SlowUsing:
 
     def _is_read_always(self, job: JobId) -> bool:
         known = self._graph.jobs[job]
-        if any(("input", name) in known.told for name in self._names):
+        if any(("input", name) in known.reported for name in self._names):
             return True
         if self._graph.is_declared_to_read(job, self._names):
             return True

@@ -4,13 +4,13 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from headwater.graph.columns import ColumnEdge, JobUse, Kind, edges_into, job_uses, said_of_columns
+from headwater.graph.columns import ColumnEdge, JobUse, Kind, edges_into, job_uses, legacy_transformations
 from headwater.model.names import DatasetId
 from headwater.model.spelling import normal
 
 ContentReader = Callable[[bytes], Mapping[str, Any]]
 """Reads a facet or declaration by its digest."""
-ThingT = TypeVar("ThingT")
+ValueT = TypeVar("ValueT")
 
 WHOLE: Final = -1
 """Stands in place of a column number: every column of the dataset."""
@@ -20,21 +20,21 @@ _NOTHING: Final = array("i")
 """Shared by all facets that have no such entries."""
 
 
-class Numbered(Generic[ThingT]):
-    """Values with dense integer ids, in order of arrival (dictionary encoding)."""
+class Numbered(Generic[ValueT]):
+    """Values numbered 0, 1, 2 … in order of arrival: dictionary encoding."""
 
     def __init__(self) -> None:
-        self.things: list[ThingT] = []
-        self._numbers: dict[ThingT, int] = {}
+        self.by_number: list[ValueT] = []
+        self._numbers: dict[ValueT, int] = {}
 
-    def number(self, thing: ThingT) -> int:
-        """The id of the value, assigned on first use."""
-        number = self._numbers.get(thing)
-        return self._added(thing) if number is None else number
+    def number(self, value: ValueT) -> int:
+        """The number of the value, assigned on first use."""
+        number = self._numbers.get(value)
+        return self._added(value) if number is None else number
 
-    def _added(self, thing: ThingT) -> int:
-        number = self._numbers[thing] = len(self.things)
-        self.things.append(thing)
+    def _added(self, value: ValueT) -> int:
+        number = self._numbers[value] = len(self.by_number)
+        self.by_number.append(value)
         return number
 
 
@@ -53,15 +53,15 @@ class NumberedColumns(Numbered[str]):
             yield self._numbers[plain]
         yield from self._with_capitals.get(plain, ())
 
-    def _added(self, thing: str) -> int:
-        number = super()._added(thing)
-        plain = thing.lower()
-        if plain != thing:
+    def _added(self, value: str) -> int:
+        number = super()._added(value)
+        plain = value.lower()
+        if plain != value:
             self._with_capitals.setdefault(plain, []).append(number)
         return number
 
 
-class How(NamedTuple):
+class Transformation(NamedTuple):
     """The transformation between two columns."""
 
     kind: Kind
@@ -70,7 +70,7 @@ class How(NamedTuple):
     description: str
 
 
-class Said(NamedTuple):
+class LegacyTransformation(NamedTuple):
     """The description and type of a column in the form that preceded `transformations`; either may be empty."""
 
     description: str
@@ -89,21 +89,21 @@ class ColumnEdges:
         self.columns = NumberedColumns()
         self.nested: set[int] = set()
         """Ids of nested columns that edges start at."""
-        self.hows: Numbered[How] = Numbered()
-        self._sayings: Numbered[Said] = Numbered()
-        self._said: dict[bytes, array[int]] = {}
+        self.transformations: Numbered[Transformation] = Numbered()
+        self._legacy_forms: Numbered[LegacyTransformation] = Numbered()
+        self._legacy: dict[bytes, array[int]] = {}
         """By facet digest: pairs of column id and legacy id, for the columns that have one."""
         self._job_uses: dict[bytes, tuple[JobUse, ...]] = {}
         self._content = content
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
-        self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
+        self._edges: dict[tuple[DatasetId, bytes], array[int]] = {}
         self._fed_by: dict[DatasetId, set[DatasetId]] = {}
         self.newly_read: dict[DatasetId, None] = {}
         """Targets of facets read or reported since the caller last emptied this; a work queue."""
 
     def note(self, target: DatasetId, digest: bytes) -> None:
         """Register a facet that reports columns of the target; reporting it again queues the target anew."""
-        if (target, digest) in self._told:
+        if (target, digest) in self._edges:
             self.newly_read[target] = None
         else:
             self._unread[target, digest] = None
@@ -138,9 +138,9 @@ class ColumnEdges:
 
         In the facet's order. The array is shared: do not change it.
         """
-        if (target, digest) not in self._told:
+        if (target, digest) not in self._edges:
             self._read(target, digest)
-        return self._told[target, digest]
+        return self._edges[target, digest]
 
     def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
         """Each edge as four integers; see `numbers`."""
@@ -149,21 +149,21 @@ class ColumnEdges:
 
     def sources(self, target: DatasetId, digest: bytes) -> Iterator[DatasetId]:
         """The distinct source datasets of a facet's edges."""
-        return map(self.datasets.things.__getitem__, {*self.numbers(target, digest)[1::PER_EDGE]})
+        return map(self.datasets.by_number.__getitem__, {*self.numbers(target, digest)[1::PER_EDGE]})
 
     def edges(self, target: DatasetId, digest: bytes) -> Iterator[ColumnEdge]:
         """Each edge as an object, in the facet's order."""
-        datasets, hows = self.datasets.things, self.hows.things
+        datasets, transformations = self.datasets.by_number, self.transformations.by_number
         for into, source, out_of, how in self.quads(target, digest):
-            yield ColumnEdge(self._column(into), datasets[source], self._column(out_of), *hows[how])
+            yield ColumnEdge(self._column(into), datasets[source], self._column(out_of), *transformations[how])
 
-    def said(self, digest: bytes) -> dict[str, Said]:
+    def legacy_transformations(self, digest: bytes) -> dict[str, LegacyTransformation]:
         """By column, the legacy description and type in the columnLineage facet with this digest."""
-        if digest not in self._said:
-            self._said[digest] = self._read_said(self._content(digest))
-        numbers = iter(self._said[digest])
-        columns, sayings = self.columns.things, self._sayings.things
-        return {columns[column]: sayings[said] for column, said in zip(numbers, numbers, strict=True)}
+        if digest not in self._legacy:
+            self._legacy[digest] = self._read_legacy(self._content(digest))
+        numbers = iter(self._legacy[digest])
+        columns, forms = self.columns.by_number, self._legacy_forms.by_number
+        return {columns[column]: forms[said] for column, said in zip(numbers, numbers, strict=True)}
 
     def job_uses(self, digest: bytes) -> tuple[JobUse, ...]:
         """The uses by jobs themselves in the `lineage` facet with this digest."""
@@ -171,32 +171,32 @@ class ColumnEdges:
             self._job_uses[digest] = tuple(job_uses(self._content(digest)))
         return self._job_uses[digest]
 
-    def _read_said(self, facet: Mapping[str, Any]) -> "array[int]":
+    def _read_legacy(self, facet: Mapping[str, Any]) -> "array[int]":
         numbers: array[int] = array("i")
-        for column, said in said_of_columns(facet):
+        for column, said in legacy_transformations(facet):
             numbers.append(self.columns.number(column))
-            numbers.append(self._sayings.number(Said(*said)))
+            numbers.append(self._legacy_forms.number(LegacyTransformation(*said)))
         return numbers or _NOTHING
 
     def _column(self, number: int) -> str | None:
-        return None if number == WHOLE else self.columns.things[number]
+        return None if number == WHOLE else self.columns.by_number[number]
 
     def _read(self, target: DatasetId, digest: bytes) -> None:
         numbers: array[int] = array("i")
-        column, dataset, how = self.columns.number, self.datasets.number, self.hows.number
+        column, dataset, how = self.columns.number, self.datasets.number, self.transformations.number
         facet = self._content(digest)
-        if digest not in self._said:
-            self._said[digest] = self._read_said(facet)
+        if digest not in self._legacy:
+            self._legacy[digest] = self._read_legacy(facet)
         for into, source, out_of, kind, subtype, masking, description in edges_into(target, facet):
             numbers.append(WHOLE if into is None else column(into))
             numbers.append(dataset(source))
             numbers.append(WHOLE if out_of is None else column(out_of))
             if out_of is not None and "." in out_of:
                 self.nested.add(numbers[-1])
-            numbers.append(how(How(kind, subtype, masking, description)))
-        self._told[target, digest] = numbers
+            numbers.append(how(Transformation(kind, subtype, masking, description)))
+        self._edges[target, digest] = numbers
         self._unread.pop((target, digest), None)
         self.newly_read[target] = None
         for number in {*numbers[1::PER_EDGE]}:
-            source = normal(self.datasets.things[number])
+            source = normal(self.datasets.by_number[number])
             self._fed_by.setdefault(source, set()).add(target)

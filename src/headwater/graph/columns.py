@@ -60,7 +60,7 @@ def job_uses(facet: Mapping[str, Any]) -> Iterator[JobUse]:
                     yield JobUse(job, edge if source.get("transformations") else edge._replace(kind="DIRECT"))
 
 
-def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
+def legacy_transformations(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
     """The legacy `transformationDescription` and `transformationType` of a columnLineage facet, by column."""
     for column, entry in _items(facet.get("fields")):
         if isinstance(entry, dict):

@@ -33,7 +33,7 @@ def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
 
 def _told_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.jobs[job].runs if job in graph.jobs else ():
-        told = graph.runs[run_id].told
+        told = graph.runs[run_id].extras
         for (way, other, dependency), seen in told.control.items() if told else ():
             yield run_id, ControlEdge(way, other, dependency), seen
 
@@ -41,7 +41,7 @@ def _told_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]
 def _told_of(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.named_in_control.get(job, ()):
         run = graph.runs[run_id]
-        for (way, other, dependency), seen in run.told.control.items() if run.told and run.of_job else ():
+        for (way, other, dependency), seen in run.extras.control.items() if run.extras and run.of_job else ():
             if other == job and run.of_job is not None:
                 turned: Way = "downstream" if way == "upstream" else "upstream"
                 yield run_id, ControlEdge(turned, run.of_job.job, dependency), seen

@@ -98,7 +98,7 @@ def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: Content
 
 def _told_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
     """A facet that reports a problem, if the run has one that was not deleted."""
-    facet = run.told.facets.get(name) if run.told else None
+    facet = run.extras.facets.get(name) if run.extras else None
     return None if facet is None or graph.is_deleted(facet.content) else facet
 
 
@@ -207,7 +207,7 @@ def _sources_with_columns(graph: Graph, member: DatasetId, key: EvidenceKey) -> 
     """The datasets of which a facet reports columns, or columns that they feed."""
     quads = graph.column_edges.quads(member, key[1])
     sources = {source for into, source, out_of, _ in quads if into != WHOLE or out_of != WHOLE}
-    return {graph.shown(graph.column_edges.datasets.things[source]) for source in sources}
+    return {graph.shown(graph.column_edges.datasets.by_number[source]) for source in sources}
 
 
 def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:

@@ -90,77 +90,77 @@ class Derivations:
         self._graph = graph
         self._sources: dict[DatasetId, Mapping[DatasetId, Derived]] = {}
         self._targets: dict[DatasetId, dict[DatasetId, None]] = {}
-        self._touched: dict[DatasetId, None] = {}
-        self._once: dict[DatasetId, int] = {}
+        self._invalid: dict[DatasetId, None] = {}
+        self._former_candidates: dict[DatasetId, int] = {}
         """By dataset: until when it may have had such edges; only those that are no candidates now."""
-        self.heard = 0
+        self.candidate_changes = 0
         """Goes up with each change of the current or former candidates."""
 
     def __bool__(self) -> bool:
         """Whether there are any such edges."""
         return bool(self._sources)
 
-    def touch(self, datasets: Iterable[DatasetId], jobs: Iterable[JobId]) -> None:
+    def invalidate(self, datasets: Iterable[DatasetId], jobs: Iterable[JobId]) -> None:
         """Invalidate these datasets, whose edges or shown names may have changed, and what these jobs write."""
-        candidates = self._graph.told_directly
+        candidates = self._graph.derivation_candidates
         if not candidates and not self._sources:
             return
         about = tuple(datasets)
         for name in about:
-            self._touched.update(dict.fromkeys(self._targets.get(name, ())))
+            self._invalid.update(dict.fromkeys(self._targets.get(name, ())))
         members = self._graph.members_of_all(about)
         known = (self._graph.jobs[job] for job in jobs if job in self._graph.jobs)
         written = (name for job in known for name in job.writes)
         perhaps = (name for each in (members, written) for name in each)
-        self._touched.update((name, None) for name in perhaps if name in candidates or name in self._sources)
+        self._invalid.update((name, None) for name in perhaps if name in candidates or name in self._sources)
 
-    def look_at_read(self) -> Iterator[None]:
+    def find_candidates(self) -> Iterator[None]:
         """Find new candidates among the facets read since the last call; one dataset a step."""
         for name in self._graph.newly_read():
-            self.heard += 1
-            if name not in self._graph.told_directly and may_be_derived(self._graph, name):
-                self._graph.told_directly.add(name)
-                self._touched[name] = None
-            if until_us := 0 if name in self._graph.told_directly else may_be_derived_until(self._graph, name):
-                self._once[name] = until_us
+            self.candidate_changes += 1
+            if name not in self._graph.derivation_candidates and may_be_derived(self._graph, name):
+                self._graph.derivation_candidates.add(name)
+                self._invalid[name] = None
+            if until_us := 0 if name in self._graph.derivation_candidates else may_be_derived_until(self._graph, name):
+                self._former_candidates[name] = until_us
             else:
-                self._once.pop(name, None)
+                self._former_candidates.pop(name, None)
             yield
 
-    def look_again_at(self, names: Iterable[DatasetId]) -> None:
+    def recheck(self, names: Iterable[DatasetId]) -> None:
         """Recheck datasets: their writing jobs may read less now, or an alias may have been split off."""
         for name in names:
             dataset = self._graph.datasets.get(name)
             if dataset is not None and dataset.evidence:
-                self._graph.look_again_at(name)
+                self._graph.recheck(name)
 
-    def told_directly_by(self, time_us: int) -> Iterator[DatasetId]:
+    def candidates_at(self, time_us: int) -> Iterator[DatasetId]:
         """The candidates as of that time, assuming that runs belonged to the jobs that they belong to now."""
-        yield from self._graph.told_directly
-        yield from (name for name, until_us in self._once.items() if until_us > time_us)
+        yield from self._graph.derivation_candidates
+        yield from (name for name, until_us in self._former_candidates.items() if until_us > time_us)
 
-    def touch_also(self, names: Iterable[DatasetId]) -> None:
+    def add_candidates(self, names: Iterable[DatasetId]) -> None:
         """Add candidates that another graph found in the facets that both share."""
-        new = set(names) - self._graph.told_directly
-        self._graph.told_directly |= new
-        self._touched.update(dict.fromkeys(new))
+        new = set(names) - self._graph.derivation_candidates
+        self._graph.derivation_candidates |= new
+        self._invalid.update(dict.fromkeys(new))
 
-    def touch_all(self) -> None:
+    def invalidate_all(self) -> None:
         """Invalidate everything: aliases may have merged or split, or a run may have moved to another job."""
-        self._touched.update(dict.fromkeys(self._graph.told_directly))
-        self._touched.update(dict.fromkeys(self._sources))
+        self._invalid.update(dict.fromkeys(self._graph.derivation_candidates))
+        self._invalid.update(dict.fromkeys(self._sources))
 
     def catch_up(self) -> Iterator[None]:
         """Recompute what was invalidated, one dataset a step."""
-        yield from self.look_at_read()
-        while self._touched:
-            name = self._touched.popitem()[0]
+        yield from self.find_candidates()
+        while self._invalid:
+            name = self._invalid.popitem()[0]
             try:
                 for each in {name, self._graph.shown(name)}:
                     is_shown = self._graph.shown(each) == each
                     self._change(each, derived_from(self._graph, each) if is_shown else NONE)
             except HeadwaterError:  # the disk does not answer: the next caller retries
-                self._touched[name] = None
+                self._invalid[name] = None
                 raise
             yield
 

@@ -61,26 +61,26 @@ def _is_inside(column: str, lacking: Columns, having: Columns) -> bool:
 
 
 class Telling(NamedTuple):
-    """A schema as reported; `teller` is what spells types consistently: a job, or the source of a declaration."""
+    """A schema as reported; `reporter` is what spells types consistently: a job, or the source of a declaration."""
 
-    teller: Hashable
+    reporter: Hashable
     columns: Columns
 
 
 def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
     """For each reported schema, oldest first: the changes first seen with it.
 
-    Each teller is compared with its own previous report, since engines spell the same schema differently. A change that
-    several report is listed with the first report.
+    Each reporter is compared with its own previous report, since engines spell the same schema differently. A change
+    that several report is listed with the first report.
     """
     last: dict[Hashable, Columns] = {}
     shown: dict[str, str | None] = {}
-    for teller, columns in tellings:
-        before = last.get(teller)
+    for reporter, columns in tellings:
+        before = last.get(reporter)
         if before is columns:  # the common case, and there may be thousands
             yield []
             continue
-        last[teller] = columns
+        last[reporter] = columns
         if before is None:
             shown = {**columns, **shown, **_saying_more(columns, shown)}
             yield []

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.lineage import Graph
-from headwater.graph.records import RunEnd, Teller
+from headwater.graph.records import Reporter, RunEnd
 from headwater.model.events import Direction
 from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
@@ -21,9 +21,11 @@ def said_of(graph: Graph, job: JobId) -> frozenset[RunEnd]:
     """
     known = graph.jobs[job]
     if known.declaration is None:
-        return frozenset(known.told_of_any)
+        return frozenset(known.reported_without_run)
     declared = references(graph.content(known.declaration.content))
-    return frozenset((*known.told_of_any, *((direction, dataset_of(reference)) for direction, reference in declared)))
+    return frozenset(
+        (*known.reported_without_run, *((direction, dataset_of(reference)) for direction, reference in declared))
+    )
 
 
 def ends_of(graph: Graph, run_id: str, said: Collection[RunEnd]) -> Collection[RunEnd]:
@@ -47,8 +49,8 @@ def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said
 def runs_handing_to(graph: Graph, run_id: str) -> Mapping[JobId, frozenset[str]]:
     """The runs that are named as handing data to a run without a dataset between, by job."""
     found: dict[JobId, frozenset[str]] = {}
-    for teller in {run_id, *graph.named_in_flows.get(run_id, ())}:
-        for giver, _, source_run, target_run in _flows_told_by(graph, teller):
+    for reporter in {run_id, *graph.named_in_flows.get(run_id, ())}:
+        for giver, _, source_run, target_run in _flows_told_by(graph, reporter):
             if isinstance(giver, JobId) and source_run is not None and target_run == run_id:
                 found[giver] = found.get(giver, frozenset()) | {source_run}
     return found
@@ -60,26 +62,26 @@ def _has_none(ends: Iterable[RunEnd], direction: Direction) -> bool:
 
 def _told_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
     """What others report that exactly this run read and wrote."""
-    for teller in graph.named_in_flows.get(run_id, ()):
-        for source, target, source_run, target_run in _flows_told_by(graph, teller):
+    for reporter in graph.named_in_flows.get(run_id, ()):
+        for source, target, source_run, target_run in _flows_told_by(graph, reporter):
             if isinstance(source, DatasetId) and target_run == run_id:
                 yield "input", source
             elif isinstance(target, DatasetId) and source_run == run_id:
                 yield "output", target
 
 
-def _flows_told_by(graph: Graph, teller: Teller) -> Iterator[Flow]:
+def _flows_told_by(graph: Graph, reporter: Reporter) -> Iterator[Flow]:
     """The flows that a run reports, with itself and its job filled in, or that a declaration reports as written."""
-    if isinstance(teller, str):
-        run = graph.runs.get(teller)
-        if run is not None and run.told is not None and run.of_job is not None:
-            yield from (flow.between(run.of_job.job, teller) for flow in run.told.flows)
-    elif isinstance(teller, DatasetId):
-        dataset = graph.datasets.get(teller)
-        if dataset is not None and teller in dataset.declared:
-            yield from (Flow(job, teller, run_id) for job, run_id in dataset.declared[teller].makers)
+    if isinstance(reporter, str):
+        run = graph.runs.get(reporter)
+        if run is not None and run.extras is not None and run.of_job is not None:
+            yield from (flow.between(run.of_job.job, reporter) for flow in run.extras.flows)
+    elif isinstance(reporter, DatasetId):
+        dataset = graph.datasets.get(reporter)
+        if dataset is not None and reporter in dataset.declared:
+            yield from (Flow(job, reporter, run_id) for job, run_id in dataset.declared[reporter].makers)
     else:
-        *_, node = teller
+        *_, node = reporter
         known = graph.jobs.get(node) if isinstance(node, JobId) else None
         if known is not None and known.declaration is not None:
             yield from graph.flows_told_by(known.declaration)

@@ -100,12 +100,12 @@ class Growth(JobEdges, ColumnEvidences):
         self._add[type(fact)](fact)
 
     def _add_run_times(self, fact: RunTimes) -> None:
-        self._run(fact.run_id).hear(fact)
+        self._run(fact.run_id).merge_times(fact)
         self._look_at_renames(fact.run_id)
 
     def _add_job_facet(self, fact: JobFacet) -> None:
         job = self._job(fact.job)
-        _tell(job.facets, job.alike_since, fact.name, fact.stamped, fact.first_us)
+        _tell(job.facets, job.unchanged_since, fact.name, fact.stamped, fact.first_us)
 
     def _add_alias(self, fact: Alias) -> None:
         self.identities.add_alias(fact)
@@ -114,7 +114,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._look_at_rename(fact.name, fact.alias)
 
     def _add_renaming(self, fact: Renaming) -> None:
-        renames = self._told(fact.run_id).renames
+        renames = self._extras(fact.run_id).renames
         renamed = fact.name, fact.former
         renames[renamed] = widened(renames.get(renamed), fact.seen)
         self._note_rename(fact)
@@ -137,7 +137,7 @@ class Growth(JobEdges, ColumnEvidences):
     def renamed_by(self, run_id: str) -> Iterable[tuple[DatasetId, DatasetId]]:
         """The (new, former) names of the datasets that a run renamed."""
         run = self.runs.get(run_id)
-        return () if run is None or run.told is None else run.told.renames
+        return () if run is None or run.extras is None else run.extras.renames
 
     def has_failed(self, run_id: str) -> bool:
         """Whether the run ended in FAIL or ABORT."""
@@ -161,18 +161,18 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_ending(self, fact: Ending) -> None:
         if fact.state == "FAIL":
-            told = self._told(fact.run_id)
+            told = self._extras(fact.run_id)
             told.failed = widened(told.failed, fact.seen)
             self._look_at_renames(fact.run_id)
 
     def _add_run_facet(self, fact: RunFacet) -> None:
         if fact.name in TROUBLE:  # all others are read from the store on demand
-            troubles = self._told(fact.run_id).facets
+            troubles = self._extras(fact.run_id).facets
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
             self._look_at_renames(fact.run_id)
 
     def _add_run_telling(self, fact: RunTelling) -> None:
-        self._told(fact.run_id).has_tested = True
+        self._extras(fact.run_id).has_tested = True
 
     def _add_edit(self, fact: Edit) -> None:
         self.edits.add(fact)
@@ -193,13 +193,13 @@ class Growth(JobEdges, ColumnEvidences):
             return
         if before is not None and before.job != now.job:
             self._read_declared([before.job])
-        now = run.of_job = self._with_same_parts(run, now)
+        now = run.of_job = self._with_interned_parts(run, now)
         for whole in before.parts_of if before is not None else ():
             self._drop_child(whole, fact.run_id)
         self._belongs(fact.run_id, now)
         if before is not None and before.job == now.job:
             return
-        flows = run.told.flows if run.told else {}
+        flows = run.extras.flows if run.extras else {}
         for flow in flows:
             if flow.is_of_own and before is not None:
                 self._retract_flow(fact.run_id, flow.between(before.job))
@@ -212,40 +212,40 @@ class Growth(JobEdges, ColumnEvidences):
             self._job(before.job).runs.discard(fact.run_id)
             self._rebuild_edges(before.job)
 
-    def _with_same_parts(self, run: Run, fact: RunOfJob) -> RunOfJob:
+    def _with_interned_parts(self, run: Run, fact: RunOfJob) -> RunOfJob:
         """The fact with its parts interned: it is kept for good, so it shares objects that are held elsewhere."""
-        parent = self._same_whole(fact.parent)
-        root = parent if fact.root is fact.parent else self._same_whole(fact.root)
+        parent = self._interned_parent(fact.parent)
+        root = parent if fact.root is fact.parent else self._interned_parent(fact.root)
         run_id = fact.run_id if run.times is None else run.times.run_id
-        return RunOfJob(run_id, self._same_job(fact.job), parent, root, run.same_stamp(fact.stamp))
+        return RunOfJob(run_id, self._interned_job(fact.job), parent, root, run.interned_stamp(fact.stamp))
 
-    def _same_whole(self, whole: ParentRun | None) -> ParentRun | None:
+    def _interned_parent(self, whole: ParentRun | None) -> ParentRun | None:
         """The object that another child run holds for this parent, if any: a run may have thousands of children."""
         if whole is None:
             return None
         parts = self.child_runs.get(whole.run_id, {}).get(whole.job, ())
         other = self._job_told_by(next(iter(parts), ""))
         known = () if other is None else other.parts_of
-        return next((each for each in known if each == whole), ParentRun(whole.run_id, self._same_job(whole.job)))
+        return next((each for each in known if each == whole), ParentRun(whole.run_id, self._interned_job(whole.job)))
 
     def _add_observation(self, fact: Observation) -> None:
         run = self._run(fact.run_id)
-        end = self._same_end((fact.direction, fact.dataset))
+        end = self._interned_end((fact.direction, fact.dataset))
         known = run.observed.get(end)
-        run.observed[end] = run.same_times(widened(known, fact.seen))
+        run.observed[end] = run.interned_times(widened(known, fact.seen))
         self._observe(fact.dataset, fact.seen)
         if run.of_job is not None:
             self._count_edge(run.of_job.job, *end, fact.seen, is_new_run=known is None)
 
     def _add_control_flow(self, fact: ControlFlow) -> None:
-        control = self._told(fact.run_id).control
+        control = self._extras(fact.run_id).control
         named = (fact.way, fact.job, fact.dependency)
         control[named] = widened(control.get(named), fact.seen)
         self.named_in_control[fact.job].add(fact.run_id)
 
     def _add_job_flow(self, fact: JobFlow) -> None:
         flow = Flow(fact.source, fact.target, fact.source_run, fact.target_run)
-        flows = self._told(fact.run_id).flows
+        flows = self._extras(fact.run_id).flows
         flows[flow] = widened(flows.get(flow), fact.seen)
         of_job = self.runs[fact.run_id].of_job
         if not flow.is_of_own:
@@ -254,10 +254,10 @@ class Growth(JobEdges, ColumnEvidences):
             self._tell_flow(fact.run_id, flow.between(of_job.job), fact.seen)
 
     def _add_use_evidence(self, fact: UseEvidence) -> None:
-        run, uses = self._run(fact.run_id), self._told(fact.run_id).uses
-        facet = self._same_uses.setdefault(fact.content, fact.content)
+        run, uses = self._run(fact.run_id), self._extras(fact.run_id).uses
+        facet = self._interned_uses.setdefault(fact.content, fact.content)
         known = uses.get(facet)
-        uses[facet] = run.same_times(widened(known, fact.seen))
+        uses[facet] = run.interned_times(widened(known, fact.seen))
         if run.of_job is not None:
             self._count_use(run.of_job.job, facet, fact.seen, is_new_run=known is None)
 
@@ -265,7 +265,7 @@ class Growth(JobEdges, ColumnEvidences):
         if not fact.is_of_dataset:
             return  # statistics of one run: read from the store on demand
         dataset = self._dataset(fact.dataset)
-        _tell(dataset.facets, dataset.alike_since, fact.name, fact.stamped, fact.stamp.time_us)
+        _tell(dataset.facets, dataset.unchanged_since, fact.name, fact.stamped, fact.stamp.time_us)
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
@@ -317,7 +317,7 @@ class Growth(JobEdges, ColumnEvidences):
         self.identities.note(name)
         self._choose_again(name)
         if now.evidence or (before and before.evidence):
-            self.told_directly.add(name)
+            self.derivation_candidates.add(name)
             self._rebuild_evidence(name)
 
     def _retract_facets(self, name: DatasetId, by: FactKey) -> None:
@@ -348,17 +348,17 @@ def _pass_over(_: Fact) -> None:
 
 def _tell(
     facets: MutableMapping[str, Stamped],
-    alike_since: dict[str, int],
+    unchanged_since: dict[str, int],
     facet: str,
     told: Stamped,
     first_us: int,
 ) -> None:
     """Record a facet report whose content was the same from `first_us` to its stamp; reports may arrive in any order.
 
-    Nothing else was reported from the time in `alike_since` until the newest stamp.
+    Nothing else was reported from the time in `unchanged_since` until the newest stamp.
     """
     newest = facets.get(facet)
-    since_us = alike_since.get(facet, first_us if newest is None else newest.stamp.time_us)
+    since_us = unchanged_since.get(facet, first_us if newest is None else newest.stamp.time_us)
     if newest is not None and told.content != newest.content:
         if told > newest:
             since_us = first_us if first_us > newest.stamp.time_us else told.stamp.time_us
@@ -366,9 +366,9 @@ def _tell(
             since_us = newest.stamp.time_us
     newest = facets[facet] = told if newest is None else max(newest, told)
     if since_us < newest.stamp.time_us:
-        alike_since[facet] = since_us
+        unchanged_since[facet] = since_us
     else:
-        alike_since.pop(facet, None)
+        unchanged_since.pop(facet, None)
 
 
 def _datasets_of(flow: Flow) -> Iterator[DatasetId]:

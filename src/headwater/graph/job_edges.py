@@ -6,8 +6,8 @@ Counts can be taken back: a run turns out to belong to another job, or a declara
 from collections.abc import Iterable
 
 from headwater.graph.declared import dataset_of, references
-from headwater.graph.known import Known
-from headwater.graph.records import Edge, Run, Teller
+from headwater.graph.records import Edge, Reporter, Run
+from headwater.graph.state import GraphState
 from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, RunOfJob
 from headwater.model.flow_facts import Flow
@@ -15,7 +15,7 @@ from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
 
 
-class JobEdges(Known):
+class JobEdges(GraphState):
     """How runs and declarations add edges between jobs and datasets, and from job to job."""
 
     def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
@@ -73,9 +73,9 @@ class JobEdges(Known):
             for (direction, dataset), seen in run.observed.items():
                 self._count_edge(job_id, direction, dataset, seen, is_new_run=True)
             self._count_uses(job_id, run)
-        for (direction, dataset), tellers in job.told.items():
-            for teller, seen in tellers.items():
-                self._count_edge(job_id, direction, dataset, seen, is_new_run=isinstance(teller, str))
+        for (direction, dataset), reporters in job.reported.items():
+            for reporter, seen in reporters.items():
+                self._count_edge(job_id, direction, dataset, seen, is_new_run=isinstance(reporter, str))
         if job.declaration is not None:
             self._declare_edges(job_id, job.declaration)
 
@@ -90,7 +90,7 @@ class JobEdges(Known):
 
     def _count_uses(self, job: JobId, run: Run) -> None:
         """Count what a run reports of uses by its job itself."""
-        for facet, seen in run.told.uses.items() if run.told is not None else ():
+        for facet, seen in run.extras.uses.items() if run.extras is not None else ():
             self._count_use(job, facet, seen, is_new_run=True)
 
     def _count_use(self, job: JobId, facet: bytes, seen: Seen, *, is_new_run: bool) -> None:
@@ -105,50 +105,52 @@ class JobEdges(Known):
         for direction, reference in references(self.content(declaration.content)):
             self._count_edge(job_id, direction, dataset_of(reference), seen, is_new_run=False)
 
-    def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:
+    def _tell_flow(self, reporter: Reporter, flow: Flow, seen: Seen) -> None:
         for run_id in filter(None, (flow.source_run, flow.target_run)):
-            self.named_in_flows[run_id].add(teller)
+            self.named_in_flows[run_id].add(reporter)
         match flow:
             case Flow(JobId() as source, JobId() as target) if source != target:  # else a run that moved
-                for tellers in self._feeding(source, target):
-                    tellers[teller] = widened(tellers.get(teller), seen)
+                for reporters in self._feeding(source, target):
+                    reporters[reporter] = widened(reporters.get(reporter), seen)
             case Flow(DatasetId() as dataset, JobId() as job):
-                self._tell_edge(teller, job, ("input", dataset), seen, is_of_any=flow.target_run is None)
+                self._tell_edge(reporter, job, ("input", dataset), seen, is_of_any=flow.target_run is None)
             case Flow(JobId() as job, DatasetId() as dataset):
-                self._tell_edge(teller, job, ("output", dataset), seen, is_of_any=flow.source_run is None)
+                self._tell_edge(reporter, job, ("output", dataset), seen, is_of_any=flow.source_run is None)
 
-    def _retract_flow(self, teller: Teller, flow: Flow) -> None:
+    def _retract_flow(self, reporter: Reporter, flow: Flow) -> None:
         match flow:
             case Flow(JobId() as source, JobId() as target) if source != target:  # else a run that moved
-                for tellers in self._feeding(source, target):
-                    tellers.pop(teller, None)
+                for reporters in self._feeding(source, target):
+                    reporters.pop(reporter, None)
                 if not self.jobs[source].feeds[target]:
                     del self.jobs[source].feeds[target], self.jobs[target].fed_by[source]
             case Flow(DatasetId() as dataset, JobId() as job):
-                self._retract_edge(teller, job, ("input", dataset))
+                self._retract_edge(reporter, job, ("input", dataset))
             case Flow(JobId() as job, DatasetId() as dataset):
-                self._retract_edge(teller, job, ("output", dataset))
+                self._retract_edge(reporter, job, ("output", dataset))
 
-    def _feeding(self, source: JobId, target: JobId) -> tuple[dict[Teller, Seen], dict[Teller, Seen]]:
+    def _feeding(self, source: JobId, target: JobId) -> tuple[dict[Reporter, Seen], dict[Reporter, Seen]]:
         return self._job(source).feeds.setdefault(target, {}), self._job(target).fed_by.setdefault(source, {})
 
     def _tell_edge(
-        self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId], seen: Seen, *, is_of_any: bool
+        self, reporter: Reporter, job: JobId, end: tuple[Direction, DatasetId], seen: Seen, *, is_of_any: bool
     ) -> None:
         if is_of_any:
-            self._job(job).told_of_any.setdefault(end, set()).add(teller)
-        tellers = self._job(job).told.setdefault(end, {})
-        known = tellers.get(teller)
-        tellers[teller] = widened(known, seen)
-        is_run = isinstance(teller, str)
+            self._job(job).reported_without_run.setdefault(end, set()).add(reporter)
+        reporters = self._job(job).reported.setdefault(end, {})
+        known = reporters.get(reporter)
+        reporters[reporter] = widened(known, seen)
+        is_run = isinstance(reporter, str)
         if is_run:
             self._observe(end[1], seen)
         self._count_edge(job, *end, seen, is_new_run=known is None and is_run)
 
-    def _retract_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId]) -> None:
+    def _retract_edge(self, reporter: Reporter, job: JobId, end: tuple[Direction, DatasetId]) -> None:
         known = self.jobs[job]
-        known.told.get(end, {}).pop(teller, None)
-        known.told_of_any.get(end, set()).discard(teller)
-        known.told = {each: tellers for each, tellers in known.told.items() if tellers}
-        known.told_of_any = {each: tellers for each, tellers in known.told_of_any.items() if tellers}
+        known.reported.get(end, {}).pop(reporter, None)
+        known.reported_without_run.get(end, set()).discard(reporter)
+        known.reported = {each: reporters for each, reporters in known.reported.items() if reporters}
+        known.reported_without_run = {
+            each: reporters for each, reporters in known.reported_without_run.items() if reporters
+        }
         self._rebuild_edges(job)

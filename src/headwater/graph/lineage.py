@@ -14,7 +14,7 @@ from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.declared import dataset_of, flows, makers, references, targets, uses
 from headwater.graph.growth import Growth
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Teller
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Reporter
 from headwater.model.edits import target_of
 from headwater.model.facts import Declaration, ParentRun, Stamped
 from headwater.model.flow_facts import Flow
@@ -164,16 +164,16 @@ class Graph(Growth):
         known = self.jobs[job]
         if known.declaration is not None and (facet := uses(self.content(known.declaration.content))) is not None:
             yield facet, True
-        if known.told and not known.runs:  # last, since in a past this may load thousands of runs
-            tellers = dict.fromkeys(teller for tellers in known.told.values() for teller in tellers)
-            yield from ((facet, False) for facet in dict.fromkeys(chain(*map(self._uses_told_by, tellers))))
+        if known.reported and not known.runs:  # last, since in a past this may load thousands of runs
+            reporters = dict.fromkeys(reporter for reporters in known.reported.values() for reporter in reporters)
+            yield from ((facet, False) for facet in dict.fromkeys(chain(*map(self._uses_told_by, reporters))))
 
-    def _uses_told_by(self, teller: Teller) -> Iterable[bytes]:
+    def _uses_told_by(self, reporter: Reporter) -> Iterable[bytes]:
         """The facets in which a run or declaration reports what jobs use."""
-        if isinstance(teller, str):
-            told = self.runs[teller].told
+        if isinstance(reporter, str):
+            told = self.runs[reporter].extras
             return () if told is None else told.uses
-        *_, node = teller
+        *_, node = reporter
         known = self.jobs.get(node) if isinstance(node, JobId) else None
         declaration = None if known is None else known.declaration
         facet = None if declaration is None else uses(self.content(declaration.content))
@@ -224,7 +224,7 @@ class Graph(Growth):
     def _count_runs(self, job: Job, name: DatasetId) -> int:
         ends = ("input", name), ("output", name)
         edges = [edges[name] for edges in (job.reads, job.writes) if name in edges]
-        if len(edges) == 1 and job.told.keys().isdisjoint(ends):  # else runs count twice, or others' runs count
+        if len(edges) == 1 and job.reported.keys().isdisjoint(ends):  # else runs count twice, or others' runs count
             return edges[0].runs
         return sum(not self.runs[run_id].observed.keys().isdisjoint(ends) for run_id in job.runs)
 
@@ -280,20 +280,20 @@ class Graph(Growth):
 
     def _strongest_of(self, members: Collection[DatasetId]) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
         """The strongest evidence of each reporter, where it may have given weaker evidence under another name."""
-        tellers: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
+        reporters: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
         for member in members:
-            for run_id in self.runs_telling_of(member):
-                tellers[run_id] += ((member, *told) for told in self.runs[run_id].evidence[member])
+            for run_id in self.runs_reporting(member):
+                reporters[run_id] += ((member, *told) for told in self.runs[run_id].evidence[member])
             for by, declared in self.datasets[member].declared.items():
                 if declared.evidence is not None:
                     time_us = declared.stamp.time_us
-                    tellers[by, None].append((member, declared.evidence, Seen(time_us, time_us)))
+                    reporters[by, None].append((member, declared.evidence, Seen(time_us, time_us)))
         counted: dict[tuple[DatasetId, EvidenceKey], Edge] = {}
-        for teller, told in tellers.items():
+        for reporter, told in reporters.items():
             strongest = max(strength for _, (strength, _), _ in told)
             for member, key, seen in told:
                 if key[0] == strongest:
-                    is_run = isinstance(teller, str)
+                    is_run = isinstance(reporter, str)
                     counted.setdefault((member, key), Edge(seen, 0)).count(seen, is_new_run=is_run)
         yield from ((*named, edge) for named, edge in counted.items())
 
@@ -314,7 +314,7 @@ class Graph(Growth):
 
     def count_column_edges_into(self, name: DatasetId) -> tuple[set[str], int]:
         """The columns that edges end at, and how many edges `column_edges_into` would return; cheaper than a call."""
-        datasets, columns = self.column_edges.datasets.things, self.column_edges.columns.things
+        datasets, columns = self.column_edges.datasets.by_number, self.column_edges.columns.by_number
         shown = cache(lambda number: self.shown(datasets[number]))
         edges: set[tuple[int, DatasetId, int, int]] = set()
         for member, (_, digest), _ in self.evidence_into(name):

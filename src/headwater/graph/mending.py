@@ -75,7 +75,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
     if run.times is None:
         return None
     _, stamp, event_type = run.times.state
-    told = run.told
+    told = run.extras
     if event_type != "COMPLETE" or told is None or told.failed is None:
         return End(event_type, stamp.time_us)
     errors = sorted(name for name in ERRORS & told.facets.keys() if not is_deleted(told.facets[name].content))

@@ -25,7 +25,7 @@ RunEnd = tuple[Direction, DatasetId]
 """A dataset on the input or output side of a run."""
 
 
-Teller = str | FactKey
+Reporter = str | FactKey
 """Who reports a flow: a run by its id, or a declaration by its key."""
 
 
@@ -53,7 +53,7 @@ class Run:
     of_job: RunOfJob | None = None
     observed: dict[RunEnd, Seen] = field(default_factory=dict)
     evidence: dict[DatasetId, Evidence] = field(default_factory=dict)
-    told: "ToldOfRun | None" = None
+    extras: "RunExtras | None" = None
     """What few runs report; None for all others, of which there are many."""
 
     @property
@@ -63,7 +63,7 @@ class Run:
             return False
         return self.times.state[2] != "OTHER" or any(direction == "output" for direction, _ in self.observed)
 
-    def hear(self, told: RunTimes) -> None:
+    def merge_times(self, told: RunTimes) -> None:
         """Merge its times and state; equal values share one object, as everywhere in the records."""
         times = told if self.times is None else self.times.merge(told)
         rank, stamp, event_type = times.state
@@ -73,7 +73,7 @@ class Run:
         started_us = first_us if times.started_us == first_us else times.started_us
         self.times = RunTimes(times.run_id, Seen(first_us, last_us), (rank, stamp, intern(event_type)), started_us)
 
-    def same_times(self, seen: Seen) -> Seen:
+    def interned_times(self, seen: Seen) -> Seen:
         """Interned: the run's own object for these times, if it has one, mostly its own times or its end."""
         if self.times is None:
             return seen
@@ -81,17 +81,17 @@ class Run:
         known = (own, next(reversed(self.observed.values()), own), Seen(own.last_us, own.last_us))
         return next((each for each in known if each == seen), seen)
 
-    def same_stamp(self, stamp: Stamp) -> Stamp:
+    def interned_stamp(self, stamp: Stamp) -> Stamp:
         """Interned: the run's own object for this stamp, if its state has the same."""
         return self.times.state[1] if self.times is not None and self.times.state[1] == stamp else stamp
 
     def copy(self) -> "Run":
         """A copy that later facts do not change."""
-        return Run(self.times, self.of_job, {**self.observed}, {**self.evidence}, self.told and self.told.copy())
+        return Run(self.times, self.of_job, {**self.observed}, {**self.evidence}, self.extras and self.extras.copy())
 
 
 @dataclass(slots=True)
-class ToldOfRun:
+class RunExtras:
     """What few runs report: errors, tests, control flow, flows between jobs, own uses and renames."""
 
     failed: Seen | None = None
@@ -108,10 +108,10 @@ class ToldOfRun:
     renames: dict[tuple[DatasetId, DatasetId], Seen] = field(default_factory=dict)
     """By new and former name."""
 
-    def copy(self) -> "ToldOfRun":
+    def copy(self) -> "RunExtras":
         """A copy that later facts do not change."""
         facets, control, flows, uses = {**self.facets}, {**self.control}, {**self.flows}, {**self.uses}
-        return ToldOfRun(self.failed, self.has_tested, facets, control, flows, uses, {**self.renames})
+        return RunExtras(self.failed, self.has_tested, facets, control, flows, uses, {**self.renames})
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class Job:
     runs: set[str] = field(default_factory=set)
     facets: MutableMapping[str, Stamped] = field(default_factory=dict)
     """By facet, its newest content."""
-    alike_since: dict[str, int] = field(default_factory=dict)
+    unchanged_since: dict[str, int] = field(default_factory=dict)
     """By facet, since when every report had the same content, in microseconds since 1970.
 
     No entry: its newest content was reported once.
@@ -137,13 +137,13 @@ class Job:
     """Runs whose parent facet names this job, as parent or root."""
     named: set[str] = field(default_factory=set)
     """The runs of this job that `children` name; they may have no events."""
-    told: dict[tuple[Direction, DatasetId], dict[Teller, Seen]] = field(default_factory=dict)
+    reported: dict[tuple[Direction, DatasetId], dict[Reporter, Seen]] = field(default_factory=dict)
     """What others report that this job reads and writes."""
-    told_of_any: dict[tuple[Direction, DatasetId], set[Teller]] = field(default_factory=dict)
-    """Those of `told` that do not name a run of the job."""
-    feeds: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
+    reported_without_run: dict[tuple[Direction, DatasetId], set[Reporter]] = field(default_factory=dict)
+    """Those of `reported` that do not name a run of the job."""
+    feeds: dict[JobId, dict[Reporter, Seen]] = field(default_factory=dict)
     """Jobs that take data from this one without a dataset between; `fed_by` is the reverse."""
-    fed_by: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
+    fed_by: dict[JobId, dict[Reporter, Seen]] = field(default_factory=dict)
 
     @property
     def is_known(self) -> bool:
@@ -153,12 +153,12 @@ class Job:
     @property
     def is_known_otherwise(self) -> bool:
         """Whether more is known of it than other runs' parent or root facets."""
-        return bool(self.runs or self.declaration or self.told or self.feeds or self.fed_by)
+        return bool(self.runs or self.declaration or self.reported or self.feeds or self.fed_by)
 
     @property
-    def is_told_by_others(self) -> bool:
+    def is_reported_by_others(self) -> bool:
         """Whether it was ever declared, or anyone but its own runs and their children reports it."""
-        return bool(self.declared_over or self.declaration or self.told or self.feeds or self.fed_by)
+        return bool(self.declared_over or self.declaration or self.reported or self.feeds or self.fed_by)
 
 
 class DeclaredFacets(NamedTuple):
@@ -199,7 +199,7 @@ class Dataset:
     readers: set[JobId] = field(default_factory=set)
     writers: set[JobId] = field(default_factory=set)
     facets: MutableMapping[str, Stamped] = field(default_factory=dict)
-    alike_since: dict[str, int] = field(default_factory=dict)
+    unchanged_since: dict[str, int] = field(default_factory=dict)
     """By facet, since when every report had the same content, in microseconds since 1970.
 
     No entry: its newest content was reported once.

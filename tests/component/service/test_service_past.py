@@ -667,7 +667,7 @@ def test_what_a_job_was_told_the_same_again_is_known_of_a_past_without_a_look_at
         graph.add_all(store.facts())
 
     load = graph.jobs[JobId("etl", "load")]
-    assert load.facets["sql"].stamp.time_us - load.alike_since["sql"] == 8 * 60_000_000
+    assert load.facets["sql"].stamp.time_us - load.unchanged_since["sql"] == 8 * 60_000_000
 
 
 def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def picture(graph: Graph) -> dict[str, object]:
         "jobs": {job: (known.runs, known.facets, known.declaration, known.children) for job, known in jobs.items()},
         "used": {job: graph.used_by(job) for job in jobs},
         "uses": {job: {**known.uses} for job, known in jobs.items()},
-        "told": {job: (known.told, known.told_of_any, known.feeds, known.fed_by) for job, known in jobs.items()},
+        "told": {
+            job: (known.reported, known.reported_without_run, known.feeds, known.fed_by) for job, known in jobs.items()
+        },
         "said": {job: said_of(graph, job) for job in jobs},
         "ends": {run_id: {*ends_of(graph, run_id, ())} for run_id in graph.runs},
         "handed": {run_id: runs_handing_to(graph, run_id) for run_id in graph.runs},

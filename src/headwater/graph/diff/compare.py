@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
-from headwater.graph.sayings import in_their_places, without_who_tells
+from headwater.graph.semantic_digests import in_positional_order, without_producer
 from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
@@ -118,7 +118,7 @@ def columns_of(schema: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
-    for field in in_their_places(fields) if isinstance(fields, list) else ():
+    for field in in_positional_order(fields) if isinstance(fields, list) else ():
         name = field.get("name") if isinstance(field, dict) else None
         if isinstance(name, str) and name:
             kind = field.get("type")
@@ -133,7 +133,7 @@ def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     if facet.get("_deleted") is True:
         return None
-    told = without_who_tells(facet)
+    told = without_producer(facet)
     unordered = _UNORDERED.get(name)
     if unordered is not None and isinstance(told.get(unordered), list):
         told[unordered] = sorted(told[unordered], key=sorted_json)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headwater.graph.diff.compare import Element
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Job, Teller
+from headwater.graph.records import Dataset, Job, Reporter
 from headwater.model.events import Direction
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
@@ -15,7 +15,7 @@ MembersOf = Callable[[DatasetId], Iterable[DatasetId]]
 _NOBODY = Job()
 
 
-def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[Teller]:
+def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[Reporter]:
     """The holders of an element; for datasets and columns only declarations, since what runs reported stays."""
     match element:
         case Element("job", (JobId() as job,)):
@@ -38,17 +38,17 @@ def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[
     return frozenset()
 
 
-def _of_job(job: Job) -> Iterator[Teller]:
+def _of_job(job: Job) -> Iterator[Reporter]:
     yield from job.runs or job.named
-    told = (tellers for side in (job.told, job.feeds, job.fed_by) for tellers in side.values())
-    yield from (teller for tellers in told for teller in tellers if not isinstance(teller, str))
+    told = (reporters for side in (job.reported, job.feeds, job.fed_by) for reporters in side.values())
+    yield from (reporter for reporters in told for reporter in reporters if not isinstance(reporter, str))
 
 
-def _of_edge(graph: Graph, name: JobId, direction: Direction, members: Iterable[DatasetId]) -> Iterator[Teller]:
+def _of_edge(graph: Graph, name: JobId, direction: Direction, members: Iterable[DatasetId]) -> Iterator[Reporter]:
     job = graph.jobs.get(name, _NOBODY)
     for member in members:
         end = (direction, member)
-        yield from job.told.get(end, ())
+        yield from job.reported.get(end, ())
         yield from (run_id for run_id in job.runs if end in graph.runs[run_id].observed)
         if job.declaration is not None and member in graph.datasets:
             declared = graph.datasets[member].declared.get(job.declaration.key)
@@ -60,7 +60,7 @@ def _known(graph: Graph, names: Iterable[DatasetId]) -> list[Dataset]:
     return [graph.datasets[name] for name in names if name in graph.datasets]
 
 
-def _declaring(datasets: Iterable[Dataset], facet: str | None = None) -> Iterator[Teller]:
+def _declaring(datasets: Iterable[Dataset], facet: str | None = None) -> Iterator[Reporter]:
     for dataset in datasets:
         yield from (by for by, told in dataset.declared.items() if facet is None or facet in told.facets)
 
@@ -81,7 +81,7 @@ def _place(end: AnyNode, members_of: MembersOf) -> _Place:
     return _Place(frozenset(), None)
 
 
-def _of_column_edge(graph: Graph, origin: _Place, end: _Place) -> Iterator[Teller]:
+def _of_column_edge(graph: Graph, origin: _Place, end: _Place) -> Iterator[Reporter]:
     columns = origin.column, end.column
     for target in (name for name in end.names if name in graph.datasets):
         for by, told in graph.datasets[target].declared.items():

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from headwater.graph.diff.tellings import Told
-from headwater.graph.records import Teller
+from headwater.graph.records import Reporter
 from headwater.model.names import DatasetId
 from headwater.model.spelling import normal
 
@@ -20,7 +20,7 @@ class Names(NamedTuple):
     now: AbstractSet[DatasetId]
     reached: AbstractSet[DatasetId]
     """The names it must have been joined with; mostly all of `now`."""
-    declaring: AbstractSet[Teller]
+    declaring: AbstractSet[Reporter]
     """The declarations that used those of its names that are no longer in use."""
 
 

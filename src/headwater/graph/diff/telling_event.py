@@ -8,7 +8,7 @@ from typing import NamedTuple
 from headwater.graph.diff.compare import Change, Element
 from headwater.graph.diff.regrouped import Names, OneWith, regrouped_at
 from headwater.graph.diff.tellings import Told
-from headwater.graph.records import Teller
+from headwater.graph.records import Reporter
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 
@@ -17,7 +17,7 @@ class Known(NamedTuple):
 
     uses: Callable[[DatasetId], bool]
     """Whether this exact name was in use."""
-    holders: Mapping[Element, AbstractSet[Teller]] = {}
+    holders: Mapping[Element, AbstractSet[Reporter]] = {}
     """The runs and declarations that keep an element in this graph, for elements that the other graph lacks."""
     names: OneWith = lambda name: (name,)
     """The names, shown one first, of a dataset of the diff, including as a part of another dataset."""
@@ -30,13 +30,11 @@ class Known(NamedTuple):
 def telling_event(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
     """The event that made the change, among those that only the graph after it knows, in order of time.
 
-    - Added: the first event that reported it. An edge that no single event reports came with the later of two: one gave
-    the
-      job the run, the other reported what the run does.
+    - Added: the first event that reported it. An edge that no single event reports came with the later of two: one
+      gave the job the run, the other reported what the run does.
     - Changed: the first of the last events that agree on the value.
     - Removed: the event that deleted it, or by which its last holder dropped it: a declaration by no longer naming it,
-    a run
-      by moving to another job. Each holder counts at its first drop since it last held the element.
+      a run by moving to another job. Each holder counts at its first drop since it last held the element.
     - Names joined or split: the event that said so.
     - If a declaration under another name temporarily differed: the last event with the current value.
     """
@@ -58,7 +56,7 @@ def telling_event(change: Change, events: Sequence[Told], known_before: Known, k
     return _told_last(change, events) if found is None else found
 
 
-def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Teller] = frozenset()) -> int | None:
+def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Reporter] = frozenset()) -> int | None:
     """The first of the last events that agree with the state after the change."""
     found: int | None = None
     for event in events:
@@ -78,7 +76,7 @@ def _told_last(change: Change, events: Sequence[Told]) -> int | None:
 
 def _went(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
     element, holders = change.element, known_before.holders.get(change.element, frozenset())
-    found, let_go = _deleted(element, events), dict[Teller, int]()
+    found, let_go = _deleted(element, events), dict[Reporter, int]()
     if found is None and element.kind in ("job", "edge", "dataset", "columnEdge"):
         let_go = _let_go(element, events, holders)
         found = events[max(let_go.values())].log_index if let_go and let_go.keys() == holders else None
@@ -124,9 +122,9 @@ def _brings_back(event: Told, end: AnyNode) -> bool:
     return Element("dataset", (end,)) in event.layout
 
 
-def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Teller]) -> dict[Teller, int]:
+def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Reporter]) -> dict[Reporter, int]:
     """For each holder that dropped the element, the index of the event at its first drop since it last held it."""
-    let_go: dict[Teller, int] = {}
+    let_go: dict[Reporter, int] = {}
     holding = {*holders}
     for place, event in enumerate(events):
         for holder in holders & {event.declaration, *event.runs}:
@@ -138,7 +136,7 @@ def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Telle
     return let_go
 
 
-def _holds(element: Element, event: Told, holder: Teller) -> bool:
+def _holds(element: Element, event: Told, holder: Reporter) -> bool:
     if isinstance(holder, str):
         return any(isinstance(end, JobId) and end == event.runs[holder] for end in element.ends)
     return element in event.layout
@@ -156,9 +154,9 @@ def _named(change: Change, events: Sequence[Told], known_before: Known) -> int |
     return next((event.log_index for event in events if new & event.tables), None)
 
 
-def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Teller]) -> int | None:
+def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Reporter]) -> int | None:
     """The first event after which one of the runs is the job's and has reported the edge, even for another job."""
-    halves: dict[tuple[Teller, int, bool], int] = {}
+    halves: dict[tuple[Reporter, int, bool], int] = {}
     for place, event in enumerate(events):
         for (run_id, of_job), at in product(event.runs.items(), range(len(edge.ends))):
             if run_id not in runs or not isinstance(edge.ends[at], JobId):  # a dataset may be equal to it
@@ -167,13 +165,13 @@ def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Teller])
                 halves.setdefault((run_id, at, True), place)
             if edge._replace(ends=(*edge.ends[:at], of_job, *edge.ends[at + 1 :])) in event.layout:
                 halves.setdefault((run_id, at, False), place)
-    whole: dict[tuple[Teller, int], int] = {}  # the other half may have been reported before
-    for (teller, at, _), place in halves.items():
-        whole[teller, at] = max(place, whole.get((teller, at), 0))
+    whole: dict[tuple[Reporter, int], int] = {}  # the other half may have been reported before
+    for (reporter, at, _), place in halves.items():
+        whole[reporter, at] = max(place, whole.get((reporter, at), 0))
     return events[min(whole.values())].log_index if whole else None
 
 
-def _verdict(change: Change, event: Told, holders: AbstractSet[Teller]) -> bool | None:
+def _verdict(change: Change, event: Told, holders: AbstractSet[Reporter]) -> bool | None:
     """Whether the event agrees with the state after the change; None: it does not mention it."""
     element, layout = change.element, event.layout
     match element.kind:

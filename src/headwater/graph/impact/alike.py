@@ -62,7 +62,7 @@ def did(graph: Graph, run: Run) -> Did | None:
         return None
     told = frozenset((name, key) for name, evidence in run.evidence.items() for key, _ in evidence)
     state: Literal["completed", "failed", "open"] = "completed" if end.event_type == "COMPLETE" else "failed"
-    uses = frozenset(() if run.told is None else run.told.uses)
+    uses = frozenset(() if run.extras is None else run.extras.uses)
     return Did(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open", uses)
 
 

@@ -79,7 +79,7 @@ class UsingItself:
         making = (yield from uses.runs.of(job)).making(members)
 
         def last_us(_: Did, run: Run) -> int:
-            told = {} if run.told is None else run.told.uses
+            told = {} if run.extras is None else run.extras.uses
             return max((seen.last_us for facet, seen in told.items() if facet in self._facets), default=BEFORE_ALL_US)
 
         def does_without(did: Did) -> bool:

@@ -72,9 +72,11 @@ class ToldBetween:
         )
 
     def _read(self, source_column: str | None, numbered: Mapping[_Edge, int]) -> list[ToldEdge]:
-        hows = self._graph.column_edges.hows.things
+        transformations = self._graph.column_edges.transformations.by_number
         edges = [
-            ToldEdge(ColumnEdge(self._name(into), self._source, source_column, *hows[how]), self._keys_at(told))
+            ToldEdge(
+                ColumnEdge(self._name(into), self._source, source_column, *transformations[how]), self._keys_at(told)
+            )
             for (into, how), told in numbered.items()
         ]
         if len(edges) > 1:
@@ -87,7 +89,7 @@ class ToldBetween:
         return self._keys[told]
 
     def _name(self, column: int) -> str | None:
-        return None if column == WHOLE else self._graph.column_edges.columns.things[column]
+        return None if column == WHOLE else self._graph.column_edges.columns.by_number[column]
 
 
 class Told(NamedTuple):
@@ -107,7 +109,7 @@ class Told(NamedTuple):
 
 def told_into(graph: Graph, told_of: Callable[[DatasetId], ToldOfTarget]) -> Callable[[DatasetId], Told]:
     """Returns a cached lookup of how a dataset is made, by shown name; `told_of` gives its evidence."""
-    datasets = graph.column_edges.datasets.things
+    datasets = graph.column_edges.datasets.by_number
     # The cached functions do not refer to this closure: their caches need no garbage collection.
     return cache(partial(_told_into, graph, told_of, cache(lambda number: graph.shown(datasets[number]))))
 

@@ -168,7 +168,7 @@ class Uses:
         self.runs = runs
         self._is_stream = cache(is_stream)
         self.told = cache(partial(_told_of, graph))
-        self._tellers: dict[DatasetId, Mapping[ToldKey, Sequence[JobId]]] = {}
+        self._reporters: dict[DatasetId, Mapping[ToldKey, Sequence[JobId]]] = {}
 
     def read_last_us(self, source: DatasetId, jobs: Iterable[JobId]) -> int | None:
         """When any of the jobs was last reported to read the dataset."""
@@ -188,10 +188,10 @@ class Uses:
         told = self.told(target)
         if _is_told_to_the_last(told, keys) or self._are_newest_to_tell(target, keys, job):
             return None
-        by_key = yield from self._tellers_of(target)
-        tellers = {teller: None for key in keys for teller in by_key.get(key, ())}
-        named = [job] if job is not None and job in tellers else [*tellers]
-        return (yield from of_all(self._since_told_by(teller, target, source, keys) for teller in named))
+        by_key = yield from self._reporters_of(target)
+        reporters = {reporter: None for key in keys for reporter in by_key.get(key, ())}
+        named = [job] if job is not None and job in reporters else [*reporters]
+        return (yield from of_all(self._since_told_by(reporter, target, source, keys) for reporter in named))
 
     def _are_newest_to_tell(self, target: DatasetId, keys: Collection[ToldKey], job: JobId | None) -> bool:
         """Whether the newest run of that job, or of any, reported it: then it is in force."""
@@ -199,24 +199,24 @@ class Uses:
         newest = (self.runs.newest(each, members) for each in ((job,) if job else self.graph.writers(target)))
         return any(what is not None and not {*keys}.isdisjoint(what.strongest(members)) for what in newest)
 
-    def _tellers_of(self, target: DatasetId) -> Generator[None, None, Mapping[ToldKey, Sequence[JobId]]]:
+    def _reporters_of(self, target: DatasetId) -> Generator[None, None, Mapping[ToldKey, Sequence[JobId]]]:
         """By facet, the jobs whose runs reported it."""
-        if target not in self._tellers:
+        if target not in self._reporters:
             by_key: dict[ToldKey, list[JobId]] = defaultdict(list)
             members = self.told(target).members
             for job in (yield from self._may_tell_of(target)):
                 making = (yield from self.runs.of(job)).making(members)
                 for key in {key for alike in making for key in alike.did.strongest(members)}:
                     by_key[key].append(job)
-            self._tellers[target] = by_key
-        return self._tellers[target]
+            self._reporters[target] = by_key
+        return self._reporters[target]
 
     def _may_tell_of(self, target: DatasetId) -> Generator[None, None, Iterable[JobId]]:
         graph, told = self.graph, self.told(target)
         jobs = {*graph.writers(target)}
         if told.may_be_anybodys:
             for name in told.members:
-                for group in _groups([*graph.runs_telling_of(name)]):
+                for group in _groups([*graph.runs_reporting(name)]):
                     jobs.update(job for job in map(graph.job_of, group) if job is not None)
                     yield
         return jobs
@@ -356,7 +356,7 @@ def _is_read_always(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> boo
     known = graph.jobs.get(job)
     if known is None:
         return True
-    if any(("input", name) in known.told for name in names) or graph.is_declared_to_read(job, names):
+    if any(("input", name) in known.reported for name in names) or graph.is_declared_to_read(job, names):
         return True
     edges = [known.reads[name] for name in names if name in known.reads]
     return len(edges) == 1 and edges[0].runs == len(known.runs)

@@ -16,7 +16,7 @@ from headwater.graph.past.cut_facets import Older
 from headwater.graph.past.cut_records import CutJob
 from headwater.graph.past.lazy import LazyItems, Whole
 from headwater.graph.past.recounted import Counted, edges_by, last_told_us
-from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Run, Teller
+from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Reporter, Run
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
 from headwater.model.facts import Fact, Target
@@ -49,7 +49,7 @@ class CutGraph(CutAsThen):
         """Whether it has taken in all recent events: no run with events on both sides is missing in `again`."""
         self.quarantined = self.again.quarantined
         self.edits, self.nodes = self.again.edits, self.again.nodes
-        self.told_directly = self.again.told_directly
+        self.derivation_candidates = self.again.derivation_candidates
         self.again.has_failed_then = self.has_failed
         self.runs: LazyItems[str, Run] = LazyItems(self._cut_run, lambda: (now.runs, self.again.runs))
         self.jobs: LazyItems[JobId, Job] = LazyItems(self._cut_job, lambda: (now.jobs, self.again.jobs))
@@ -80,9 +80,9 @@ class CutGraph(CutAsThen):
         """As in `Graph`."""
         self.again.hand_over()
 
-    def look_again_at(self, target: DatasetId) -> None:
+    def recheck(self, target: DatasetId) -> None:
         """As in `Graph`."""
-        self.again.look_again_at(target)
+        self.again.recheck(target)
 
     def newly_read(self) -> Iterator[DatasetId]:
         """As in `Graph`, for what is folded again."""
@@ -136,7 +136,7 @@ class CutGraph(CutAsThen):
             job, set()
         )
 
-    def _cut_flows(self, run_id: str) -> set[Teller] | None:
+    def _cut_flows(self, run_id: str) -> set[Reporter] | None:
         before = {*filter(self._is_told_before, self.now.named_in_flows.get(run_id, ()))}
         return before | self.again.named_in_flows.get(run_id, set()) or None
 
@@ -164,22 +164,22 @@ class CutGraph(CutAsThen):
             job.named.update(
                 run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
             )
-        for (direction, dataset), tellers in now.told.items():
-            for teller, seen in tellers.items():
-                if self._is_told_before(teller):
-                    job.told.setdefault((direction, dataset), {})[teller] = seen
+        for (direction, dataset), reporters in now.reported.items():
+            for reporter, seen in reporters.items():
+                if self._is_told_before(reporter):
+                    job.reported.setdefault((direction, dataset), {})[reporter] = seen
                     _count(job.reads if direction == "input" else job.writes, dataset, [seen])
-        for end, of_any in now.told_of_any.items():
+        for end, of_any in now.reported_without_run.items():
             if then := {*filter(self._is_told_before, of_any)}:
-                job.told_of_any.setdefault(end, set()).update(then)
+                job.reported_without_run.setdefault(end, set()).update(then)
         for mine, theirs in ((job.feeds, now.feeds), (job.fed_by, now.fed_by)):
-            for other, tellers in theirs.items():
-                if told := {teller: seen for teller, seen in tellers.items() if self._is_told_before(teller)}:
+            for other, reporters in theirs.items():
+                if told := {reporter: seen for reporter, seen in reporters.items() if self._is_told_before(reporter)}:
                     mine.setdefault(other, {}).update(told)
 
     def _cut_edges_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's unchanged runs did."""
-        is_told_by_runs = not now.told and now.declaration is None
+        is_told_by_runs = not now.reported and now.declaration is None
         if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
             counted = self._counted(name, now)
             _add_edges(job.reads, edges_by(counted, "input", now.reads))
@@ -193,7 +193,7 @@ class CutGraph(CutAsThen):
         """The uses that a job's runs report: those folded `again`, plus those of unchanged runs."""
         uses = {**again}
         for run in self._runs_as_then(now):
-            for facet, seen in run.told.uses.items() if run.told is not None else ():
+            for facet, seen in run.extras.uses.items() if run.extras is not None else ():
                 _count(uses, facet, [seen])
         return uses
 
@@ -236,7 +236,7 @@ class CutGraph(CutAsThen):
                 if then is None or edge is None:
                     continue
                 side.add(job)
-                if then.declaration is None and not then.told:
+                if then.declaration is None and not then.reported:
                     times.append(edge.seen)  # which only the job's runs contributed to
                 else:
                     times += self._seen_by(then, (way, name))
@@ -254,17 +254,15 @@ class CutGraph(CutAsThen):
         if any(last_told_us(self.now.runs[last]) > seen.last_us for last in lasts):
             return False
         writing = set[str]().union(*(self.now.jobs[job].runs for job in writers))
-        return writing.issuperset(self.now.runs_telling_of(name))
+        return writing.issuperset(self.now.runs_reporting(name))
 
-    def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
+    def runs_reporting(self, target: DatasetId) -> Iterable[str]:
         """As in `Graph`."""
-        return self._run_ids_as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
+        return self._run_ids_as_then(self.now.runs_reporting(target)) | {*self.again.runs_reporting(target)}
 
     def _told_of_columns(self, name: DatasetId) -> Iterator[Evidence]:
         """What each unchanged run reported of a dataset's columns."""
-        return (
-            self.now.runs[run_id].evidence[name] for run_id in self._run_ids_as_then(self.now.runs_telling_of(name))
-        )
+        return (self.now.runs[run_id].evidence[name] for run_id in self._run_ids_as_then(self.now.runs_reporting(name)))
 
     def _cut_evidence(self, name: DatasetId) -> dict[EvidenceKey, Edge]:
         """The column evidence for a dataset, counted as of then."""
@@ -285,7 +283,7 @@ class CutGraph(CutAsThen):
         for run_id in job.runs:
             if run_id not in self.again.runs and (seen := self.now.runs[run_id].observed.get(end)) is not None:
                 yield seen
-        yield from (seen for teller, seen in job.told.get(end, {}).items() if isinstance(teller, str))
+        yield from (seen for reporter, seen in job.reported.get(end, {}).items() if isinstance(reporter, str))
 
     def quarantined_before(self) -> Iterator[Fact]:
         """The quarantined names from runs with all events before then."""
@@ -302,10 +300,10 @@ def _take_over(job: Job, again: Job) -> None:
     job.reads = {name: Edge(edge.seen, edge.runs) for name, edge in again.reads.items()}
     job.writes = {name: Edge(edge.seen, edge.runs) for name, edge in again.writes.items()}
     job.uses = {facet: Edge(edge.seen, edge.runs) for facet, edge in again.uses.items()}
-    job.told = {end: {**tellers} for end, tellers in again.told.items()}
-    job.told_of_any = {end: {*tellers} for end, tellers in again.told_of_any.items()}
-    job.feeds = {other: {**tellers} for other, tellers in again.feeds.items()}
-    job.fed_by = {other: {**tellers} for other, tellers in again.fed_by.items()}
+    job.reported = {end: {**reporters} for end, reporters in again.reported.items()}
+    job.reported_without_run = {end: {*reporters} for end, reporters in again.reported_without_run.items()}
+    job.feeds = {other: {**reporters} for other, reporters in again.feeds.items()}
+    job.fed_by = {other: {**reporters} for other, reporters in again.fed_by.items()}
 
 
 def _add_edges(edges: dict[DatasetId, Edge], others: Iterable[tuple[DatasetId, Edge]]) -> None:

@@ -105,19 +105,19 @@ class CutAsThen(CutFacets):
         claims = self.now.child_runs.get(run_id, {}).values()
         return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
 
-    def _is_told_before(self, teller: object) -> bool:
+    def _is_told_before(self, reporter: object) -> bool:
         """Whether the reporter of a flow is an unchanged run; declarations are all folded again."""
-        return isinstance(teller, str) and self.is_run_as_then(teller)
+        return isinstance(reporter, str) and self.is_run_as_then(reporter)
 
     def _is_job_same(self, name: JobId, job: Job) -> bool:
         if job.declaration is not None or job.declared_over is not None or self._is_told_since(job.facets):
             return False
         if not self._are_runs_as_then(name, job) or not self._are_children_same(job):
             return False
-        if not (job.told or job.feeds or job.fed_by):  # the common case
+        if not (job.reported or job.feeds or job.fed_by):  # the common case
             return True
-        tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
-        return all(self._is_told_before(teller) for told in tellers for teller in told)
+        reporters = (told for side in (job.reported, job.feeds, job.fed_by) for told in side.values())
+        return all(self._is_told_before(reporter) for told in reporters for reporter in told)
 
     def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
         if self.tellers is None:

@@ -39,7 +39,7 @@ class CutFacets(Graph):
         self._until_us = until_us
         self._older = older
         self.again = FoldedAgain(now.content, now.column_edges)
-        self.sayings = now.sayings
+        self.semantic_digests = now.semantic_digests
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
 
@@ -172,4 +172,4 @@ def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[s
     last = now.facets[facet]
     if facet in told_again and told_again[facet].content != last.content:
         return False
-    return now.alike_since.get(facet, last.stamp.time_us) <= time_us
+    return now.unchanged_since.get(facet, last.stamp.time_us) <= time_us

@@ -36,7 +36,7 @@ class FoldedAgain(Graph):
             if run.of_job is not None:
                 self._count_edge(run.of_job.job, direction, dataset, seen, is_new_run=True)
         for target, evidence in run.evidence.items():
-            self._note_teller(target, run_id)
+            self._note_reporting_run(target, run_id)
             strongest = max(strength for (strength, _), _ in evidence)
             for key, seen in evidence:
                 self._observe(target, seen)
@@ -44,10 +44,10 @@ class FoldedAgain(Graph):
                     self._count_evidence(target, key, seen, is_new_run=True)
         if run.of_job is not None:
             self._count_uses(run.of_job.job, run)
-        if run.told is not None:
-            for _, job, _ in run.told.control:
+        if run.extras is not None:
+            for _, job, _ in run.extras.control:
                 self.named_in_control.setdefault(job, set()).add(run_id)
-            for flow, seen in run.told.flows.items():
+            for flow, seen in run.extras.flows.items():
                 if not flow.is_of_own:
                     self._tell_flow(run_id, flow, seen)
                 elif run.of_job is not None:

@@ -25,7 +25,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
     where these have no events.
     """
     job = graph.jobs[name]
-    if job.is_told_by_others:
+    if job.is_reported_by_others:
         return None
     if job.children and not are_silent(graph, job):
         return None
@@ -33,7 +33,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
         return None
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
     told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
-    since = (job.alike_since.get(facet, told_us) for facet, told_us in told)
+    since = (job.unchanged_since.get(facet, told_us) for facet, told_us in told)
     return max(chain((first_us,), edges, since)) if _tellers(job) else None
 
 
@@ -57,7 +57,7 @@ def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) 
         return None
     evidence = (edge.seen.first_us for edge in dataset.evidence.values())
     told = ((facet, dataset.facets[facet].stamp.time_us) for facet in facets if facet in dataset.facets)
-    since = (dataset.alike_since.get(facet, told_us) for facet, told_us in told)
+    since = (dataset.unchanged_since.get(facet, told_us) for facet, told_us in told)
     return max(chain((dataset.observed.first_us,), evidence, since))
 
 
@@ -73,7 +73,7 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
         for job in jobs
         for seen in _touched(graph, graph.jobs[job], (way, name), until_us)
     ]
-    for run_id in graph.runs_telling_of(name) if dataset.evidence else ():
+    for run_id in graph.runs_reporting(name) if dataset.evidence else ():
         if _spoke_by(graph.runs[run_id], until_us):
             told += (seen for _, seen in graph.runs[run_id].evidence[name])
     return Seen.over(told)
@@ -90,7 +90,7 @@ def dataset_last_told_us(
     last_us = 0
     for jobs, way in ((dataset.readers, _READ), (dataset.writers, _WRITTEN)):
         for job, known in ((job, graph.jobs[job]) for job in jobs):
-            if known.told or known.declaration is not None:
+            if known.reported or known.declaration is not None:
                 return None
             edge = (known.reads if way == _READ else known.writes).get(name)
             if edge is None or edge.seen.first_us > until_us:
@@ -103,7 +103,7 @@ def dataset_last_told_us(
                 return None
             last_us = max(last_us, seen.last_us)
     writing = set[str]().union(*(graph.jobs[job].runs for job in dataset.writers if dataset.evidence))
-    is_told_by_writers = not dataset.evidence or writing.issuperset(graph.runs_telling_of(name))
+    is_told_by_writers = not dataset.evidence or writing.issuperset(graph.runs_reporting(name))
     return last_us if last_us and is_told_by_writers else None
 
 
@@ -126,7 +126,7 @@ def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
         yield name, seen.last_us
     for name, told in run.evidence.items():
         yield name, max(seen.last_us for _, seen in told)
-    for flow, seen in run.told.flows.items() if run.told is not None else ():
+    for flow, seen in run.extras.flows.items() if run.extras is not None else ():
         yield from ((end, seen.last_us) for end in flow if isinstance(end, DatasetId))
 
 
@@ -141,8 +141,8 @@ def _touched(graph: Graph, job: Job, end: tuple[Direction, DatasetId], until_us:
         run = graph.runs[run_id]
         if (seen := run.observed.get(end)) is not None and _spoke_by(run, until_us):
             yield seen
-    for teller, seen in job.told[end].items() if end in job.told else ():
-        if isinstance(teller, str) and _spoke_by(graph.runs[teller], until_us):
+    for reporter, seen in job.reported[end].items() if end in job.reported else ():
+        if isinstance(reporter, str) and _spoke_by(graph.runs[reporter], until_us):
             yield seen
 
 

@@ -39,14 +39,14 @@ def around_by(
         dataset = datasets.get(name)
         for job in () if dataset is None else dataset.writers | dataset.readers:
             known = jobs[job]
-            if known.is_told_by_others:
+            if known.is_reported_by_others:
                 raise _NotToldByEdgesError
             if any(name in edges and edges[name].seen.first_us <= until_us for edges in (known.reads, known.writes)):
                 yield job
 
     try:
         if isinstance(node, JobId):
-            if jobs[node].is_told_by_others:
+            if jobs[node].is_reported_by_others:
                 return None
             return Around([*reachable([node], neighbours, max_hops)], [])
         return Around([*reachable(sorted(touching(node)), neighbours, max_hops)], [])

@@ -95,13 +95,13 @@ def _is_other(graph: Graph, fact: ObservedFacet, facts: Sequence[Fact]) -> bool:
     if of_all is None or fact.stamped <= of_all or of_all.content == fact.content:
         return of_all is None
     told = next(each.body for each in facts if isinstance(each, Content) and each.digest == fact.content)
-    return graph.sayings.of(fact.content, cast(Mapping[str, Any], strict_json.parse(told))) != graph.sayings.of(
-        of_all.content
-    )
+    return graph.semantic_digests.of(
+        fact.content, cast(Mapping[str, Any], strict_json.parse(told))
+    ) != graph.semantic_digests.of(of_all.content)
 
 
 def _schema(graph: Graph, name: DatasetId) -> bytes | None:
-    return graph.sayings.of_any(graph.digest_of(name, _SCHEMA))
+    return graph.semantic_digests.of_any(graph.digest_of(name, _SCHEMA))
 
 
 def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:

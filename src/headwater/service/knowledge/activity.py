@@ -168,7 +168,7 @@ def longest_us(times: Iterable[Seen]) -> int:
 
 def _times_told(job: Job) -> Iterator[Seen]:
     """When others spoke of a job that does not speak itself."""
-    for tellers in (*job.told.values(), *job.feeds.values(), *job.fed_by.values()):
+    for tellers in (*job.reported.values(), *job.feeds.values(), *job.fed_by.values()):
         yield from tellers.values()
 
 

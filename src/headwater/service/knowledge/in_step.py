@@ -104,16 +104,16 @@ class KeptInStep:
         # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
         self.dataset_tallies.touch(self.graph.members_of_all(news.reshown))
         self.dataset_tallies.touch(datasets)
-        self.derivations.touch(datasets, jobs)
+        self.derivations.invalidate(datasets, jobs)
         for name in news.respelled:
             fed = [*map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name))]
             self.dataset_tallies.touch(fed)
-            self.derivations.touch(fed, ())
+            self.derivations.invalidate(fed, ())
         if news.joins or news.is_moved:
-            self.derivations.touch_all()
+            self.derivations.invalidate_all()
         if news.is_moved:
             known = (self.graph.jobs.get(job) for job in jobs)
-            self.derivations.look_again_at(name for job in known if job is not None for name in job.writes)
+            self.derivations.recheck(name for job in known if job is not None for name in job.writes)
         if news.joins:
             self._count_again(news.touched, only_joined=news.only_joined)
 
@@ -124,7 +124,7 @@ class KeptInStep:
         columns feed: two edges may have become one.
         """
         if not only_joined:
-            self.derivations.look_again_at(self.graph.datasets)
+            self.derivations.recheck(self.graph.datasets)
             self.job_tallies.touch_all()
             self.dataset_tallies.touch_all()
             self.dataset_tallies.touch(self.graph.identities.joined())  # one that was parted may be shown by itself

@@ -100,14 +100,14 @@ class Knowledge:
         """Count whoever is in the graph, when somebody asks about all of them."""
         self.job_tallies.touch(self.graph.jobs)
         self.dataset_tallies.touch(map(self.graph.shown, self.graph.datasets))
-        self.derivations.touch_all()
+        self.derivations.invalidate_all()
 
     def read_ahead(self) -> Iterator[None]:
         """Read what facets tell of columns, some with each step."""
         is_more = True
         while is_more:
             is_more = self.graph.column_edges.read_some(_SLICE)
-            yield from self.derivations.look_at_read()
+            yield from self.derivations.find_candidates()
             yield
 
     def learn(self, facts: Sequence[Fact]) -> Touched:

@@ -121,7 +121,7 @@ def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
 
 
 def _said(graph: Graph, shape: Shape) -> tuple[bytes | None, bytes | None]:
-    return graph.sayings.of_any(shape.schema), graph.sayings.of_any(shape.version)
+    return graph.semantic_digests.of_any(shape.schema), graph.semantic_digests.of_any(shape.version)
 
 
 def current_shape(graph: Graph, name: DatasetId) -> Shape | None:

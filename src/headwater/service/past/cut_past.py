@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Final
 
-from headwater.graph.enough import Enough
+from headwater.graph.minimal_events import MinimalEvents
 from headwater.graph.past.cut import CutGraph, side
 from headwater.model.facts import Fact, RunOfJob, Telling, happened_us
 from headwater.service.ahead import groups, in_turns
@@ -82,7 +82,7 @@ class CutPast:
         await in_turns(self._add(told))
         self._graph.identities.note_joined()
         self._graph.hand_over()
-        self.knowledge.derivations.touch_all()
+        self.knowledge.derivations.invalidate_all()
         await self.catch_up()
 
     def _add(self, facts: Sequence[Fact]) -> Iterator[None]:
@@ -192,7 +192,7 @@ class _Needed:
     def __init__(self, logged: Iterable[LoggedEvent], known: "_Done") -> None:
         self._logged = logged
         self._known = known
-        self._enough = Enough()
+        self._minimal_events = MinimalEvents()
         self._without_run: set[int] = set()
         self.looked_at: set[int] = set()
 
@@ -203,14 +203,14 @@ class _Needed:
             if event.event_type in WITHOUT_RUN:
                 self._without_run.add(event.log_index)
             else:
-                self._enough.add(event.log_index, facts_of(event))
+                self._minimal_events.add(event.log_index, facts_of(event))
             yield
 
     def places(self) -> set[int]:
         """Those that are needed, of those that were looked at."""
-        needed = self._enough.places()
+        needed = self._minimal_events.places()
         if len(needed) > _FEW:
-            needed = self._enough.places(self._known.tells)
+            needed = self._minimal_events.places(self._known.tells)
         return self._without_run | needed
 
 

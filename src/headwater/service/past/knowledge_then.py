@@ -85,10 +85,10 @@ class KnowledgeThen(Knowledge):
     def catch_up_derivations(self) -> None:
         """As in `Knowledge`; datasets that were made from others without a job then need not be so now."""
         self._now.catch_up_derivations()
-        if self._derivations_as_of != self._now.derivations.heard:
-            self._derivations_as_of = self._now.derivations.heard
-            self.derivations.touch_also(
-                chain(self._now.derivations.told_directly_by(self._until_us), self._cut.covered_by_moved())
+        if self._derivations_as_of != self._now.derivations.candidate_changes:
+            self._derivations_as_of = self._now.derivations.candidate_changes
+            self.derivations.add_candidates(
+                chain(self._now.derivations.candidates_at(self._until_us), self._cut.covered_by_moved())
             )
         super().catch_up_derivations()
 
@@ -155,7 +155,7 @@ class KnowledgeThen(Knowledge):
     def _has_only_edges_of_now(self) -> bool:
         """Whether no job then had an edge that it has not got now."""
         again = self._cut.again.jobs.values()
-        is_any_told = any(job.is_told_by_others for job in again)
+        is_any_told = any(job.is_reported_by_others for job in again)
         return self._cut.is_in_step and not is_any_told and self._heard.are_runs_where_they_were()
 
     def seen(self, name: DatasetId) -> Seen:

@@ -29,7 +29,7 @@ def told_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
     for some_names in groups([*datasets], _MANY):
         datasets.difference_update([name for name in some_names if not _has_news(now, name, until_us)])
         yield
-    jobs.update([job for job, known in graph.jobs.items() if known.is_told_by_others])
+    jobs.update([job for job, known in graph.jobs.items() if known.is_reported_by_others])
     yield
     datasets.update([name for name, known in graph.datasets.items() if known.was_declared])
     return Among(jobs, datasets)
@@ -63,7 +63,7 @@ def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[
 
 
 def _jobs_in_flows(run: Run) -> Iterator[JobId]:
-    flows: Iterable[Flow] = () if run.told is None else run.told.flows
+    flows: Iterable[Flow] = () if run.extras is None else run.extras.flows
     return (end for flow in flows for end in flow if isinstance(end, JobId))
 
 

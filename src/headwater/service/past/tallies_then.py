@@ -48,7 +48,7 @@ class TalliesThen:
         again = self._cut.again.jobs.get(name)
         if again is None:
             return name not in self._heard.told_anew and not self._cut.has_silent_run_again(name)
-        is_told = again.told or again.feeds or again.fed_by
+        is_told = again.reported or again.feeds or again.fed_by
         return not is_told and self._heard.are_runs_where_they_were()
 
     def dataset_now(self, name: DatasetId) -> DatasetTally | None:

@@ -13,7 +13,7 @@ from headwater.graph.diff.holders import holders
 from headwater.graph.diff.telling_event import Known
 from headwater.graph.diff.tellings import NameOf
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Teller
+from headwater.graph.records import Reporter
 from headwater.model.names import AnyNode, ColumnId, DatasetId
 from headwater.model.spelling import normal
 
@@ -84,7 +84,7 @@ def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Lay
     )
 
 
-def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Teller]:
+def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Reporter]:
     """The declarations that use those names of a dataset which it has in this graph only."""
     ((name, *_),) = ([*_dataset_of(end)] for end in renamed.ends)
     lost = {*side.names[name]} - {*other.names[name]}

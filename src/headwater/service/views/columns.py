@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from typing import Final, NamedTuple
 
-from headwater.graph.column_edges import Said
+from headwater.graph.column_edges import LegacyTransformation
 from headwater.graph.column_walk import ColumnStep, ColumnWalk
 from headwater.graph.columns import ColumnEdge
 from headwater.model.facts import Way
@@ -23,7 +23,7 @@ MOST_SPREAD: Final = 10_000
 
 A dataset that groups by all of its 1,000 columns would come to a million.
 """
-_NOTHING = Said("", "")
+_NOTHING = LegacyTransformation("", "")
 
 
 def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDataset:
@@ -267,7 +267,7 @@ class _Wording:
         graph = knowledge.graph
         self.types = dict(_types(knowledge.facets.fields(graph.digest_of(name, "schema"))))
         told = graph.digest_of(name, COLUMN_LINEAGE)
-        self._said = {} if told is None else graph.column_edges.said(told)
+        self._said = {} if told is None else graph.column_edges.legacy_transformations(told)
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """How the column came to be, in words; None where nobody told, or for a column that comes from nowhere."""

@@ -28,7 +28,7 @@ def _of_job(graph: Graph, job_id: JobId) -> Iterator[str]:
         yield from job.runs
         yield from job.children
         yield from (run_id for run_id in job.named if run_id in graph.runs)  # it may tell that it is another's
-        told = (tellers_of for side in (job.told, job.feeds, job.fed_by) for tellers_of in side.values())
+        told = (tellers_of for side in (job.reported, job.feeds, job.fed_by) for tellers_of in side.values())
         yield from (teller for tellers_of in told for teller in tellers_of if isinstance(teller, str))
 
 

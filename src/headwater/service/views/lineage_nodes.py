@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from headwater.graph.flow import Derivation
-from headwater.graph.records import Edge, Teller
+from headwater.graph.records import Edge, Reporter
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.ahead import groups
@@ -121,8 +121,8 @@ def with_jobs(knowledge: Knowledge, job: JobId, node: bytes, shown: AbstractSet[
     return orjson.dumps(shape)
 
 
-def _handed_over(tellers: Mapping[Teller, Seen]) -> Edge:
-    return Edge(reduce(Seen.union, tellers.values()), sum(isinstance(teller, str) for teller in tellers))
+def _handed_over(reporters: Mapping[Reporter, Seen]) -> Edge:
+    return Edge(reduce(Seen.union, reporters.values()), sum(isinstance(reporter, str) for reporter in reporters))
 
 
 def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tuple[DatasetId, Edge]]:

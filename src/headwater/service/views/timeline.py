@@ -140,7 +140,7 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
 def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
     """Those that told of tests, as few do."""
     known = knowledge.graph.runs
-    return (run_id for run_id in runs if (told := known[run_id].told) is not None and told.has_tested)
+    return (run_id for run_id in runs if (told := known[run_id].extras) is not None and told.has_tested)
 
 
 def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.graph.enough import Enough
 from headwater.graph.fold import fold
+from headwater.graph.minimal_events import MinimalEvents
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import ChainLink, Content, Fact
@@ -23,17 +23,17 @@ def merged(told: Iterable[tuple[Fact, ...]]) -> object:
 @given(st.lists(logs.events, min_size=1, max_size=30))
 def test_the_events_that_are_needed_say_what_all_say(log: list[bytes]) -> None:
     told = [facts(parse_event(raw)) for raw in log]
-    enough = Enough()
+    events = MinimalEvents()
     for place, each in enumerate(told):
-        enough.add(place, each)
+        events.add(place, each)
 
-    needed = enough.places()
+    needed = events.places()
 
     assert merged(told[place] for place in needed) == merged(told)
 
 
 def test_of_a_stream_that_says_the_same_again_and_again_its_ends_are_needed() -> None:
-    enough = Enough()
+    events = MinimalEvents()
     for place in range(500):
         told = event(
             eventType="START" if place == 0 else "RUNNING",
@@ -41,6 +41,6 @@ def test_of_a_stream_that_says_the_same_again_and_again_its_ends_are_needed() ->
             inputs=[dataset("topic", schema=schema("id"))],
             outputs=[dataset("table", schema=schema("id") if place < 200 else schema("id", "price"))],
         )
-        enough.add(place, facts(parse_event(json.dumps(told).encode())))
+        events.add(place, facts(parse_event(json.dumps(told).encode())))
 
-    assert enough.places() == {0, 199, 200, 499}
+    assert events.places() == {0, 199, 200, 499}

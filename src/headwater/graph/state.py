@@ -7,14 +7,14 @@ from headwater.graph.column_edges import ContentReader
 from headwater.graph.edits import Edits
 from headwater.graph.identity import Identities
 from headwater.graph.nodes import Nodes
-from headwater.graph.records import Dataset, Job, Run, RunEnd, Teller, ToldOfRun
-from headwater.graph.sayings import Sayings
+from headwater.graph.records import Dataset, Job, Reporter, Run, RunEnd, RunExtras
+from headwater.graph.semantic_digests import SemanticDigests
 from headwater.model.facts import Quarantined, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 
-class Known:
+class GraphState:
     """The records of a graph; the private accessors create a missing record, so that facts can be added to it."""
 
     def __init__(self, content: ContentReader) -> None:
@@ -32,7 +32,7 @@ class Known:
         self.nodes = Nodes()
         self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
-        self.named_in_flows: MutableMapping[str, set[Teller]] = defaultdict(set)
+        self.named_in_flows: MutableMapping[str, set[Reporter]] = defaultdict(set)
         """By run id: who reports flows into or out of the run; may include declarations that were replaced since."""
         self.renaming_runs: dict[frozenset[DatasetId], set[str]] = defaultdict(set)
         """By the two names of a rename: the runs that reported it."""
@@ -40,10 +40,10 @@ class Known:
         """The renames that were reported without a run."""
         self.content = content
         """Reads a facet or declaration by its digest."""
-        self.sayings = Sayings(content)
-        self._same_ends: dict[RunEnd, RunEnd] = {}
-        self._same_jobs: dict[JobId, JobId] = {}
-        self._same_uses: dict[bytes, bytes] = {}
+        self.semantic_digests = SemanticDigests(content)
+        self._interned_ends: dict[RunEnd, RunEnd] = {}
+        self._interned_jobs: dict[JobId, JobId] = {}
+        self._interned_uses: dict[bytes, bytes] = {}
         """Interned: many runs report the same, and each should hold the same object."""
         self._shown: dict[DatasetId, DatasetId] = {}
         """Cache: the shown names of datasets with several names; entries are dropped when the choice may change."""
@@ -52,11 +52,11 @@ class Known:
         self._shown_as_of = 0
         """The value of `identities.changes` for which the cache is valid."""
 
-    def _same_end(self, end: RunEnd) -> RunEnd:
-        return self._same_ends.setdefault(end, end)
+    def _interned_end(self, end: RunEnd) -> RunEnd:
+        return self._interned_ends.setdefault(end, end)
 
-    def _same_job(self, job: JobId) -> JobId:
-        return self._same_jobs.setdefault(job, job)
+    def _interned_job(self, job: JobId) -> JobId:
+        return self._interned_jobs.setdefault(job, job)
 
     def _run(self, run_id: str) -> Run:
         run = self.runs.get(run_id)
@@ -79,11 +79,11 @@ class Known:
             known = self.jobs[job] = Job()
         return known
 
-    def _told(self, run_id: str) -> ToldOfRun:
+    def _extras(self, run_id: str) -> RunExtras:
         run = self._run(run_id)
-        if run.told is None:
-            run.told = ToldOfRun()
-        return run.told
+        if run.extras is None:
+            run.extras = RunExtras()
+        return run.extras
 
     def _dataset(self, name: DatasetId) -> Dataset:
         dataset = self.datasets.get(name)

@@ -11,22 +11,22 @@ from headwater.graph.fold import FactKey
 from headwater.model.facts import ChainLink, Content, Fact
 from headwater.model.merging import LastWriter
 
-_BESIDE: Final = (Content, ChainLink)
+_IGNORED: Final = (Content, ChainLink)
 """Left out: contents follow from the other facts, and chain links concern only their own event."""
-_Told = tuple[int, Any]
+_Placed = tuple[int, Any]
 """An event's position in the log, and one of its facts."""
 
 
-class Enough:
-    """Selects the events that are needed of those added; facts in `_BESIDE` do not count."""
+class MinimalEvents:
+    """Selects the events that are needed of those added; facts in `_IGNORED` do not count."""
 
     def __init__(self) -> None:
-        self._needed: dict[FactKey, Sequence[_Told]] = {}
+        self._needed: dict[FactKey, Sequence[_Placed]] = {}
 
     def add(self, place: int, facts: Iterable[Fact]) -> None:
         """Add the facts of the event at that log position."""
         for fact in facts:
-            if not isinstance(fact, _BESIDE):
+            if not isinstance(fact, _IGNORED):
                 self._add(place, fact)
 
     def _add(self, place: int, fact: Any) -> None:  # noqa: ANN401  facts with the same key have the same type
@@ -45,17 +45,17 @@ class Enough:
         return {place for needed in wanted for place, _ in needed}
 
 
-def _needed_of(told: Sequence[_Told]) -> Sequence[_Told]:
+def _needed_of(placed: Sequence[_Placed]) -> Sequence[_Placed]:
     """The facts without which the merge would differ; of two equivalent ones the earlier is kept."""
-    whole = _merged(told)
-    needed = list(told)
-    for each in reversed(told):
+    whole = _merged(placed)
+    needed = list(placed)
+    for each in reversed(placed):
         others = [other for other in needed if other is not each]
         if others and _merged(others) == whole:
             needed = others
     return needed
 
 
-def _merged(told: Sequence[_Told]) -> Fact:
-    merged: Fact = reduce(lambda one, other: one.merge(other), (fact for _, fact in told))
+def _merged(placed: Sequence[_Placed]) -> Fact:
+    merged: Fact = reduce(lambda one, other: one.merge(other), (fact for _, fact in placed))
     return merged

@@ -7,54 +7,54 @@ from typing import Any, Final
 from headwater.graph.column_edges import ContentReader
 from headwater.model.facet_texts import sorted_json
 
-_ABOUT_WHO_TELLS: Final = ("_producer", "_schemaURL")
+_ABOUT_PRODUCER: Final = ("_producer", "_schemaURL")
 _POSITION: Final = "ordinal_position"
-_KEPT_AT_MOST: Final = 50_000
+_MAX_CACHED: Final = 50_000
 """Cached facets: two digests each."""
 
 
-class Sayings:
+class SemanticDigests:
     """Computes and caches semantic digests, by facet digest."""
 
     def __init__(self, content: ContentReader) -> None:
         self._content = content
-        self._held: dict[bytes, bytes] = {}
+        self._cached: dict[bytes, bytes] = {}
 
     def of(self, digest: bytes, facet: Mapping[str, Any] | None = None) -> bytes:
         """The digest of the facet's meaning; `facet` saves reading it again.
 
         Null members are ignored, as is the order of columns that give their positions.
         """
-        said = self._held.get(digest)
-        if said is None:
-            if len(self._held) >= _KEPT_AT_MOST:
-                self._held.clear()
+        semantic = self._cached.get(digest)
+        if semantic is None:
+            if len(self._cached) >= _MAX_CACHED:
+                self._cached.clear()
             facet = self._content(digest) if facet is None else facet
-            told = _plain(without_who_tells(facet))
-            said = self._held[digest] = hashlib.sha256(sorted_json(told)).digest()
-        return said
+            meaning = _plain(without_producer(facet))
+            semantic = self._cached[digest] = hashlib.sha256(sorted_json(meaning)).digest()
+        return semantic
 
     def of_any(self, digest: bytes | None) -> bytes | None:
         """As `of`; None if there is no facet."""
         return None if digest is None else self.of(digest)
 
 
-def without_who_tells(facet: Mapping[str, Any]) -> dict[str, Any]:
+def without_producer(facet: Mapping[str, Any]) -> dict[str, Any]:
     """The facet without the members that only identify its producer."""
-    return {key: value for key, value in facet.items() if key not in _ABOUT_WHO_TELLS}
+    return {key: value for key, value in facet.items() if key not in _ABOUT_PRODUCER}
 
 
-def in_their_places(things: Sequence[Any]) -> Sequence[Any]:
+def in_positional_order(columns: Sequence[Any]) -> Sequence[Any]:
     """Columns sorted by position if each has its own, else as they stand."""
-    places = [thing.get(_POSITION) if isinstance(thing, dict) else None for thing in things]
+    places = [column.get(_POSITION) if isinstance(column, dict) else None for column in columns]
     if not all(isinstance(place, int) for place in places) or len({*places}) < len(places):
-        return things
-    return sorted(things, key=lambda thing: thing[_POSITION])
+        return columns
+    return sorted(columns, key=lambda column: column[_POSITION])
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  any JSON
     if isinstance(value, dict):
         return {key: _plain(member) for key, member in value.items() if member is not None}
     if isinstance(value, list):
-        return [*map(_plain, in_their_places(value))]
+        return [*map(_plain, in_positional_order(value))]
     return value
