@@ -2,18 +2,18 @@
 
 From facts to a graph:
 
-    fold             one merged fact per key
-    minimal_events   the few of many events that together say what all of them say
-    records          the records of a run, a job, a dataset, an edge
-    state            the graph's records, by name
-    growth           how each fact updates the records
-    job_edges        counted edges of jobs; evidence: counted evidence of columns; declared: the content of declarations
-    columns          column edges parsed from facets; column_edges: the same, encoded as integers; structs: nested columns
-    semantic_digests digests of what facets say, whoever writes them
-    edits            what people set over the API; tags: tags set by people and reported by producers
-    nodes            the chain of each node's events, and inconsistencies in it
-    lineage          the graph itself: its queries
-    counts           how much it holds
+    fold              one merged fact per key
+    minimal_events    the few of many events that together say what all of them say
+    records           the records of a run, a job, a dataset, an edge
+    state             the graph's records, by name
+    growth            how each fact updates the records
+    job_edges         counted edges of jobs; evidence: counted evidence of columns; declared: the content of declarations
+    columns           column edges parsed from facets; column_edges: the same as integers; structs: nested columns
+    semantic_digests  digests of what facets say, whoever writes them
+    edits             what people set over the API; tags: tags set by people and reported by producers
+    nodes             the chain of each node's events, and inconsistencies in it
+    lineage           the graph itself: its queries
+    counts            how much it holds
 
 Names:
 
