@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from headwater.graph.impact.alike import ToldKey
+from headwater.graph.impact.run_groups import EvidenceRef
 from headwater.graph.impact.uses import Since
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge, Run
@@ -33,13 +33,13 @@ class SlowUsing:
         self._target = target
 
     def since(
-        self, jobs: Sequence[JobId], keys: Sequence[ToldKey], job: JobId | None, *, is_whole: bool
+        self, jobs: Sequence[JobId], keys: Sequence[EvidenceRef], job: JobId | None, *, is_whole: bool
     ) -> Since | None:
         said = _all_of(self._said(jobs, keys, job, is_whole=is_whole))
         return None if said is None else Since(said.last_us, len(said.runs), said.is_outlived)
 
     def _said(
-        self, jobs: Sequence[JobId], keys: Sequence[ToldKey], job: JobId | None, *, is_whole: bool
+        self, jobs: Sequence[JobId], keys: Sequence[EvidenceRef], job: JobId | None, *, is_whole: bool
     ) -> Iterator[_Said | None]:
         if self._target is None:
             yield from (self._since_read_by(each) for each in jobs)
@@ -49,7 +49,7 @@ class SlowUsing:
         if is_whole or not keys:
             yield from (self._since_read_for(each, self._target) for each in ([job] if job else jobs))
 
-    def _since_told(self, keys: Sequence[ToldKey], job: JobId | None) -> _Said | None:
+    def _since_told(self, keys: Sequence[EvidenceRef], job: JobId | None) -> _Said | None:
         assert self._target is not None
         graph, members = self._graph, self._graph.members(self._target)
         known = [(member, graph.datasets[member]) for member in members if member in graph.datasets]
@@ -70,7 +70,7 @@ class SlowUsing:
         assert self._target is not None
         return any(strength == STRENGTH["lineage"] for _, (strength, _), _ in self._graph.evidence_into(self._target))
 
-    def _since_told_by(self, job: JobId, members: Sequence[DatasetId], keys: Sequence[ToldKey]) -> _Said | None:
+    def _since_told_by(self, job: JobId, members: Sequence[DatasetId], keys: Sequence[EvidenceRef]) -> _Said | None:
         runs = self._runs_making(job, members)
         told = {
             run_id: max(last_us for key, last_us in self._strongest((run_id, run), members).items() if key in keys)
@@ -146,7 +146,7 @@ class SlowUsing:
             return bool(self._strongest(run, members)) or any(("output", name) in observed for name in members)
         return bool(observed) and all(direction == "input" for direction, _ in observed)
 
-    def _strongest(self, run: tuple[str, Run], members: Iterable[DatasetId]) -> dict[ToldKey, int]:
+    def _strongest(self, run: tuple[str, Run], members: Iterable[DatasetId]) -> dict[EvidenceRef, int]:
         told = [((name, key), seen.last_us) for name in members for key, seen in run[1].evidence.get(name, ())]
         strongest = max((strength for (_, (strength, _)), _ in told), default=0)
         return {key: last_us for key, last_us in told if key[1][0] == strongest}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from headwater.graph.diff.tellings import told
+from headwater.graph.diff.event_content import told
 from headwater.graph.lineage import Graph
 from headwater.model.edits import DELETED, EditEntry, Saying, named
 from headwater.model.events import DatasetEvent, Event, RunEvent

@@ -7,7 +7,7 @@ From facts to a graph:
     records           the records of a run, a job, a dataset, an edge
     state             the graph's records, by name
     growth            how each fact updates the records
-    job_edges         counted edges of jobs; evidence: counted evidence of columns; declared: the content of declarations
+    job_edges         counted edges of jobs; evidence: counted evidence of columns; declared: content of declarations
     columns           column edges parsed from facets; column_edges: the same as integers; structs: nested columns
     semantic_digests  digests of what facets say, whoever writes them
     edits             what people set over the API; tags: tags set by people and reported by producers

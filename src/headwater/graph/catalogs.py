@@ -27,7 +27,7 @@ class _Table(NamedTuple):
     table: str
 
 
-class _Meant(NamedTuple):
+class _Resolution(NamedTuple):
     """What the first part of an engine's name resolves to: a table of a catalog, or a prefix of other names."""
 
     catalog: Catalog
@@ -41,7 +41,7 @@ class Catalogs:
         self._names_of: dict[_Table, dict[DatasetId, Seen | None]] = defaultdict(dict)
         """By table and dataset: when it was reported; None where the table is identified by that very name."""
         self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
-        self._engines: dict[str, dict[str, dict[_Meant, Seen]]] = {}
+        self._engines: dict[str, dict[str, dict[_Resolution, Seen]]] = {}
         """By engine namespace and first part of the name."""
         self._behind: set[str] = set()
         """Namespaces that engine names resolve into."""
@@ -55,7 +55,7 @@ class Catalogs:
     def note(self, name: DatasetId) -> Iterator[Pair]:
         """Register a name in use: resolve it if it is an engine's, else enter it if an engine's may resolve to it."""
         if name.namespace in self._engines:
-            yield from self._mean(name)
+            yield from self._resolve(name)
         if normal(name).namespace in self._behind:
             yield from self._enter(name, _behind(name), None)
 
@@ -67,7 +67,7 @@ class Catalogs:
     def add_engine(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> Iterator[Pair]:
         """Add how an engine resolves the first part of its names; `known` are the names in use."""
         meant = self._engines.setdefault(fact.engine, {}).setdefault(fact.word, {})
-        what = _Meant(fact.catalog, fact.names)
+        what = _Resolution(fact.catalog, fact.names)
         meant[what] = widened(meant.get(what), fact.seen)
         behind = normal(fact.names).namespace
         if behind and behind not in self._behind:
@@ -75,7 +75,7 @@ class Catalogs:
             for name in [name for name in known if normal(name).namespace == behind]:
                 yield from self._enter(name, _behind(name), None)
         for name in [name for name in known if name.namespace == fact.engine]:
-            yield from self._mean(name)
+            yield from self._resolve(name)
 
     def would_enter(self, fact: CatalogEntry) -> set[DatasetId]:
         """The names that this fact would make one: the dataset, and those of the table at its catalog's address.
@@ -86,9 +86,9 @@ class Catalogs:
         place = place_of(fact.catalog)
         return {fact.dataset, DatasetId(place, fact.table), *names} if place and fact.dataset not in names else set()
 
-    def would_mean(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> set[DatasetId]:
+    def would_resolve(self, fact: EngineCatalog, known: Iterable[DatasetId]) -> set[DatasetId]:
         """The names that this fact would make one: the engine's, and those it resolves to; empty if not new."""
-        if _Meant(fact.catalog, fact.names) in self._engines.get(fact.engine, {}).get(fact.word, {}):
+        if _Resolution(fact.catalog, fact.names) in self._engines.get(fact.engine, {}).get(fact.word, {}):
             return set()
         engine = DatasetId(fact.engine, fact.word)
         if not fact.names.namespace:
@@ -104,7 +104,7 @@ class Catalogs:
                 is_told = any(table in self._configured.get(each, ()) for each in (name, other))
                 yield other, "configuration" if is_told else "catalog", Seen.over((names[name], seen))
 
-    def _mean(self, name: DatasetId) -> Iterator[Pair]:
+    def _resolve(self, name: DatasetId) -> Iterator[Pair]:
         """Enter an engine's name as each table that it resolves to."""
         word, _, rest = name.name.partition(".")
         for meant, seen in self._engines[name.namespace].get(word, {}).items() if rest else ():

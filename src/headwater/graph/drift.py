@@ -60,14 +60,14 @@ def _is_inside(column: str, lacking: Columns, having: Columns) -> bool:
     return any(each in having and each not in lacking for each in outer)
 
 
-class Telling(NamedTuple):
+class ReportedSchema(NamedTuple):
     """A schema as reported; `reporter` is what spells types consistently: a job, or the source of a declaration."""
 
     reporter: Hashable
     columns: Columns
 
 
-def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
+def drift(schemas: Iterable[ReportedSchema]) -> Iterator[list[ColumnChange]]:
     """For each reported schema, oldest first: the changes first seen with it.
 
     Each reporter is compared with its own previous report, since engines spell the same schema differently. A change
@@ -75,7 +75,7 @@ def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
     """
     last: dict[Hashable, Columns] = {}
     shown: dict[str, str | None] = {}
-    for reporter, columns in tellings:
+    for reporter, columns in schemas:
         before = last.get(reporter)
         if before is columns:  # the common case, and there may be thousands
             yield []

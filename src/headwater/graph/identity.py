@@ -143,7 +143,7 @@ class Identities:
             case CatalogEntry():
                 joined = self._catalogs.would_enter(fact)
             case EngineCatalog():
-                joined = self._catalogs.would_mean(fact, self._known)
+                joined = self._catalogs.would_resolve(fact, self._known)
         return frozenset(each for name in joined for each in (name, *self.members(name)) if each.namespace)
 
     def _is_nothing_new(self, fact: Alias) -> bool:

@@ -58,7 +58,7 @@ class End(NamedTuple):
     mended: Mended | None = None
 
 
-class Told(NamedTuple):
+class StateChange(NamedTuple):
     """An event of a run in the log: its type, its time, and its digest in hexadecimal."""
 
     event_type: str
@@ -89,7 +89,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
     return End("FAIL", told.failed.last_us, mended)
 
 
-def started_late(end: End, started_us: int | None, events: Sequence[Told]) -> Mended | None:
+def started_late(end: End, started_us: int | None, events: Sequence[StateChange]) -> Mended | None:
     """Whether a run reports its start after its end: by the events' times, or by their order in the log.
 
     `started_us` is when the run first reported to be under way; `events` are its state changes, in the log's order.

@@ -95,7 +95,7 @@ class Epoch:
         (self.unproved.discard if fact.is_proved else self.unproved.add)(place)
         self._take(fact.sequence, fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + fact.digest)
         if fact.said:
-            self._hear(place, orjson.loads(fact.said))
+            self._add_statements(place, orjson.loads(fact.said))
 
     def _take(self, sequence: int, link: bytes) -> None:
         known = self.places.get(sequence)
@@ -121,7 +121,7 @@ class Epoch:
         fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self._links(sequence))
         (self.broken.discard if fits else self.broken.add)(sequence)
 
-    def _hear(self, place: tuple[int, bytes], said: Mapping[str, Any]) -> None:
+    def _add_statements(self, place: tuple[int, bytes], said: Mapping[str, Any]) -> None:
         self.follows.update((epoch, sequence, payload) for epoch, sequence, payload in said.get("follows", ()))
         self.unsigned.update(said.get("unsigned", ()))
         if "dropped" in said:
@@ -152,12 +152,12 @@ def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
     """The inconsistencies in a node's record, epoch by epoch; `now_us` matters only for silence."""
     ends = _ends(epochs)
     for name, epoch in sorted(epochs.items()):
-        yield from _twice(name, epoch)
+        yield from _duplicates(name, epoch)
         for sequence in sorted(epoch.broken):
             yield Trouble("broken", name, "names another event before it", epoch.seen.last_us, 1, sequence, sequence)
         named = ends.pop(name, ())
         yield from _holes(name, epoch, named)
-        yield from _told(name, epoch)
+        yield from _reported(name, epoch)
         if not named:  # else it has ended, and what is missing is a hole
             yield from _silence(name, epoch, now_us)
     for name, heads in sorted(ends.items()):
@@ -178,7 +178,7 @@ def _ends(epochs: Mapping[str, Epoch]) -> dict[str, list[_Ends]]:
     return ends
 
 
-def _twice(name: str, epoch: Epoch) -> Iterator[Trouble]:
+def _duplicates(name: str, epoch: Epoch) -> Iterator[Trouble]:
     for sequence in sorted(epoch.again):
         payloads = len(epoch.payloads(sequence))
         events = len(epoch.again[sequence]) + 1
@@ -204,7 +204,7 @@ def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator
             yield Trouble("broken", name, "a later epoch names another last event", at_us, 1, sequence, sequence)
 
 
-def _told(name: str, epoch: Epoch) -> Iterator[Trouble]:
+def _reported(name: str, epoch: Epoch) -> Iterator[Trouble]:
     for (sequence, _), dropped in sorted(epoch.dropped.items()):
         reasons = ", ".join(f"{events:,} {reason}" for reason, events in sorted(dropped["reasons"].items()))
         words = f"the node dropped events from {dropped['firstAt']} to {dropped['lastAt']}: {reasons}"

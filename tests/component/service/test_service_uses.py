@@ -81,7 +81,7 @@ def _uses(knowledge: Knowledge) -> Iterator[_Asked]:
 def _compared(knowledge: Knowledge) -> tuple[list[Since | None], list[Since | None]]:
     """What is found, and what a look at each run finds."""
     graph, streams = knowledge.graph, partial(is_stream, knowledge)
-    uses = Uses(graph, knowledge.runs_alike(), streams)
+    uses = Uses(graph, knowledge.run_groups(), streams)
     found: list[Since | None] = []
     expected: list[Since | None] = []
     for origin, target, jobs, job, is_whole in _uses(knowledge):

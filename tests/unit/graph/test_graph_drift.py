@@ -1,4 +1,4 @@
-from headwater.graph.drift import Telling, column_changes, drift
+from headwater.graph.drift import ReportedSchema, column_changes, drift
 
 BEFORE = {"id": "bigint", "price": "decimal(10,2)", "address": "struct", "address.city": "string", "note.txt": "string"}
 
@@ -28,7 +28,7 @@ def test_a_type_that_nobody_tells_is_no_change() -> None:
 
 
 def told(*tellings: tuple[str, dict[str, str | None]]) -> list[list[tuple[str, str]]]:
-    changes = drift(Telling(teller, columns) for teller, columns in tellings)
+    changes = drift(ReportedSchema(teller, columns) for teller, columns in tellings)
     return [[(change.column, change.change) for change in some] for some in changes]
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from headwater.graph.impact.alike import AT_ONCE, RunsAlike
 from headwater.graph.impact.change import Change
 from headwater.graph.impact.effects import Proposal, verdicts, ways
 from headwater.graph.impact.reach import Flow, Place, reach
+from headwater.graph.impact.run_groups import AT_ONCE, RunGroups
 from headwater.graph.lineage import Graph
 from headwater.graph.mending import End
 from headwater.graph.records import Run
@@ -75,7 +75,7 @@ def declared(body: Body, minute: int) -> Body:
     return {**kept, "dataset": body}
 
 
-def flow_of(graph: Graph, runs: RunsAlike | None = None) -> Flow:
+def flow_of(graph: Graph, runs: RunGroups | None = None) -> Flow:
     return Flow(graph, lambda _: ["x"], lambda _, __: True, lambda _: False, runs)
 
 
@@ -132,7 +132,7 @@ def _many_runs(count: int, outputs: int, uses_last: int, skips: int) -> list[Bod
     return log
 
 
-def _effects(graph: Graph, runs: RunsAlike, node: DatasetId | ColumnId) -> set[tuple[str, str]]:
+def _effects(graph: Graph, runs: RunGroups, node: DatasetId | ColumnId) -> set[tuple[str, str]]:
     found = outcome(reach(flow_of(graph, runs), [node]))
     return {(each.effect, each.words(str)) for each in outcome(verdicts(found, drop(node))).values()}
 
@@ -145,7 +145,7 @@ def test_of_a_use_that_the_newest_run_told_few_runs_are_looked_at() -> None:
     graph = graph_of(_many_runs(count=300, outputs=5, uses_last=300, skips=7))
     graph.looked_at = 0
 
-    effects = _effects(graph, RunsAlike(graph, lambda job: _newest_first(graph, job)), IN)
+    effects = _effects(graph, RunGroups(graph, lambda job: _newest_first(graph, job)), IN)
 
     assert {effect for effect, _ in effects} == {"breaks"}
     assert graph.looked_at < 30
@@ -156,7 +156,7 @@ def test_runs_are_looked_at_once_for_all_that_they_make_and_again_once_more_is_h
     bodies: dict[bytes, bytes] = {}
     graph = _Counting(lambda digest: json.loads(bodies[digest]))
     _tell(graph, bodies, log)
-    runs = RunsAlike(graph, lambda job: _newest_first(graph, job))
+    runs = RunGroups(graph, lambda job: _newest_first(graph, job))
     graph.looked_at = 0
     first, first_looked_at = _effects(graph, runs, ColumnId(IN, "x")), graph.looked_at
 
@@ -176,4 +176,4 @@ def test_runs_are_looked_at_once_for_all_that_they_make_and_again_once_more_is_h
 def test_others_have_their_turn_between_some_runs_of_a_job() -> None:
     graph = graph_of(_many_runs(count=5 * AT_ONCE, outputs=1, uses_last=1, skips=7))
 
-    assert sum(1 for _ in RunsAlike(graph).of(JOB)) == 5
+    assert sum(1 for _ in RunGroups(graph).of(JOB)) == 5

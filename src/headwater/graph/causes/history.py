@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from headwater.graph.causes.record import DoneToAll, FailedCheck, Outline, Record, Retold, SchemaNews
+from headwater.graph.causes.record import (
+    DeclaredSchemaChange,
+    FailedCheck,
+    LifecycleChange,
+    Outline,
+    Record,
+    ReportedSchemaChange,
+)
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 
@@ -69,19 +76,19 @@ class History(Protocol):
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
         """The columns that these columns are made from, directly or indirectly; None where that is not reported."""
 
-    def declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
+    def declared_schema_changes(self, name: DatasetId) -> Sequence[DeclaredSchemaChange]:
         """The changes of a dataset's declared schema, as from a registry, oldest first."""
 
-    def declared_done(self, name: DatasetId) -> Sequence[DoneToAll]:
+    def declared_lifecycle_changes(self, name: DatasetId) -> Sequence[LifecycleChange]:
         """The dataset's lifecycle changes that were last declared without a run, in no order."""
 
     def has_only_changed_places(self, name: DatasetId, dropped_us: int) -> bool:
         """Whether the drop only removed one of the dataset's names, and it remained under another."""
 
-    def retold(self, run_id: str) -> Sequence[Retold]:
+    def reported_schema_changes(self, run_id: str) -> Sequence[ReportedSchemaChange]:
         """The changes of its inputs' and outputs' columns that a run reported while it ran, in no order."""
 
-    def failed_meanwhile(self, run_id: str) -> Sequence[FailedCheck]:
+    def failed_checks_while_running(self, run_id: str) -> Sequence[FailedCheck]:
         """The failed expectations that a run reported while it ran, oldest first."""
 
     def is_stream(self, job: JobId) -> bool:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import SILENT, Outline
+from headwater.graph.causes.record import NOTHING_REPORTED, Outline
 from headwater.graph.causes.rhythm import ends_us, usual_us
 from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
@@ -93,5 +93,9 @@ def share_left(visit: Visit, history: History) -> float:
     runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
     done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= until_us]
     last = max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
-    told = None if last is None else history.record(last.run_id).ends.get(("output", name), SILENT).done_to_all
+    told = (
+        None
+        if last is None
+        else history.record(last.run_id).ends.get(("output", name), NOTHING_REPORTED).lifecycle_change
+    )
     return _WRITTEN_ANEW if told is not None and told[0] == "OVERWRITE" else 1

@@ -81,7 +81,7 @@ class EventRef(NamedTuple):
     digest: bytes
 
 
-class SchemaNews(NamedTuple):
+class DeclaredSchemaChange(NamedTuple):
     """A declared schema that differs from the one before."""
 
     at_us: int
@@ -92,7 +92,7 @@ class SchemaNews(NamedTuple):
     event: EventRef
 
 
-class DoneToAll(NamedTuple):
+class LifecycleChange(NamedTuple):
     """A declared lifecycle change of a dataset, such as a truncation."""
 
     state: LifecycleState
@@ -101,7 +101,7 @@ class DoneToAll(NamedTuple):
     event: EventRef
 
 
-class Retold(NamedTuple):
+class ReportedSchemaChange(NamedTuple):
     """A change of a dataset's columns that a run reported while it ran, as a stream may at any time."""
 
     direction: Direction
@@ -112,7 +112,7 @@ class Retold(NamedTuple):
     """When it first did; microseconds since 1970, UTC."""
 
 
-class Said(NamedTuple, Generic[ViewT]):
+class ParsedFacet(NamedTuple, Generic[ViewT]):
     """A parsed facet, and the event it came with."""
 
     view: ViewT
@@ -143,7 +143,7 @@ class FailedCheck(NamedTuple):
     """Microseconds since 1970, UTC."""
 
 
-class Told(NamedTuple):
+class EventOfRun(NamedTuple):
     """An event of the run, and its place in the log."""
 
     event: RunEvent
@@ -165,11 +165,11 @@ class End(NamedTuple):
     """The columns reported first."""
     checks: tuple[Check, ...]
     """Assertions about the dataset, general or on this read of it: the last result of each expectation."""
-    done_to_all: tuple[LifecycleState, EventRef] | None = None
+    lifecycle_change: tuple[LifecycleState, EventRef] | None = None
     """The dataset's lifecycle change, and the event that reported it."""
 
 
-SILENT: Final = End(frozenset(), frozenset(), None, None, None, ())
+NOTHING_REPORTED: Final = End(frozenset(), frozenset(), None, None, None, ())
 """Nothing was reported."""
 
 
@@ -178,7 +178,7 @@ class Record:
     """A run with everything it reported."""
 
     outline: Outline
-    said: Mapping[type[View], Said[View]]
+    said: Mapping[type[View], ParsedFacet[View]]
     """Facets of the run and its job, as far as rules need them."""
     ends: Mapping[tuple[Direction, DatasetId], End]
     last: EventRef | None
@@ -190,9 +190,9 @@ class Record:
     nominal_us: int | None = None
     """The nominal time set by a scheduler, in microseconds since 1970: not when it ran."""
 
-    def view(self, kind: type[ViewT]) -> Said[ViewT] | None:
+    def view(self, kind: type[ViewT]) -> ParsedFacet[ViewT] | None:
         """A run or job facet and its event; None where it is absent or cannot be parsed."""
-        return cast("Said[ViewT] | None", self.said.get(kind))
+        return cast("ParsedFacet[ViewT] | None", self.said.get(kind))
 
     def named(self, direction: Direction) -> frozenset[DatasetId]:
         """The datasets that the run reported to read or write."""
@@ -204,15 +204,15 @@ class Record:
 
 
 def record_of(
-    outline: Outline, told: Iterable[Told], shown: Callable[[DatasetId], DatasetId], readings: Readings
+    outline: Outline, told: Iterable[EventOfRun], shown: Callable[[DatasetId], DatasetId], readings: Readings
 ) -> Record:
     """Fold the run's events, in any order and with repetitions; quarantined names are left out."""
     known = {name: name for name in (*outline.reads, *outline.writes)}
-    of_run, of_job, ends = _Heard(), _Heard(), dict[tuple[Direction, DatasetId], _HeardOfEnd]()
+    of_run, of_job, ends = _LastFacets(), _LastFacets(), dict[tuple[Direction, DatasetId], _FacetsOfEnd]()
     in_order = sorted(told, key=lambda each: each.event.stamp)
     for event, ref in in_order:
-        of_run.hear((*_OF_RUN, NominalTimeFacet), event.run_facets, ref)
-        of_job.hear(_OF_RUN, event.job_facets, ref)
+        of_run.add((*_OF_RUN, NominalTimeFacet), event.run_facets, ref)
+        of_job.add(_OF_RUN, event.job_facets, ref)
         sides: tuple[tuple[Direction, tuple[DatasetRef, ...]], ...] = (
             ("input", event.inputs),
             ("output", event.outputs),
@@ -221,12 +221,12 @@ def record_of(
             for dataset in datasets:
                 name = shown(dataset.id)
                 if name.is_complete:
-                    ends.setdefault((direction, known.get(name, name)), _HeardOfEnd()).hear(dataset, ref)
+                    ends.setdefault((direction, known.get(name, name)), _FacetsOfEnd()).add(dataset, ref)
     terminal = [ref for event, ref in in_order if event.event_type in TERMINAL_STATES]
     return Record(
         outline,
         {**of_job.read_all(_OF_RUN, readings), **of_run.read_all(_OF_RUN, readings)},
-        {key: heard.end(readings) for key, heard in ends.items()},
+        {key: last.end(readings) for key, last in ends.items()},
         next(reversed(terminal or [ref for _, ref in in_order]), None),
         next((ref for _, ref in in_order), None),
         tuple(_tests(in_order, readings)),
@@ -234,17 +234,17 @@ def record_of(
     )
 
 
-def _nominal_us(of_run: "_Heard", readings: Readings) -> int | None:
+def _nominal_us(of_run: "_LastFacets", readings: Readings) -> int | None:
     said = of_run.read(NominalTimeFacet, readings)
     start = None if said is None else said.view.start
     return None if start is None else microseconds(start)
 
 
-def _tests(in_order: Iterable[Told], readings: Readings) -> Iterator[Tested]:
-    heard = _LastOfEach(RunTestsFacet, lambda facet: facet.tests, lambda test: test.name)
+def _tests(in_order: Iterable[EventOfRun], readings: Readings) -> Iterator[Tested]:
+    last = _LastOfEach(RunTestsFacet, lambda facet: facet.tests, lambda test: test.name)
     for event, ref in in_order:
-        heard.hear(event.run_facets, ref)
-    yield from (Tested(*each) for each in heard.read(readings))
+        last.add(event.run_facets, ref)
+    yield from (Tested(*each) for each in last.read(readings))
 
 
 class _LastOfEach(Generic[ViewT, ItemT]):
@@ -258,61 +258,61 @@ class _LastOfEach(Generic[ViewT, ItemT]):
         self._key = key
         self._told: list[tuple[Facets, EventRef]] = []
 
-    def hear(self, facets: Facets, ref: EventRef) -> None:
+    def add(self, facets: Facets, ref: EventRef) -> None:
         """Take in an event's facets; events must come in stamp order."""
         if self._kind.key in facets:
             self._told.append((facets, ref))
 
     def read(self, readings: Readings) -> Iterator[tuple[ItemT, EventRef]]:
         """The items in a fixed order, each with the event that reported it."""
-        heard: dict[object, list[tuple[ItemT, EventRef]]] = {}
+        last: dict[object, list[tuple[ItemT, EventRef]]] = {}
         views = [readings.view(self._kind, facets) for facets, _ in self._told]  # held, so equal ones are parsed once
         for (facets, ref), told in zip(self._told, views, strict=True):
             if standing(facets, self._kind.key) is None:
-                heard.clear()
+                last.clear()
             new: dict[object, list[tuple[ItemT, EventRef]]] = {}
             for item in self._items(told) if told is not None else ():
                 new.setdefault(self._key(item), []).append((item, ref))
-            heard |= new
-        for key in sorted(heard, key=str):
-            yield from heard[key]
+            last |= new
+        for key in sorted(last, key=str):
+            yield from last[key]
 
 
-class _Heard(dict[str, tuple[Facets, EventRef]]):
+class _LastFacets(dict[str, tuple[Facets, EventRef]]):
     """By facet name, the last facets that had it; parsed only at the end."""
 
-    def hear(self, kinds: Iterable[type[View]], facets: Facets, ref: EventRef) -> None:
+    def add(self, kinds: Iterable[type[View]], facets: Facets, ref: EventRef) -> None:
         """Take in an event's facets; events must come in stamp order, so that the last one counts."""
         self.update((kind.key, (facets, ref)) for kind in kinds if kind.key in facets)
 
-    def read(self, kind: type[ViewT], readings: Readings) -> Said[ViewT] | None:
+    def read(self, kind: type[ViewT], readings: Readings) -> ParsedFacet[ViewT] | None:
         """The parsed facet, or None where it is absent or cannot be parsed."""
-        facets, ref = self.get(kind.key, _UNHEARD)
+        facets, ref = self.get(kind.key, _ABSENT)
         view = readings.view(kind, facets)
-        return None if view is None else Said(view, ref)
+        return None if view is None else ParsedFacet(view, ref)
 
-    def read_all(self, kinds: Iterable[type[View]], readings: Readings) -> dict[type[View], Said[View]]:
+    def read_all(self, kinds: Iterable[type[View]], readings: Readings) -> dict[type[View], ParsedFacet[View]]:
         """Those of these facets that can be parsed."""
         read = ((kind, self.read(kind, readings)) for kind in kinds)
         return {kind: said for kind, said in read if said is not None}
 
 
-_UNHEARD: Final = (NO_FACETS, EventRef(0, b""))
+_ABSENT: Final = (NO_FACETS, EventRef(0, b""))
 
 
-class _HeardOfEnd:
+class _FacetsOfEnd:
     """What was reported of a dataset that the run read or wrote."""
 
     def __init__(self) -> None:
-        self._facets, self._own, self._first = _Heard(), _Heard(), _Heard()
+        self._facets, self._own, self._first = _LastFacets(), _LastFacets(), _LastFacets()
         self._checks, self._own_checks = _checks(), _checks()
 
-    def hear(self, dataset: DatasetRef, ref: EventRef) -> None:
+    def add(self, dataset: DatasetRef, ref: EventRef) -> None:
         """Take in what an event reports of the dataset."""
-        self._facets.hear(_OF_DATASET, dataset.facets, ref)
-        self._own.hear(_OF_ACCESS, dataset.direction_facets, ref)
-        self._checks.hear(dataset.facets, ref)
-        self._own_checks.hear(dataset.direction_facets, ref)
+        self._facets.add(_OF_DATASET, dataset.facets, ref)
+        self._own.add(_OF_ACCESS, dataset.direction_facets, ref)
+        self._checks.add(dataset.facets, ref)
+        self._own_checks.add(dataset.direction_facets, ref)
         for key, said in self._facets.items():
             self._first.setdefault(key, said)
 
@@ -329,13 +329,13 @@ class _HeardOfEnd:
             next(self._rows(readings), None),
             _columns(self._facets, readings),
             _columns(self._first, readings),
-            tuple(Check(*each) for heard in (self._checks, self._own_checks) for each in heard.read(readings)),
+            tuple(Check(*each) for last in (self._checks, self._own_checks) for each in last.read(readings)),
             None if done is None else (done.view.lifecycle_state_change, done.event),
         )
 
     def _rows(self, readings: Readings) -> Iterator[tuple[int, EventRef]]:
-        for heard, kind in product((self._own, self._facets), _COUNTS):
-            said: Said[Any] | None = heard.read(kind, readings)
+        for last, kind in product((self._own, self._facets), _COUNTS):
+            said: ParsedFacet[Any] | None = last.read(kind, readings)
             if said is not None and isinstance(rows := said.view.row_count, int):
                 yield rows, said.event
 
@@ -344,12 +344,12 @@ def _checks() -> _LastOfEach[DataQualityAssertionsFacet, Assertion]:
     return _LastOfEach(DataQualityAssertionsFacet, lambda facet: facet.assertions, lambda made: made.check)
 
 
-def _columns(heard: _Heard, readings: Readings) -> tuple[Columns, EventRef] | None:
-    facets, ref = heard.get(SchemaFacet.key, _UNHEARD)
+def _columns(last: _LastFacets, readings: Readings) -> tuple[Columns, EventRef] | None:
+    facets, ref = last.get(SchemaFacet.key, _ABSENT)
     columns = readings.columns(facets)
     return None if columns is None else (columns, ref)
 
 
-def _version(heard: _Heard, readings: Readings) -> list[str]:
-    said = heard.read(VersionFacet, readings)
+def _version(last: _LastFacets, readings: Readings) -> list[str]:
+    said = last.read(VersionFacet, readings)
     return [] if said is None else [said.view.dataset_version]

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
-from headwater.graph.causes.record import SILENT, Outline, Record
+from headwater.graph.causes.record import NOTHING_REPORTED, Outline, Record
 from headwater.graph.causes.visit import BASELINE, Feed, Handed, Link, Parts, Visit, Window, Writer
 from headwater.graph.causes.wholes import failed_whole
 from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_through, who_wrote
@@ -225,7 +225,7 @@ def _feeds(
     for name in sorted(names):
         if columns is not None and name not in columns:
             continue  # none of its columns feeds what is wrong
-        end = record.ends.get(("input", name), SILENT)
+        end = record.ends.get(("input", name), NOTHING_REPORTED)
         versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
         writers, is_cut = who_wrote(history, name, versions, jobs, read)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.attempts import not_made_good, replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import wrote_meanwhile
-from headwater.graph.causes.record import SILENT, Outline, Record
+from headwater.graph.causes.record import NOTHING_REPORTED, Outline, Record
 from headwater.graph.causes.visit import BASELINE, Window, Writer
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
@@ -98,7 +98,7 @@ def _new_to(
     since_us = read_at_us(history, last.outline)
     if told is None:
         return Window(since_us, read.at_us)
-    versions = last.ends.get(("input", name), SILENT).versions_at_first
+    versions = last.ends.get(("input", name), NOTHING_REPORTED).versions_at_first
     former = by_version(history, name, versions, wrote)
     return Window(since_us if former is None else _done_us(former), _done_us(told))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from headwater.graph.diff.tellings import Told
+from headwater.graph.diff.event_content import EventContent
 from headwater.graph.records import Reporter
 from headwater.model.names import DatasetId
 from headwater.model.spelling import normal
@@ -24,7 +24,7 @@ class Names(NamedTuple):
     """The declarations that used those of its names that are no longer in use."""
 
 
-def regrouped_at(names: Names, events: Sequence[Told], one_before: OneWith, one_after: OneWith) -> int | None:
+def regrouped_at(names: Names, events: Sequence[EventContent], one_before: OneWith, one_after: OneWith) -> int | None:
     """The index of the event by which the dataset had gained these names, and lost all others."""
     places = [_parted_at(names, events, one_after)] if names.was - names.now else []
     if names.now - names.was:
@@ -33,7 +33,7 @@ def regrouped_at(names: Names, events: Sequence[Told], one_before: OneWith, one_
     return max((place for place in places if place is not None), default=None)
 
 
-def _joined_at(names: Names, events: Sequence[Told], one_before: OneWith) -> int | None:
+def _joined_at(names: Names, events: Sequence[EventContent], one_before: OneWith) -> int | None:
     """The first event after which evidence connects all names in `reached`."""
     classes = {name: names.now & {name, *one_before(name)} for name in names.now}
     begin = next(iter(sorted(names.was & names.now)), None)
@@ -51,7 +51,7 @@ def _spellings(used: AbstractSet[DatasetId], names: AbstractSet[DatasetId]) -> I
     return ((one, other) for one in used for other in names if normal(one) == normal(other))
 
 
-def _entered_at(names: Names, events: Sequence[Told]) -> int | None:
+def _entered_at(names: Names, events: Sequence[EventContent]) -> int | None:
     """The first event that makes one of its new names a table of a catalog, else one of its names."""
     for some in (names.now - names.was, names.now):
         words = {DatasetId(name.namespace, name.name.partition(".")[0]) for name in some}
@@ -61,7 +61,7 @@ def _entered_at(names: Names, events: Sequence[Told]) -> int | None:
     return None
 
 
-def _parted_at(names: Names, events: Sequence[Told], one_after: OneWith) -> int | None:
+def _parted_at(names: Names, events: Sequence[EventContent], one_after: OneWith) -> int | None:
     """The first event that splits two of its names, claims one for another dataset, or no longer uses it."""
     lost = names.was - names.now
     for place, event in enumerate(events):

@@ -1,11 +1,11 @@
 """What a change of a dataset or column reaches, and whether it breaks what it reaches.
 
-types    column types normalized across the spellings of engines
-change   a proposed change, and which types can be read as which
-alike    a job's runs grouped by what they did
-told     column edges between two datasets
-uses     whether later runs still use something; own_uses: what jobs use themselves
-checks   data quality checks of columns, which are uses too
-reach    every place downstream, with each step that leads there
-effects  what the change does to each place, and by which step
+types         column types normalized across the spellings of engines
+change        a proposed change, and which types can be read as which
+run_groups    a job's runs grouped by what they did
+target_edges  column edges between two datasets
+uses          whether later runs still use something; own_uses: what jobs use themselves
+checks        data quality checks of columns, which are uses too
+reach         every place downstream, with each step that leads there
+effects       what the change does to each place, and by which step
 """

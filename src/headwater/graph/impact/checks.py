@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.alike import did
+from headwater.graph.impact.run_groups import profile_of
 from headwater.graph.impact.uses import Since, Using
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
@@ -65,9 +65,9 @@ def telling_runs(
         made = _made_by(graph, run)
         if last_us < _since_us(done, made) and not is_stream:
             continue  # the common case: how it ended does not matter
-        what = did(graph, run)
-        goes_on = is_stream and what is not None and what.state == "open"
-        if goes_on or (what is not None and what.state == "completed"):
+        profile = profile_of(graph, run)
+        goes_on = is_stream and profile is not None and profile.state == "open"
+        if goes_on or (profile is not None and profile.state == "completed"):
             done = {**dict.fromkeys(made, first_us), **done}
         since_us = BEFORE_ALL_US if goes_on else _since_us(done, made)
         if last_us >= since_us:

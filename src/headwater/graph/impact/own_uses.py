@@ -7,7 +7,7 @@ without the use if it reports columns, or inputs, but not this.
 from collections.abc import Generator, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
-from headwater.graph.impact.alike import Did
+from headwater.graph.impact.run_groups import RunProfile
 from headwater.graph.impact.uses import Answer, Since, Uses, Using, of_all
 from headwater.graph.records import Run
 from headwater.model.merging import Seen
@@ -78,19 +78,19 @@ class UsingItself:
         names = uses.graph.members(self._source)
         making = (yield from uses.runs.of(job)).making(members)
 
-        def last_us(_: Did, run: Run) -> int:
+        def last_us(_: RunProfile, run: Run) -> int:
             told = {} if run.extras is None else run.extras.uses
             return max((seen.last_us for facet, seen in told.items() if facet in self._facets), default=BEFORE_ALL_US)
 
-        def does_without(did: Did) -> bool:
-            return bool(did.strongest(members)) or self._tells_of_own(did.uses) or did.reads_others(names)
+        def does_without(profile: RunProfile) -> bool:
+            return bool(profile.strongest(members)) or self._tells_of_own(profile.uses) or profile.reads_others(names)
 
         return uses.since(
-            job, making, [alike for alike in making if self._is_told_by(alike.did)], last_us, does_without
+            job, making, [group for group in making if self._is_told_by(group.profile)], last_us, does_without
         )
 
-    def _is_told_by(self, did: Did) -> bool:
-        return not self._facets.isdisjoint(did.uses)
+    def _is_told_by(self, profile: RunProfile) -> bool:
+        return not self._facets.isdisjoint(profile.uses)
 
     def _tells_of_own(self, facets: Iterable[bytes]) -> bool:
         """Whether one of these facets reports uses of the job itself, not only of others."""

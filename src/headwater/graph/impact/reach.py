@@ -12,10 +12,10 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.alike import RunsAlike, ToldKey
 from headwater.graph.impact.checks import Checking, ChecksOf
 from headwater.graph.impact.own_uses import UsingItself
-from headwater.graph.impact.told import Told, ToldBetween, ToldEdge, told_into
+from headwater.graph.impact.run_groups import EvidenceRef, RunGroups
+from headwater.graph.impact.target_edges import EdgesBetween, ReportedEdge, TargetEdges, target_edges_of
 from headwater.graph.impact.uses import HandedOver, Since, Uses, Using
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import lies_in, structs_of
@@ -244,10 +244,10 @@ class _Walk:
                     told = Checking(using, check.last_us)
                     self._take(Step(origin, self._job(job), check.edge_from(name), (job,), told))
 
-    def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ToldEdge]) -> None:
+    def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ReportedEdge]) -> None:
         target, jobs = onward.target, onward.jobs
         dataset, by_job = self._dataset(target), [(self._job(job), (job,)) for job in jobs]
-        told_by: Sequence[ToldKey] = ()
+        told_by: Sequence[EvidenceRef] = ()
         for edge, keys in edges:
             if keys is not told_by:  # mostly the same object as before
                 told_by, using = keys, self._flow.using(onward.source, target, jobs, keys)
@@ -307,7 +307,7 @@ class _Onward(NamedTuple):
     source: DatasetId
     target: DatasetId
     jobs: tuple[JobId, ...]
-    told: ToldBetween | None
+    told: EdgesBetween | None
     """The column edges between the two, where there are any."""
     untold: tuple[JobId, ...]
     """Those of the jobs that never reported what they make the target from, not even nothing."""
@@ -322,7 +322,7 @@ class Flow:
         columns_of: Callable[[DatasetId], Sequence[str]],
         is_in_schema: Callable[[DatasetId, str], bool],
         is_stream: Callable[[JobId], bool],
-        runs: RunsAlike | None = None,
+        runs: RunGroups | None = None,
         checks_of: ChecksOf = lambda _: {},
     ) -> None:
         """Caches over the graph; `runs` may be shared between questions.
@@ -336,12 +336,12 @@ class Flow:
         self.columns_of = cache(columns_of)
         self.is_in_schema = is_in_schema
         self.checks_of = cache(checks_of)
-        uses = Uses(graph, RunsAlike(graph) if runs is None else runs, is_stream)
+        uses = Uses(graph, RunGroups(graph) if runs is None else runs, is_stream)
         self.using = cache(partial(Using, uses))
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.used_by)
         self.using_itself = partial(_using_itself, uses, self.using)
-        told_of = told_into(graph, uses.told)
+        told_of = target_edges_of(graph, uses.told)
         self.onward = cache(partial(_onward_from, graph, told_of, self.readers))
         self.told_of_deleted = partial(_told_of_deleted, graph, told_of)
         self.handed_on = partial(_handed_on, graph, told_of)
@@ -359,7 +359,7 @@ def _using_itself(
 
 
 def _handed_on(
-    graph: Graph, told_of: Callable[[DatasetId], Told], giver: JobId
+    graph: Graph, told_of: Callable[[DatasetId], TargetEdges], giver: JobId
 ) -> Iterator[tuple[JobId, list[DatasetId], HandedOver]]:
     """The jobs that a job feeds directly, their outputs without reported sources, and who reported the handover."""
     known = graph.jobs.get(giver)  # facts that arrive meanwhile may remove a job from a past
@@ -367,24 +367,24 @@ def _handed_on(
     for job in sorted(job for job in feeds if not graph.hides(job)):
         seen = Seen.over(feeds[job].values())
         written = filter(graph.shows, {graph.shown(target) for target in graph.jobs[job].writes})
-        untold = sorted(target for target in written if _untold(graph, told_of(target).told_of, (job,)))
+        untold = sorted(target for target in written if _untold(graph, told_of(target).reported_names, (job,)))
         yield job, untold, HandedOver(None if seen is None else seen.last_us)
 
 
 def _told_of_deleted(
-    graph: Graph, told_of: Callable[[DatasetId], Told], source: DatasetId, job: JobId
-) -> Sequence[ToldBetween]:
+    graph: Graph, told_of: Callable[[DatasetId], TargetEdges], source: DatasetId, job: JobId
+) -> Sequence[EdgesBetween]:
     """How a job made deleted datasets from the source; empty if some output of it has no reported sources."""
     targets = {graph.shown(target) for target in graph.jobs[job].writes}
     told = [told_of(target) for target in sorted(targets) if target.is_complete]
-    if any(_untold(graph, each.told_of, (job,)) for each in told):
+    if any(_untold(graph, each.reported_names, (job,)) for each in told):
         return ()
     return [between for each in told if (between := each.between(graph, source)) is not None]
 
 
 def _onward_from(
     graph: Graph,
-    told_of: Callable[[DatasetId], Told],
+    told_of: Callable[[DatasetId], TargetEdges],
     readers_of: Callable[[DatasetId], set[JobId]],
     name: DatasetId,
 ) -> tuple[_Onward, ...]:
@@ -397,24 +397,24 @@ def _onward_from(
         if target not in written and between is None:
             continue  # reported by a facet that no longer counts
         jobs = tuple(sorted(readers & told.writers))  # deleted ones are not among the readers
-        found.append(_Onward(name, target, jobs, between, _untold(graph, told.told_of, jobs)))
+        found.append(_Onward(name, target, jobs, between, _untold(graph, told.reported_names, jobs)))
     return tuple(found)
 
 
-def _untold(graph: Graph, told_of: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
+def _untold(graph: Graph, reported_names: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
     """The jobs that gave no evidence for the target; one job's evidence says nothing about another's."""
-    return tuple([job for job in jobs if not _tells(graph, job, told_of)]) if told_of else jobs
+    return tuple([job for job in jobs if not _tells(graph, job, reported_names)]) if reported_names else jobs
 
 
-def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
+def _tells(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
     known = graph.jobs[job]
     if known.declaration is not None:
-        datasets = filter(None, map(graph.datasets.get, told_of))
+        datasets = filter(None, map(graph.datasets.get, names))
         declared = (dataset.declared.get(known.declaration.key) for dataset in datasets)
         if any(each is not None and each.evidence is not None for each in declared):
             return True
     runs = graph.runs
-    return any(name in evidence for run_id in known.runs if (evidence := runs[run_id].evidence) for name in told_of)
+    return any(name in evidence for run_id in known.runs if (evidence := runs[run_id].evidence) for name in names)
 
 
 class _Touched:

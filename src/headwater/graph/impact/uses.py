@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from functools import cache, partial
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.impact.alike import AT_ONCE, Alike, Did, JobRuns, RunsAlike, ToldKey
+from headwater.graph.impact.run_groups import AT_ONCE, EvidenceRef, JobRuns, RunGroup, RunGroups, RunProfile
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge, Run
 from headwater.model.facts import STRENGTH
@@ -45,7 +45,7 @@ class Using:
         source: DatasetId,
         target: DatasetId | None,
         jobs: tuple[JobId, ...],
-        keys: tuple[ToldKey, ...] = (),
+        keys: tuple[EvidenceRef, ...] = (),
     ) -> None:
         """The use of `source` to make `target`, in one state of the graph.
 
@@ -110,18 +110,18 @@ class Later(NamedTuple):
     """When it was last reported."""
     is_outlived: bool
     """True: all do without it; False: some do not tell."""
-    runs: Mapping[Alike, int]
+    runs: Mapping[RunGroup, int]
     """Groups of runs, each with the time after which its runs count."""
 
     def since(self) -> Since:
         """The same as counts."""
-        return Since(self.last_us, sum(alike.count_after(us) for alike, us in self.runs.items()), self.is_outlived)
+        return Since(self.last_us, sum(group.count_after(us) for group, us in self.runs.items()), self.is_outlived)
 
     def joined(self, other: "Later") -> "Later":
         """Both answers combined, for two uses that are one; a run that counts for both counts once."""
         runs = {**self.runs}
-        for alike, after_us in other.runs.items():
-            runs[alike] = min(runs.get(alike, after_us), after_us)
+        for group, after_us in other.runs.items():
+            runs[group] = min(runs.get(group, after_us), after_us)
         return Later(max(self.last_us, other.last_us), self.is_outlived and other.is_outlived, runs)
 
 
@@ -140,14 +140,14 @@ def of_all(answers: Iterable[Answer]) -> Answer:
     return said
 
 
-class ToldOfTarget(NamedTuple):
+class TargetEvidence(NamedTuple):
     """What is reported of how a dataset is made, without looking at runs."""
 
     members: tuple[DatasetId, ...]
     """Its names."""
-    evidence: Mapping[ToldKey, Edge]
+    evidence: Mapping[EvidenceRef, Edge]
     """The facets that report its columns."""
-    declared: Collection[ToldKey]
+    declared: Collection[EvidenceRef]
     """Those of them from declarations."""
     writes: Sequence[Edge]
     """One for each job that writes it."""
@@ -161,14 +161,14 @@ class ToldOfTarget(NamedTuple):
 class Uses:
     """Evaluates uses by the runs of jobs; what is reported of a dataset is read once, and fixed from then on."""
 
-    def __init__(self, graph: Graph, runs: RunsAlike, is_stream: Callable[[JobId], bool]) -> None:
+    def __init__(self, graph: Graph, runs: RunGroups, is_stream: Callable[[JobId], bool]) -> None:
         # The cached functions do not refer to this object: their caches are freed with it, without a garbage
         # collection.
         self.graph = graph
         self.runs = runs
         self._is_stream = cache(is_stream)
         self.told = cache(partial(_told_of, graph))
-        self._reporters: dict[DatasetId, Mapping[ToldKey, Sequence[JobId]]] = {}
+        self._reporters: dict[DatasetId, Mapping[EvidenceRef, Sequence[JobId]]] = {}
 
     def read_last_us(self, source: DatasetId, jobs: Iterable[JobId]) -> int | None:
         """When any of the jobs was last reported to read the dataset."""
@@ -177,7 +177,9 @@ class Uses:
         seen = Seen.over(times)
         return None if seen is None else seen.last_us
 
-    def since_told(self, target: DatasetId, source: DatasetId, keys: tuple[ToldKey, ...], job: JobId | None) -> Answer:
+    def since_told(
+        self, target: DatasetId, source: DatasetId, keys: tuple[EvidenceRef, ...], job: JobId | None
+    ) -> Answer:
         """What later runs say of a use that these facets report: of that job, if it reported it, else of all that did.
 
         For example: a run reported on Monday that it makes `out:x` from `in:x`, and a run of the same job that began on
@@ -193,20 +195,20 @@ class Uses:
         named = [job] if job is not None and job in reporters else [*reporters]
         return (yield from of_all(self._since_told_by(reporter, target, source, keys) for reporter in named))
 
-    def _are_newest_to_tell(self, target: DatasetId, keys: Collection[ToldKey], job: JobId | None) -> bool:
+    def _are_newest_to_tell(self, target: DatasetId, keys: Collection[EvidenceRef], job: JobId | None) -> bool:
         """Whether the newest run of that job, or of any, reported it: then it is in force."""
         members = self.told(target).members
         newest = (self.runs.newest(each, members) for each in ((job,) if job else self.graph.writers(target)))
-        return any(what is not None and not {*keys}.isdisjoint(what.strongest(members)) for what in newest)
+        return any(profile is not None and not {*keys}.isdisjoint(profile.strongest(members)) for profile in newest)
 
-    def _reporters_of(self, target: DatasetId) -> Generator[None, None, Mapping[ToldKey, Sequence[JobId]]]:
+    def _reporters_of(self, target: DatasetId) -> Generator[None, None, Mapping[EvidenceRef, Sequence[JobId]]]:
         """By facet, the jobs whose runs reported it."""
         if target not in self._reporters:
-            by_key: dict[ToldKey, list[JobId]] = defaultdict(list)
+            by_key: dict[EvidenceRef, list[JobId]] = defaultdict(list)
             members = self.told(target).members
             for job in (yield from self._may_tell_of(target)):
                 making = (yield from self.runs.of(job)).making(members)
-                for key in {key for alike in making for key in alike.did.strongest(members)}:
+                for key in {key for group in making for key in group.profile.strongest(members)}:
                     by_key[key].append(job)
             self._reporters[target] = by_key
         return self._reporters[target]
@@ -221,19 +223,19 @@ class Uses:
                     yield
         return jobs
 
-    def _since_told_by(self, job: JobId, target: DatasetId, source: DatasetId, keys: Collection[ToldKey]) -> Answer:
+    def _since_told_by(self, job: JobId, target: DatasetId, source: DatasetId, keys: Collection[EvidenceRef]) -> Answer:
         members, names = self.told(target).members, self.graph.members(source)
         making = (yield from self.runs.of(job)).making(members)
-        telling = [alike for alike in making if not {*keys}.isdisjoint(alike.did.strongest(members))]
+        telling = [group for group in making if not {*keys}.isdisjoint(group.profile.strongest(members))]
 
-        def last_us(what: Did, run: Run) -> int:
-            told = {*keys}.intersection(what.strongest(members))
+        def last_us(profile: RunProfile, run: Run) -> int:
+            told = {*keys}.intersection(profile.strongest(members))
             return max(
                 seen.last_us for name in members for key, seen in run.evidence.get(name, ()) if (name, key) in told
             )
 
-        def does_without(what: Did) -> bool:
-            return bool(what.strongest(members)) or what.reads_others(names)
+        def does_without(profile: RunProfile) -> bool:
+            return bool(profile.strongest(members)) or profile.reads_others(names)
 
         return self.since(job, making, telling, last_us, does_without)
 
@@ -249,12 +251,12 @@ class Uses:
         newest = self.runs.newest(job, ())
         if newest is not None and newest.reads(names) and any(direction == "output" for direction, _ in newest.ends):
             return None
-        made = self.made((yield from self.runs.of(job)), lambda did: did.reads(names))
+        made = self.made((yield from self.runs.of(job)), lambda profile: profile.reads(names))
         return (yield from of_all(self._since_read(job, names, target) for target in made))
 
-    def made(self, runs: JobRuns, by: Callable[[Did], bool]) -> Collection[DatasetId | None]:
+    def made(self, runs: JobRuns, by: Callable[[RunProfile], bool]) -> Collection[DatasetId | None]:
         """The outputs, by shown names, of the job's runs for which `by` holds; None alone if there are none."""
-        ends = (end for alike in runs.all() if by(alike.did) for end in alike.did.ends)
+        ends = (end for group in runs.all() if by(group.profile) for end in group.profile.ends)
         return {self.graph.shown(name) for direction, name in ends if direction == "output"} or {None}
 
     def since_read_for(self, job: JobId, source: DatasetId, target: DatasetId) -> Answer:
@@ -272,49 +274,49 @@ class Uses:
         if newest is not None and newest.reads(names):
             return None
         making = (yield from self.runs.of(job)).making(members)
-        if not any(alike.did.reads(names) for alike in making):
+        if not any(group.profile.reads(names) for group in making):
             return (yield from self.since_read_by(job, source))
         return (yield from self._since_read(job, names, target))
 
     def _since_read(self, job: JobId, names: Collection[DatasetId], target: DatasetId | None) -> Answer:
         runs = yield from self.runs.of(job)
         making = runs.making(() if target is None else self.told(target).members)
-        reading = [alike for alike in making if alike.did.reads(names)]
+        reading = [group for group in making if group.profile.reads(names)]
 
-        def last_us(_: Did, run: Run) -> int:
+        def last_us(_: RunProfile, run: Run) -> int:
             times = (run.observed["input", name].last_us for name in names if ("input", name) in run.observed)
             return max(times, default=BEFORE_ALL_US)
 
-        return self.since(job, making, reading, last_us, lambda did: did.reads_others(names))
+        return self.since(job, making, reading, last_us, lambda profile: profile.reads_others(names))
 
     def since(
         self,
         job: JobId,
-        making: Iterable[Alike],
-        using: Collection[Alike],
-        last_us: Callable[[Did, Run], int],
-        does_without: Callable[[Did], bool],
+        making: Iterable[RunGroup],
+        using: Collection[RunGroup],
+        last_us: Callable[[RunProfile, Run], int],
+        does_without: Callable[[RunProfile], bool],
     ) -> Later | None:
         """What those of a job's runs say that began after others of them last reported a use."""
         is_stream, runs = self._is_stream(job), self.graph.runs
-        if is_stream and any(alike.did.state == "open" for alike in using):
+        if is_stream and any(group.profile.state == "open" for group in using):
             return None
 
-        def end_us(alike: Alike) -> int | None:
-            return alike.last_us(lambda run_id: last_us(alike.did, runs.get(run_id, _SILENT)))
+        def end_us(group: RunGroup) -> int | None:
+            return group.last_us(lambda run_id: last_us(group.profile, runs.get(run_id, _SILENT)))
 
         after_us = max((us for us in map(end_us, using) if us is not None), default=None)
         if after_us is None:
             return None
         states = ("completed", "open") if is_stream else ("completed",)
-        later = [alike for alike in making if alike.did.state in states and alike.count_after(after_us)]
-        if without := [alike for alike in later if does_without(alike.did)]:
+        later = [group for group in making if group.profile.state in states and group.count_after(after_us)]
+        if without := [group for group in later if does_without(group.profile)]:
             return Later(after_us, True, dict.fromkeys(without, after_us))
-        completed = [alike for alike in later if alike.did.state == "completed"]
+        completed = [group for group in later if group.profile.state == "completed"]
         return Later(after_us, False, dict.fromkeys(completed, after_us)) if completed else None
 
 
-def _is_told_to_the_last(told: ToldOfTarget, keys: Collection[ToldKey]) -> bool:
+def _is_told_to_the_last(told: TargetEvidence, keys: Collection[EvidenceRef]) -> bool:
     """Whether the use is certain without looking at runs: the common case."""
     if any(key in told.declared for key in keys):
         return True
@@ -329,10 +331,10 @@ def _is_told_to_the_last(told: ToldOfTarget, keys: Collection[ToldKey]) -> bool:
     return all(other_us <= last_us for other_us in others)
 
 
-def _told_of(graph: Graph, target: DatasetId) -> ToldOfTarget:
+def _told_of(graph: Graph, target: DatasetId) -> TargetEvidence:
     members = graph.members(target)
     known = [(member, graph.datasets[member]) for member in members if member in graph.datasets]
-    return ToldOfTarget(
+    return TargetEvidence(
         members,
         {(member, key): edge for member, key, edge in tuple(graph.evidence_into(target))},
         {(member, told.evidence) for member, each in known for told in each.declared.values() if told.evidence},

@@ -2,7 +2,7 @@
 
 A run whose last event is before then is unchanged, and so is a job or dataset that only such runs reported: the view
 returns the current object. Any other is assembled from its runs of that time. Only runs with events both before and
-after, and what the log has without a run, are folded again (`FoldedAgain`).
+after, and what the log has without a run, are folded again (`Refolded`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,11 +11,11 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from headwater.graph.lineage import Graph
-from headwater.graph.past.cut_as_then import CutAsThen
 from headwater.graph.past.cut_facets import Older
 from headwater.graph.past.cut_records import CutJob
-from headwater.graph.past.lazy import LazyItems, Whole
+from headwater.graph.past.lazy import LazyItems, LazyMapping
 from headwater.graph.past.recounted import Counted, edges_by, last_told_us
+from headwater.graph.past.unchanged import UnchangedSince
 from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Reporter, Run
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
@@ -36,7 +36,7 @@ def side(run: Run, until_us: int) -> Side:
     return "across" if run.times.seen.first_us <= until_us else "after"
 
 
-class CutGraph(CutAsThen):
+class CutGraph(UnchangedSince):
     """The graph as it was at a time.
 
     It must not change when `now` does: a writer calls `keep` before it adds facts about a run, and afterwards `forget`
@@ -159,7 +159,7 @@ class CutGraph(CutAsThen):
         if now.runs:
             self._cut_edges_into(name, job, now)
         if now.uses:
-            job.uses = Whole(partial(self._cut_uses, job.uses, now))
+            job.uses = LazyMapping(partial(self._cut_uses, job.uses, now))
         if now.named:
             job.named.update(
                 run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
@@ -220,7 +220,7 @@ class CutGraph(CutAsThen):
         if again is not None:
             dataset.observed, dataset.declared_over = again.observed, again.declared_over
             dataset.readers, dataset.writers, dataset.declared = {*again.readers}, {*again.writers}, again.declared
-        dataset.evidence = Whole(partial(self._cut_evidence, name))
+        dataset.evidence = LazyMapping(partial(self._cut_evidence, name))
         if now is not None:
             self._cut_into_dataset(name, dataset, now)
         return dataset

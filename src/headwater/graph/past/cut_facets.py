@@ -6,8 +6,8 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from headwater.graph.lineage import Graph
-from headwater.graph.past.folded_again import CutIdentities, FoldedAgain
-from headwater.graph.past.lazy import Later
+from headwater.graph.past.lazy import PartlyLoaded
+from headwater.graph.past.refolded import CutIdentities, Refolded
 from headwater.graph.records import Dataset, Job
 from headwater.model.facts import SHAPE_PARTS, Stamped
 from headwater.model.names import DatasetId, JobId
@@ -38,7 +38,7 @@ class CutFacets(Graph):
         self.now = now
         self._until_us = until_us
         self._older = older
-        self.again = FoldedAgain(now.content, now.column_edges)
+        self.again = Refolded(now.content, now.column_edges)
         self.semantic_digests = now.semantic_digests
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
@@ -137,11 +137,11 @@ class CutFacets(Graph):
         dataset = self.now.datasets.get(name)
         return dataset is not None and dataset.observed is not None and dataset.observed.first_us <= self._until_us
 
-    def _job_facets(self, name: JobId) -> Later[Stamped]:
+    def _job_facets(self, name: JobId) -> PartlyLoaded[Stamped]:
         known, again = self.now.jobs.get(name), self.again.jobs.get(name)
         return self._facets(known, again, partial(self._older.job_facets, name))
 
-    def _dataset_facets(self, name: DatasetId) -> Later[Stamped]:
+    def _dataset_facets(self, name: DatasetId) -> PartlyLoaded[Stamped]:
         known, again = self.now.datasets.get(name), self.again.datasets.get(name)
         return self._facets(known, again, partial(self._older.dataset_facets, name))
 
@@ -150,7 +150,7 @@ class CutFacets(Graph):
         known: Job | Dataset | None,
         again: Job | Dataset | None,
         older: Callable[[set[str]], Mapping[str, Stamped]],
-    ) -> Later[Stamped]:
+    ) -> PartlyLoaded[Stamped]:
         """The facets as of then: known ones from `now`, others loaded on demand."""
         facets, facets_again = ({} if each is None else each.facets for each in (known, again))
 
@@ -164,7 +164,7 @@ class CutFacets(Graph):
                 told[facet] = max(told.get(facet, facets_again[facet]), facets_again[facet])
             return told
 
-        return Later(as_then, told_by_then)
+        return PartlyLoaded(as_then, told_by_then)
 
 
 def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, Stamped], facet: str) -> bool:

@@ -75,7 +75,7 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return sum(1 for _ in self)
 
 
-class Whole(MutableMapping[KeyT, ValueT]):
+class LazyMapping(MutableMapping[KeyT, ValueT]):
     """A mapping that is computed as a whole on first access."""
 
     def __init__(self, make: Callable[[], dict[KeyT, ValueT]]) -> None:
@@ -108,7 +108,7 @@ class Whole(MutableMapping[KeyT, ValueT]):
         return len(self._all())
 
 
-class Later(Whole[str, ValueT]):
+class PartlyLoaded(LazyMapping[str, ValueT]):
     """A mapping with some values at hand; the others are loaded when one of them is first needed.
 
     `begin` is called on first access: it returns the values at hand, and the names of the others. `read` loads these;

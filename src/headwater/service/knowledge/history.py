@@ -12,19 +12,19 @@ from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
 from headwater.graph.causes.record import (
     Check,
-    DoneToAll,
+    DeclaredSchemaChange,
+    EventOfRun,
     EventRef,
     FailedCheck,
+    LifecycleChange,
     Outline,
     Record,
-    Retold,
-    SchemaNews,
-    Told,
+    ReportedSchemaChange,
     record_of,
 )
 from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff.compare import columns_of
-from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.drift import ColumnChange, ReportedSchema, drift
 from headwater.graph.ends import ends_of, runs_handing_to, said_of
 from headwater.graph.flow import sources_through, sources_told_by
 from headwater.graph.records import RunEnd
@@ -85,9 +85,9 @@ class KnownHistory:
         self.record_then = cache(self._record_then)
         self.outline = cache(self._outline)
         self.made_from = cache(self._made_from)
-        self.declared_anew = cache(self._declared_anew)
-        self.retold = cache(self._retold)
-        self.failed_meanwhile = cache(self._failed_meanwhile)
+        self.declared_schema_changes = cache(self._declared_schema_changes)
+        self.reported_schema_changes = cache(self._reported_schema_changes)
+        self.failed_checks_while_running = cache(self._failed_checks_while_running)
         self.is_stream = cache(partial(is_stream, knowledge))
         self._said_of = cache(partial(said_of, self._graph))
 
@@ -208,17 +208,17 @@ class KnownHistory:
         """As in `History`."""
         return max(self._asked_us, self._knowledge.store.newest_us() or 0)
 
-    def _declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
+    def _declared_schema_changes(self, name: DatasetId) -> Sequence[DeclaredSchemaChange]:
         """How a dataset's declared schema changed, oldest first."""
         store = self._knowledge.store
         shapes = [shape for member in self._graph.members(name) for shape in store.declared_shapes(member)]
         told = sorted((each.stamp, each.dataset, each.schema) for each in shapes if each.schema is not None)
-        tellings = (Telling(name, columns_of(store.content(schema))) for _, name, schema in told)
+        tellings = (ReportedSchema(name, columns_of(store.content(schema))) for _, name, schema in told)
         news = [(stamp, tuple(found)) for (stamp, _, _), found in zip(told, drift(tellings), strict=True) if found]
         events = store.with_digests([stamp.digest for stamp, _ in news])
-        return [_schema_news(changes, events[stamp.digest]) for stamp, changes in news]
+        return [_declared_schema_change(changes, events[stamp.digest]) for stamp, changes in news]
 
-    def declared_done(self, name: DatasetId) -> Sequence[DoneToAll]:
+    def declared_lifecycle_changes(self, name: DatasetId) -> Sequence[LifecycleChange]:
         """As in `History`."""
         key = LifecycleStateChangeFacet.key
         datasets = filter(None, map(self._graph.datasets.get, self._graph.members(name)))
@@ -226,7 +226,7 @@ class KnownHistory:
         events = self._knowledge.store.with_digests([said.stamp.digest for said in told]) if told else {}
         found = ((self._knowledge.facets.read(LifecycleStateChangeFacet, said.content), said.stamp) for said in told)
         return [
-            DoneToAll(change.lifecycle_state_change, stamp.time_us, _ref(events[stamp.digest]))
+            LifecycleChange(change.lifecycle_state_change, stamp.time_us, _ref(events[stamp.digest]))
             for change, stamp in found
             if change is not None
         ]
@@ -235,12 +235,12 @@ class KnownHistory:
         """As in `History`."""
         return has_only_changed_places(self._knowledge, name, dropped_us)
 
-    def _retold(self, run_id: str) -> Sequence[Retold]:
+    def _reported_schema_changes(self, run_id: str) -> Sequence[ReportedSchemaChange]:
         """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
         run = self._graph.runs[run_id]
-        return [retold for direction, name in sorted(run.observed) for retold in self._anew(run_id, direction, name)]
+        return [change for direction, name in sorted(run.observed) for change in self._anew(run_id, direction, name)]
 
-    def _failed_meanwhile(self, run_id: str) -> Sequence[FailedCheck]:
+    def _failed_checks_while_running(self, run_id: str) -> Sequence[FailedCheck]:
         """The expectations that a run told to be missed while it went on, oldest first."""
         run = self._graph.runs[run_id]
         found = (each for direction, name in sorted(run.observed) for each in self._failed(run_id, direction, name))
@@ -259,7 +259,7 @@ class KnownHistory:
                     check = Check(made, _ref(events[each.stamp.digest]))
                     yield FailedCheck(direction, shown, check, each.stamp.time_us)
 
-    def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[Retold]:
+    def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[ReportedSchemaChange]:
         shown = self._graph.shown(name)
         if not self._graph.shows(shown):
             return
@@ -274,7 +274,7 @@ class KnownHistory:
         ]
         for (then, event_then, _), (now, event, at_us) in pairwise(told):
             if then != now:
-                yield Retold(direction, shown, (then, event_then), (now, event), at_us)
+                yield ReportedSchemaChange(direction, shown, (then, event_then), (now, event), at_us)
 
     def _tellings(self, run_id: str, name: DatasetId, facet: str) -> list[ToldFacet]:
         return self._knowledge.store.tellings_of_runs([run_id], self._graph.first_us_of([run_id]), name, [facet])
@@ -384,11 +384,11 @@ class KnownHistory:
         writes = whole.writes - (self._names(observed, "output") - then.named("output"))
         return replace(then, outline=outline._replace(reads=reads, writes=writes))
 
-    def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:
+    def _told(self, run_id: str, until_us: int | None = None) -> Iterator[EventOfRun]:
         for logged in self._logged(run_id, until_us):
             event = as_today(logged.event_type, logged.raw)
             if isinstance(event, RunEvent):
-                yield Told(mended(event), _ref(logged))
+                yield EventOfRun(mended(event), _ref(logged))
 
     def _logged(self, run_id: str, until_us: int | None) -> list[LoggedEvent]:
         store = self._knowledge.store
@@ -420,10 +420,10 @@ def _ref(logged: LoggedEvent) -> EventRef:
     return EventRef(logged.log_index, logged.digest)
 
 
-def _schema_news(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> SchemaNews:
+def _declared_schema_change(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> DeclaredSchemaChange:
     subject = declared_subject(logged)
     version = None if subject is None else f"version {subject.version} of {subject.subject}"
-    return SchemaNews(logged.event_us, judged(changes, subject), version, _ref(logged))
+    return DeclaredSchemaChange(logged.event_us, judged(changes, subject), version, _ref(logged))
 
 
 def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tuple[ColumnChange, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from headwater.graph.derived import Derivations
-from headwater.graph.impact.alike import RunsAlike
+from headwater.graph.impact.run_groups import RunGroups
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
 from headwater.model.names import JobId
@@ -67,7 +67,7 @@ class KeptInStep:
     activities: Activities
     spoken: Spoken
     tellers: Tellers
-    runs_alike: RunsAlike
+    run_groups: RunGroups
     derivations: Derivations
     gaps: KnownGaps
     verdicts: Verdicts
@@ -94,7 +94,7 @@ class KeptInStep:
         for run_id, seen in before.spoken.items():
             self.spoken.change(run_id, seen, self.spoken.seen(run_id))
         self.tellers.change(before.told)
-        self.runs_alike.change({run_id: spoke.of_job for run_id, spoke in before.told.items()})
+        self.run_groups.change({run_id: spoke.of_job for run_id, spoke in before.told.items()})
 
     def _count(self, before: Before, news: News) -> None:
         """See to it that jobs and datasets are counted anew that may add something else."""

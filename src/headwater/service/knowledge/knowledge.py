@@ -7,9 +7,9 @@ from typing import Final
 from headwater.errors import NotFoundError
 from headwater.graph.derived import Derivations
 from headwater.graph.diff.compare import Among
-from headwater.graph.impact.alike import RunsAlike
+from headwater.graph.impact.run_groups import RunGroups
 from headwater.graph.lineage import Graph
-from headwater.graph.past.last_told import dataset_last_new_us, job_last_new_us
+from headwater.graph.past.last_changes import dataset_last_change_us, job_last_change_us
 from headwater.graph.records import Dataset
 from headwater.graph.walk import Around, around
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
@@ -66,7 +66,7 @@ class Knowledge:
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
         self.tellers = Tellers(graph)
-        self._runs_alike = self._look_at_runs()
+        self._run_groups = self._look_at_runs()
         self._rendered = RenderedInStep(graph, self._nothing_rendered)
 
     @cached_property
@@ -121,7 +121,7 @@ class Knowledge:
             activities=self.activities,
             spoken=self.spoken,
             tellers=self.tellers,
-            runs_alike=self._runs_alike,
+            run_groups=self._run_groups,
             derivations=self.derivations,
             gaps=self.gaps,
             verdicts=self.verdicts,
@@ -248,12 +248,12 @@ class Knowledge:
         """The runs of a known job, newest first."""
         return self.activities.of(job)
 
-    def runs_alike(self) -> RunsAlike:
+    def run_groups(self) -> RunGroups:
         """The runs of the jobs that somebody asked about, those together that did alike; kept for the next question."""
-        return self._runs_alike
+        return self._run_groups
 
-    def _look_at_runs(self, now: RunsAlike | None = None) -> RunsAlike:
-        return RunsAlike(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else (), now)
+    def _look_at_runs(self, now: RunGroups | None = None) -> RunGroups:
+        return RunGroups(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else (), now)
 
     def whole_of(self, job: JobId) -> JobId | None:
         """The job that a known job is a part of, as the newest of its runs says that names a parent."""
@@ -287,9 +287,9 @@ class Knowledge:
     def _last_new_us(self, node: JobId | DatasetId) -> int:
         """Until when anybody told news that its tally hangs on: for pasts, which take over the tallies of now."""
         if isinstance(node, JobId):
-            new_us = job_last_new_us(self.graph, node, self.activity(node).seen.first_us, _IN_JOB_TALLY)
+            new_us = job_last_change_us(self.graph, node, self.activity(node).seen.first_us, _IN_JOB_TALLY)
         else:
-            new_us = dataset_last_new_us(self.graph, node, _IN_DATASET_TALLY)
+            new_us = dataset_last_change_us(self.graph, node, _IN_DATASET_TALLY)
         return AFTER_ALL_US if new_us is None else new_us
 
     async def read_nodes(self) -> None:

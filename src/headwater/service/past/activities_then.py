@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headwater.graph.past.cut import CutGraph
-from headwater.graph.past.last_told import are_silent
+from headwater.graph.past.last_changes import are_silent
 from headwater.graph.records import Job
 from headwater.model.merging import Seen
 from headwater.model.names import JobId

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from headwater.graph.past.cut import CutGraph
-from headwater.graph.past.last_told import jobs_told_of
+from headwater.graph.past.last_changes import jobs_reported_by
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.same_now import SameNow
@@ -25,7 +25,7 @@ class Doubtful:
         """
         yield from self._cut.again.jobs
         runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
-        yield from (job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        yield from (job for run in runs if run is not None for job, _ in jobs_reported_by(run))
         wholes = (self._cut.again.child_runs, self._cut.again.runs, self._now.graph.misnamed)
         yield from (job for run_id in chain(*wholes) for job in self._now.graph.child_runs.get(run_id, ()))
         yield from (JobId(*names) for kind, *names in self._same.edited if kind == "job")

@@ -6,15 +6,15 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from headwater.graph.past.cut import CutGraph
-from headwater.graph.past.cut_as_then import TellersByThen
-from headwater.graph.past.last_told import (
+from headwater.graph.past.last_changes import (
     dataset_last_told_us,
     dataset_seen_until,
-    datasets_told_of,
+    datasets_reported_by,
     job_seen_until,
-    jobs_told_of,
+    jobs_reported_by,
 )
 from headwater.graph.past.recounted import last_told_us
+from headwater.graph.past.unchanged import TellersByThen
 from headwater.graph.records import Run
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -72,7 +72,7 @@ class HeardByThen:
         if self._jobs_told_anew is None:
             moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
             runs = (self._now.graph.runs.get(run_id) for run_id in moved)
-            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_told_of(run))
+            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_reported_by(run))
         return self._jobs_told_anew
 
     def are_runs_where_they_were(self) -> bool:
@@ -108,7 +108,7 @@ class HeardByThen:
         dataset, told_us = self._now.graph.datasets[name], BEFORE_ALL_US
         if len(dataset.readers) + len(dataset.writers) < _LATELY:
             return None  # to look at its own jobs takes less
-        for last_us, told in islice(self.told_back(datasets_told_of), _LATELY):
+        for last_us, told in islice(self.told_back(datasets_reported_by), _LATELY):
             if told_us >= last_us:
                 return told_us
             told_us = max((told_us, *(us for each, us in told if each == name)))

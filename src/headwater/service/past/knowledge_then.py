@@ -5,9 +5,9 @@ from functools import cached_property, partial
 from itertools import chain
 
 from headwater.graph.diff.compare import Among
-from headwater.graph.impact.alike import RunsAlike
+from headwater.graph.impact.run_groups import RunGroups
 from headwater.graph.past.cut import CutGraph, side
-from headwater.graph.past.last_told import datasets_told_of, jobs_told_of
+from headwater.graph.past.last_changes import datasets_reported_by, jobs_reported_by
 from headwater.graph.past.walk_by import around_by
 from headwater.graph.walk import Around
 from headwater.model.edits import target_of
@@ -59,7 +59,7 @@ class KnowledgeThen(Knowledge):
     @cached_property
     def job_tallies(self) -> JobTallies:
         """As in `Knowledge`; they begin with those of now."""
-        tallies, told_back = super().job_tallies, partial(self._heard.told_back, jobs_told_of)
+        tallies, told_back = super().job_tallies, partial(self._heard.told_back, jobs_reported_by)
         then = Then(self._until_us, self._same.is_job, self._doubtful.jobs, told_back)
         tallies.begin_with(self._now.job_tallies, then)
         return tallies
@@ -67,7 +67,7 @@ class KnowledgeThen(Knowledge):
     @cached_property
     def dataset_tallies(self) -> DatasetTallies:
         """As in `Knowledge`; they begin with those of now."""
-        tallies, told_back = super().dataset_tallies, partial(self._heard.told_back, datasets_told_of)
+        tallies, told_back = super().dataset_tallies, partial(self._heard.told_back, datasets_reported_by)
         then = Then(self._until_us, self._same.is_dataset_with_sources, self._doubtful.datasets, told_back)
         tallies.begin_with(self._now.dataset_tallies, then)
         return tallies
@@ -104,9 +104,9 @@ class KnowledgeThen(Knowledge):
         self._derivations_as_of = None
         self._same.hear(facts)
 
-    def runs_alike(self) -> RunsAlike:
+    def run_groups(self) -> RunGroups:
         """As in `Knowledge`, but for one question: what is heard of runs of now is no news of these."""
-        return self._look_at_runs(self._now.runs_alike())
+        return self._look_at_runs(self._now.run_groups())
 
     def is_dataset(self, name: DatasetId) -> bool:
         """As in `Knowledge`; of one name alone it is enough that a run used it by then."""

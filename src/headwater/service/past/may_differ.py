@@ -5,7 +5,12 @@ from typing import Final
 
 from headwater.graph.diff.compare import Among
 from headwater.graph.past.cut import CutGraph
-from headwater.graph.past.last_told import dataset_last_new_us, datasets_told_of, job_last_new_us, jobs_told_of
+from headwater.graph.past.last_changes import (
+    dataset_last_change_us,
+    datasets_reported_by,
+    job_last_change_us,
+    jobs_reported_by,
+)
 from headwater.graph.records import Run
 from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
@@ -55,9 +60,9 @@ def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[
     jobs, datasets = set[JobId](), set[DatasetId]()
     for run_ids in groups([*now.spoken.after(until_us)], _MANY):
         for run in map(now.graph.runs.__getitem__, run_ids):
-            jobs.update(job for job, _ in jobs_told_of(run))
+            jobs.update(job for job, _ in jobs_reported_by(run))
             jobs.update(_jobs_in_flows(run))
-            datasets.update(name for name, _ in datasets_told_of(run))
+            datasets.update(name for name, _ in datasets_reported_by(run))
         yield
     return jobs, datasets
 
@@ -72,7 +77,7 @@ def _has_job_news(now: Knowledge, job: JobId, until_us: int) -> bool:
     tally, known = now.job_tallies.get(job), now.graph.jobs.get(job)
     if tally is None or known is None:
         return True
-    new_us = job_last_new_us(now.graph, job, tally.seen.first_us, known.facets)
+    new_us = job_last_change_us(now.graph, job, tally.seen.first_us, known.facets)
     return new_us is None or new_us > until_us
 
 
@@ -80,5 +85,5 @@ def _has_news(now: Knowledge, name: DatasetId, until_us: int) -> bool:
     known = now.graph.datasets.get(name)
     if known is None:
         return True
-    new_us = dataset_last_new_us(now.graph, name, known.facets)
+    new_us = dataset_last_change_us(now.graph, name, known.facets)
     return new_us is None or new_us > until_us

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 
 from headwater.graph.past.cut import CutGraph
-from headwater.graph.past.last_told import job_seen_until
+from headwater.graph.past.last_changes import job_seen_until
 from headwater.model.edits import target_of
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId

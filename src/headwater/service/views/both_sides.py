@@ -9,9 +9,9 @@ from itertools import product
 from typing import NamedTuple
 
 from headwater.graph.diff.compare import Change, ChangeWay, Element, GraphDiff, Layout
+from headwater.graph.diff.event_content import NameOf
 from headwater.graph.diff.holders import holders
-from headwater.graph.diff.telling_event import Known
-from headwater.graph.diff.tellings import NameOf
+from headwater.graph.diff.originating_event import GraphKnowledge
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Reporter
 from headwater.model.names import AnyNode, ColumnId, DatasetId
@@ -23,8 +23,8 @@ Names = Mapping[DatasetId, Sequence[DatasetId]]
 class Sides(NamedTuple):
     """Both graphs; the names under which datasets are told of that go by a name in either; all names of one."""
 
-    before: Known
-    after: Known
+    before: GraphKnowledge
+    after: GraphKnowledge
     told_before: NameOf
     told_after: NameOf
     members: Names
@@ -69,12 +69,12 @@ def _however_spelt(told_under: Mapping[DatasetId, DatasetId]) -> NameOf:
     return lambda name: told_under.get(name) or by_spelling.get(normal(name), name)
 
 
-def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> Known:
+def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> GraphKnowledge:
     graph = side.graph
     only_here = [change.element for change in page if change.way == side.way]
     renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
     one_with = {name: graph.members(name) for name in side.told_under}
-    return Known(
+    return GraphKnowledge(
         graph.identities.knows,
         {each: holders(graph, each, side.names.__getitem__) for each in only_here}
         | {each: _declaring(side, other, each) for each in renamed},

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.diff.compare import Among, Change, ChangeWay, GraphDiff, Layout, Side, compare, touches
-from headwater.graph.diff.telling_event import telling_event
-from headwater.graph.diff.tellings import Mattering, Merged, NameOf, told
+from headwater.graph.diff.event_content import Merged, NameOf, RelevantElements, told
+from headwater.graph.diff.originating_event import originating_event
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
@@ -22,7 +22,7 @@ from headwater.service.past.pasts import Past
 from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.both_sides import Sides, both_sides
-from headwater.service.views.diff_answer import FACETS, TellingEvent, answer, end
+from headwater.service.views.diff_answer import FACETS, ContentOfEvent, answer, end
 from headwater.service.views.diff_runs import runs_that_may_tell
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import AnotherReader, Reader
@@ -117,20 +117,20 @@ class _Search(NamedTuple):
     run_ids: Sequence[str]
     sides: Sides
 
-    def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[TellingEvent | None]:
+    def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[ContentOfEvent | None]:
         """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
-        matters = Mattering(page)
+        matters = RelevantElements(page)
         with closing(another_reader()) as reader:
             told_of = filter(self._differs, reader.told_of(self.run_ids))
             known = [self._event(logged, matters) for logged in told_of]
         by_place = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
         new = [event.told for event in by_place.values() if self._is_after(event.logged)]
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
-        found: list[TellingEvent | None] = []
+        found: list[ContentOfEvent | None] = []
         for change in page:
-            place = telling_event(change, new, self.sides.before, self.sides.after)
+            place = originating_event(change, new, self.sides.before, self.sides.after)
             if place is None:
-                place = telling_event(_opposite(change), gone, self.sides.after, self.sides.before)
+                place = originating_event(_opposite(change), gone, self.sides.after, self.sides.before)
             found.append(None if place is None else by_place[place])
         return found
 
@@ -140,13 +140,13 @@ class _Search(NamedTuple):
     def _is_after(self, logged: LoggedEvent) -> bool:
         return self.after.counts(logged.event_us, logged.log_index)
 
-    def _event(self, logged: LoggedEvent, matters: Mattering) -> TellingEvent:
+    def _event(self, logged: LoggedEvent, matters: RelevantElements) -> ContentOfEvent:
         told_under = self.sides.told_after if self._is_after(logged) else self.sides.told_before
         said = matters.of(told(logged.log_index, _facts(logged), told_under))
-        return TellingEvent(logged._replace(raw=b""), said)  # of which there may be thousands
+        return ContentOfEvent(logged._replace(raw=b""), said)  # of which there may be thousands
 
 
-def _stamp(event: TellingEvent) -> tuple[int, bytes]:
+def _stamp(event: ContentOfEvent) -> tuple[int, bytes]:
     return event.logged.event_us, event.logged.digest
 
 
@@ -193,11 +193,11 @@ async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
     return [place for place in places if as_of.log_size is None or place < as_of.log_size]
 
 
-async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[TellingEvent]:
+async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[ContentOfEvent]:
     """The events in these places, in that order; some at a time, since a stream has thousands."""
     for group in groups(places, _TOGETHER):
         for logged, said in await asyncio.to_thread(_read, reader, group):
-            yield TellingEvent(logged, told(logged.log_index, said, name_of))
+            yield ContentOfEvent(logged, told(logged.log_index, said, name_of))
 
 
 def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tuple[Fact, ...]]]:
@@ -205,7 +205,7 @@ def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tupl
     return [(events[place], _facts(events[place])) for place in places]
 
 
-async def _merged(events: AsyncIterator[TellingEvent], as_of: AsOf) -> Merged:
+async def _merged(events: AsyncIterator[ContentOfEvent], as_of: AsOf) -> Merged:
     merged = Merged()
     async for event in events:
         if as_of.time_us is None or event.logged.event_us <= as_of.time_us:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from headwater.graph.diff.compare import Change, Element, Kind
-from headwater.graph.diff.tellings import Told
+from headwater.graph.diff.event_content import EventContent
 from headwater.service.http.answers import iso
 from headwater.service.http.as_of import AsOf, written
 from headwater.service.shapes import diff as shapes_diff
@@ -15,18 +15,18 @@ from headwater.store.entries import LoggedEvent
 FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
 
 
-class TellingEvent(NamedTuple):
+class ContentOfEvent(NamedTuple):
     """An event, and what it told."""
 
     logged: LoggedEvent
-    told: Told
+    told: EventContent
 
 
 def answer(
     ends: tuple[shapes_diff.DiffEnd, shapes_diff.DiffEnd],
     changes: Sequence[Change],
     page: Sequence[Change],
-    events: Sequence[TellingEvent | None],
+    events: Sequence[ContentOfEvent | None],
 ) -> shapes_diff.Diff:
     """The changes on a page, of all of them, each with the event that told it, between these two ends."""
     ways = Counter(change.way for change in changes)
@@ -44,7 +44,7 @@ def end(as_of: AsOf, run_id: str | None = None) -> shapes_diff.DiffEnd:
     return shapes_diff.DiffEnd(asOf=written(as_of.time_us or 0), logSize=as_of.log_size or 0, runId=run_id)
 
 
-def _change(change: Change, event: TellingEvent | None) -> shapes_diff.Change:
+def _change(change: Change, event: ContentOfEvent | None) -> shapes_diff.Change:
     kind, ends, what = change.element
     ids = [end.node_id for end in ends]
     return shapes_diff.Change(
@@ -73,7 +73,7 @@ def _value(element: Element, value: Any) -> Any:  # noqa: ANN401  whatever a fac
     return value
 
 
-def _event(event: TellingEvent) -> shapes_diff.DiffEvent:
+def _event(event: ContentOfEvent) -> shapes_diff.DiffEvent:
     logged, said = event
     run_id, job = next(iter(said.runs.items()), (None, said.declared))
     return shapes_diff.DiffEvent(

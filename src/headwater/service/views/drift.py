@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from headwater.errors import InvalidInputError
 from headwater.graph.diff.compare import columns_of
-from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.drift import ColumnChange, ReportedSchema, drift
 from headwater.graph.impact.reach import Flow, Place, reach
 from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
@@ -130,7 +130,7 @@ def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
     told = sorted(each for member in members for each in _tellings(knowledge.store, member))
     jobs = [_job_of(knowledge, each.run_id) for each in told]
     tellings = (
-        Telling(each.name if job is None else (job, each.name), columns(each.schema))
+        ReportedSchema(each.name if job is None else (job, each.name), columns(each.schema))
         for each, job in zip(told, jobs, strict=True)
     )
     for each, job, changes in zip(told, jobs, drift(tellings), strict=True):

@@ -85,7 +85,7 @@ def flow_through(knowledge: Knowledge) -> Flow:
     """The steps of data through what is known."""
     is_in_schema, streams = partial(_is_in_schema, knowledge), partial(is_stream, knowledge)
     checks = partial(checks_of, knowledge)
-    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams, knowledge.runs_alike(), checks)
+    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams, knowledge.run_groups(), checks)
 
 
 def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:

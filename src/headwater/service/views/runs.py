@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, cast
 
 import orjson
 
-from headwater.graph.mending import Mended, Told, counted_in_text, placed, started_late
+from headwater.graph.mending import Mended, StateChange, counted_in_text, placed, started_late
 from headwater.model.events import Direction
 from headwater.model.facets.about import TagsFacet
 from headwater.model.facets.counts import COUNTED, told_as_text
@@ -163,7 +163,7 @@ def _started_late(knowledge: Knowledge, run_id: str) -> Mended | None:
     end = knowledge.graph.end_of(known)
     if end is None or known.times is None:
         return None
-    told = [Told(kind, at_us, digest.hex()) for kind, at_us, digest in knowledge.store.changes_of_state(run_id)]
+    told = [StateChange(kind, at_us, digest.hex()) for kind, at_us, digest in knowledge.store.changes_of_state(run_id)]
     return started_late(end, known.times.started_us, told)
 
 

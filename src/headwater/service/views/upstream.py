@@ -11,7 +11,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from headwater.graph.causes.record import SILENT, Outline
+from headwater.graph.causes.record import NOTHING_REPORTED, Outline
 from headwater.graph.causes.visit import Writer
 from headwater.graph.causes.writers import by_time, by_version, read_at_us
 from headwater.graph.ends import has_written, said_of
@@ -107,7 +107,7 @@ class _Upstream:
         told = self._history.versions_read(reader.run_id, name)
         if not told or self._history.is_stream(reader.job):
             return told  # without a look at the run's events, of which there may be very many
-        return self._history.record(reader.run_id).ends.get(("input", name), SILENT).versions_at_first
+        return self._history.record(reader.run_id).ends.get(("input", name), NOTHING_REPORTED).versions_at_first
 
     def _givers(self, reader: Outline) -> Iterator[tuple[JobId, str | None]]:
         """Each job that hands data to the run, by name: its run that is named, else that had ended last by then.

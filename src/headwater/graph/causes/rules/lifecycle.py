@@ -5,7 +5,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import SILENT, EventRef
+from headwater.graph.causes.record import NOTHING_REPORTED, EventRef
 from headwater.graph.causes.visit import Visit
 from headwater.model.facets.dataset import LifecycleState
 from headwater.model.names import DatasetId
@@ -21,7 +21,7 @@ def lifecycle_changes(visit: Visit, history: History) -> Iterator[Finding]:
     """
     yield from _by_run(visit, history)
     for feed in visit.feeds:
-        for state, at_us, event in history.declared_done(feed.dataset):
+        for state, at_us, event in history.declared_lifecycle_changes(feed.dataset):
             if at_us <= feed.at_us and _is_news(visit, history, feed.dataset, state, at_us):
                 yield _finding(visit, feed.dataset, state, at_us, event, is_of_feed=True)
 
@@ -30,10 +30,10 @@ def _by_run(visit: Visit, history: History) -> Iterator[Finding]:
     run = visit.run
     at_us = run.last_us if run.ended_us is None else run.ended_us
     for name, end in visit.sides("output"):
-        before = [each.ends.get(("output", name), SILENT).done_to_all for each in visit.earlier[:1]]
-        if end.done_to_all is None or run.has_failed:
+        before = [each.ends.get(("output", name), NOTHING_REPORTED).lifecycle_change for each in visit.earlier[:1]]
+        if end.lifecycle_change is None or run.has_failed:
             continue
-        state, event = end.done_to_all
+        state, event = end.lifecycle_change
         is_usual = any(then is not None and then[0] == state for then in before)
         if not is_usual and _is_news(visit, history, name, state, at_us):
             yield _finding(visit, name, state, at_us, event, is_of_feed=False)
@@ -51,8 +51,8 @@ def _was_written(history: History, name: DatasetId, after_us: int, until_us: int
     runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
     ended = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None]
     since = [run for run in ended if after_us < (run.ended_us or 0) <= until_us]
-    ends = (history.record(run.run_id).ends.get(("output", name), SILENT) for run in since)
-    return any(end.done_to_all is None or end.done_to_all[0] not in _WEIGHTS for end in ends)
+    ends = (history.record(run.run_id).ends.get(("output", name), NOTHING_REPORTED) for run in since)
+    return any(end.lifecycle_change is None or end.lifecycle_change[0] not in _WEIGHTS for end in ends)
 
 
 def _finding(

@@ -7,7 +7,7 @@ from typing import Final
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import share_left
-from headwater.graph.causes.record import SILENT, Check, FailedCheck, Outline, Record
+from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Outline, Record
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
@@ -40,7 +40,7 @@ def _weighed(found: Iterable[Finding], visit: Visit, history: History) -> Iterat
 
 def _meanwhile(visit: Visit, history: History, direction: Direction, name: DatasetId) -> Sequence[FailedCheck]:
     """What a stream found missed that was news for whoever read from it, each check once, when it was first."""
-    told = history.failed_meanwhile(visit.run.run_id) if history.is_stream(visit.run.job) else ()
+    told = history.failed_checks_while_running(visit.run.run_id) if history.is_stream(visit.run.job) else ()
     first: dict[tuple[object, ...], FailedCheck] = {}
     for each in told:
         if (each.direction, each.dataset) == (direction, name) and visit.news.has(each.at_us):
@@ -49,7 +49,7 @@ def _meanwhile(visit: Visit, history: History, direction: Direction, name: Datas
 
 
 def _checks(record: Record, direction: Direction, name: DatasetId) -> Sequence[Check]:
-    return record.ends.get((direction, name), SILENT).checks
+    return record.ends.get((direction, name), NOTHING_REPORTED).checks
 
 
 def _failed(

@@ -8,7 +8,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import EventRef, Record, SchemaNews
+from headwater.graph.causes.record import DeclaredSchemaChange, EventRef, Record
 from headwater.graph.causes.since import last_turn
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
@@ -77,7 +77,7 @@ def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
     """What a stream read or wrote got other columns while it ran, before anybody read what it wrote."""
     if not history.is_stream(visit.run.job):
         return
-    for told in history.retold(visit.run.run_id):
+    for told in history.reported_schema_changes(visit.run.run_id):
         if visit.news.has(told.at_us) and visit.concerns(told.direction, told.dataset):
             is_of_feed = told.direction == "input"
             run_id = visit.run.run_id
@@ -118,12 +118,12 @@ def declared_changes(visit: Visit, history: History) -> Iterator[Finding]:
     feeds = {feed.dataset for feed in visit.feeds}
     outputs = visit.run.writes - feeds if visit.hops == 0 else frozenset()
     for name in sorted(feeds | outputs):
-        for news in history.declared_anew(name):
+        for news in history.declared_schema_changes(name):
             if visit.news.has(news.at_us):
                 yield _declared(visit, name, news, is_of_feed=name in feeds)
 
 
-def _declared(visit: Visit, name: DatasetId, news: SchemaNews, *, is_of_feed: bool) -> Finding:
+def _declared(visit: Visit, name: DatasetId, news: DeclaredSchemaChange, *, is_of_feed: bool) -> Finding:
     version = "" if news.version is None else f", by {news.version}"
     return Finding(
         "schema-change",

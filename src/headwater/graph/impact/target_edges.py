@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from headwater.graph.column_edges import PER_EDGE, WHOLE
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.alike import ToldKey
-from headwater.graph.impact.uses import ToldOfTarget
+from headwater.graph.impact.run_groups import EvidenceRef
+from headwater.graph.impact.uses import TargetEvidence
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
@@ -20,30 +20,30 @@ _Edge = tuple[int, int]
 class _Part(NamedTuple):
     """The edges between two datasets in one facet."""
 
-    key: ToldKey
+    key: EvidenceRef
     numbers: "array[int]"
     places: Sequence[int]
     """Offsets into `numbers` at which edges begin."""
 
 
-class ToldEdge(NamedTuple):
+class ReportedEdge(NamedTuple):
     """A column edge, and the facets that report it."""
 
     edge: ColumnEdge
-    keys: tuple[ToldKey, ...]
+    keys: tuple[EvidenceRef, ...]
 
 
-class ToldBetween:
+class EdgesBetween:
     """The column edges between one source and one target."""
 
     def __init__(self, graph: Graph, source: DatasetId, parts: Sequence[_Part]) -> None:
         self._graph = graph
         self._source = source
         self._parts = parts
-        self._keys: dict[int, tuple[ToldKey, ...]] = {}
+        self._keys: dict[int, tuple[EvidenceRef, ...]] = {}
         """By bit set: the facets whose positions in `parts` are set; cached, since most edges share the same facets."""
 
-    def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ToldEdge]]]:
+    def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ReportedEdge]]]:
         """The edges by source column, in an order that does not depend on the order of arrival.
 
         Source column None: all of the source; dataset-to-dataset edges are dropped if there is column detail. `touched`
@@ -71,10 +71,10 @@ class ToldBetween:
             for place in places
         )
 
-    def _read(self, source_column: str | None, numbered: Mapping[_Edge, int]) -> list[ToldEdge]:
+    def _read(self, source_column: str | None, numbered: Mapping[_Edge, int]) -> list[ReportedEdge]:
         transformations = self._graph.column_edges.transformations.by_number
         edges = [
-            ToldEdge(
+            ReportedEdge(
                 ColumnEdge(self._name(into), self._source, source_column, *transformations[how]), self._keys_at(told)
             )
             for (into, how), told in numbered.items()
@@ -83,7 +83,7 @@ class ToldBetween:
             edges.sort(key=_order)
         return edges
 
-    def _keys_at(self, told: int) -> tuple[ToldKey, ...]:
+    def _keys_at(self, told: int) -> tuple[EvidenceRef, ...]:
         if told not in self._keys:
             self._keys[told] = tuple([part.key for place, part in enumerate(self._parts) if told >> place & 1])
         return self._keys[told]
@@ -92,40 +92,45 @@ class ToldBetween:
         return None if column == WHOLE else self._graph.column_edges.columns.by_number[column]
 
 
-class Told(NamedTuple):
+class TargetEdges(NamedTuple):
     """What is known of how a dataset is made."""
 
     writers: AbstractSet[JobId]
-    told_of: Sequence[DatasetId]
+    reported_names: Sequence[DatasetId]
     """Its names under which column evidence exists."""
     parts: Mapping[DatasetId, Sequence[_Part]]
     """Its column edges, by source."""
 
-    def between(self, graph: Graph, source: DatasetId) -> ToldBetween | None:
+    def between(self, graph: Graph, source: DatasetId) -> EdgesBetween | None:
         """The column edges between this source and the target; None: there are none."""
         parts = self.parts.get(source)
-        return None if parts is None else ToldBetween(graph, source, parts)
+        return None if parts is None else EdgesBetween(graph, source, parts)
 
 
-def told_into(graph: Graph, told_of: Callable[[DatasetId], ToldOfTarget]) -> Callable[[DatasetId], Told]:
-    """Returns a cached lookup of how a dataset is made, by shown name; `told_of` gives its evidence."""
+def target_edges_of(
+    graph: Graph, evidence_of: Callable[[DatasetId], TargetEvidence]
+) -> Callable[[DatasetId], TargetEdges]:
+    """Returns a cached lookup of how a dataset is made, by shown name; `evidence_of` gives its evidence."""
     datasets = graph.column_edges.datasets.by_number
     # The cached functions do not refer to this closure: their caches need no garbage collection.
-    return cache(partial(_told_into, graph, told_of, cache(lambda number: graph.shown(datasets[number]))))
+    return cache(partial(_target_edges, graph, evidence_of, cache(lambda number: graph.shown(datasets[number]))))
 
 
-def _told_into(
-    graph: Graph, told_of: Callable[[DatasetId], ToldOfTarget], shown: Callable[[int], DatasetId], target: DatasetId
-) -> Told:
+def _target_edges(
+    graph: Graph,
+    evidence_of: Callable[[DatasetId], TargetEvidence],
+    shown: Callable[[int], DatasetId],
+    target: DatasetId,
+) -> TargetEdges:
     parts: dict[DatasetId, list[_Part]] = {}
     names: dict[DatasetId, None] = {}
-    for member, key in told_of(target).evidence:
+    for member, key in evidence_of(target).evidence:
         names[member] = None
         numbers = graph.column_edges.numbers(member, key[1])
         for source, places in _by_source(numbers).items():
             if shown(source).is_complete:
                 parts.setdefault(shown(source), []).append(_Part((member, key), numbers, places))
-    return Told(graph.writers(target), [*names], parts)
+    return TargetEdges(graph.writers(target), [*names], parts)
 
 
 def _by_source(numbers: "array[int]") -> dict[int, list[int]]:
@@ -138,6 +143,6 @@ def _by_source(numbers: "array[int]") -> dict[int, list[int]]:
     return places
 
 
-def _order(told: ToldEdge) -> tuple[str, str, str, bool, str]:
+def _order(told: ReportedEdge) -> tuple[str, str, str, bool, str]:
     edge = told.edge
     return (edge.target_column or "", edge.kind, edge.subtype, edge.masking, edge.description)

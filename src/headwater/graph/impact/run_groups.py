@@ -13,7 +13,7 @@ from headwater.graph.records import EvidenceKey, Run, RunEnd
 from headwater.model.facts import TERMINAL_STATES, RunOfJob
 from headwater.model.names import DatasetId, JobId
 
-ToldKey = tuple[DatasetId, EvidenceKey]
+EvidenceRef = tuple[DatasetId, EvidenceKey]
 """A facet, and the dataset name whose columns it reports."""
 
 AT_ONCE: Final = 64
@@ -22,12 +22,12 @@ _NEWEST: Final = 32
 """The newest runs, tried one by one before all runs are processed."""
 
 
-class Did(NamedTuple):
+class RunProfile(NamedTuple):
     """What a run did, regardless of when."""
 
     ends: frozenset[RunEnd]
     """Its inputs and outputs."""
-    told: frozenset[ToldKey]
+    told: frozenset[EvidenceRef]
     """The facets in which it reports columns."""
     state: Literal["completed", "failed", "open"]
     """`open`: no end reported."""
@@ -48,14 +48,14 @@ class Did(NamedTuple):
             return bool(self.strongest(names)) or any(("output", name) in self.ends for name in names)
         return bool(self.ends) and all(direction == "input" for direction, _ in self.ends)
 
-    def strongest(self, names: Collection[DatasetId]) -> Collection[ToldKey]:
+    def strongest(self, names: Collection[DatasetId]) -> Collection[EvidenceRef]:
         """Its strongest facets about the dataset with these names."""
         told = [key for key in self.told if key[0] in names]
         strongest = max((strength for _, (strength, _) in told), default=0)
         return [key for key in told if key[1][0] == strongest]
 
 
-def did(graph: Graph, run: Run) -> Did | None:
+def profile_of(graph: Graph, run: Run) -> RunProfile | None:
     """What a run did; None for a run without events of its own."""
     end = graph.end_of(run)
     if end is None:
@@ -63,16 +63,16 @@ def did(graph: Graph, run: Run) -> Did | None:
     told = frozenset((name, key) for name, evidence in run.evidence.items() for key, _ in evidence)
     state: Literal["completed", "failed", "open"] = "completed" if end.event_type == "COMPLETE" else "failed"
     uses = frozenset(() if run.extras is None else run.extras.uses)
-    return Did(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open", uses)
+    return RunProfile(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open", uses)
 
 
-class Alike:
+class RunGroup:
     """A group of one job's runs that did the same, with each run's first and last time. Compared by identity."""
 
-    __slots__ = ("_firsts", "_is_in_order", "_lasts", "did")
+    __slots__ = ("_firsts", "_is_in_order", "_lasts", "profile")
 
-    def __init__(self, what: Did) -> None:
-        self.did = what
+    def __init__(self, profile: RunProfile) -> None:
+        self.profile = profile
         self._firsts: list[int] = []
         self._lasts: list[tuple[int, str]] = []
         self._is_in_order = True
@@ -118,10 +118,10 @@ class Alike:
             self._is_in_order = True
 
 
-class _Placed(NamedTuple):
+class _Grouped(NamedTuple):
     """A run's group, and the times it was added with."""
 
-    alike: Alike
+    group: RunGroup
     first_us: int
     last_us: int
 
@@ -137,79 +137,79 @@ class JobRuns:
         self._job = job
         self._waiting: set[str] = set() if known is None else {*known.runs}
         """Runs to be processed, some of them again."""
-        self._placed: dict[str, _Placed] = {}
-        self._alike: dict[Did, Alike] = {}
-        self._making: dict[DatasetId, dict[Alike, None]] = {}
-        self._is_looked_at = False
+        self._placed: dict[str, _Grouped] = {}
+        self._groups: dict[RunProfile, RunGroup] = {}
+        self._making: dict[DatasetId, dict[RunGroup, None]] = {}
+        self._is_processed = False
 
-    def hear(self, run_id: str) -> bool:
+    def queue(self, run_id: str) -> bool:
         """Queue a run to be processed before the next answer; False: the backlog is so large that a rebuild is due."""
         self._waiting.add(run_id)
-        return not self._is_looked_at or len(self._waiting) <= AT_ONCE + len(self._placed)
+        return not self._is_processed or len(self._waiting) <= AT_ONCE + len(self._placed)
 
-    def look(self) -> Iterator[None]:
+    def process(self) -> Iterator[None]:
         """Process the queued runs, one batch a step."""
         while self._waiting:
             for _ in range(min(AT_ONCE, len(self._waiting))):
-                self._look_at(self._waiting.pop())
+                self._process(self._waiting.pop())
             yield
-        self._is_looked_at = True
+        self._is_processed = True
 
-    def all(self) -> Iterable[Alike]:
+    def all(self) -> Iterable[RunGroup]:
         """All groups."""
-        return [*self._alike.values()]
+        return [*self._groups.values()]
 
-    def making(self, names: Collection[DatasetId]) -> list[Alike]:
+    def making(self, names: Collection[DatasetId]) -> list[RunGroup]:
         """The groups that produced the dataset with these names; without names: those that only read."""
-        made = dict.fromkeys(alike for name in names for alike in self._making.get(name, ()))
-        return [alike for alike in (made if names else self._alike.values()) if alike.did.makes(names)]
+        made = dict.fromkeys(group for name in names for group in self._making.get(name, ()))
+        return [group for group in (made if names else self._groups.values()) if group.profile.makes(names)]
 
-    def _look_at(self, run_id: str) -> None:
+    def _process(self, run_id: str) -> None:
         placed = self._placed.pop(run_id, None)
         if placed is not None:
-            placed.alike.remove(run_id, placed.first_us, placed.last_us)
-            if not placed.alike:
-                self._drop(placed.alike)
+            placed.group.remove(run_id, placed.first_us, placed.last_us)
+            if not placed.group:
+                self._drop(placed.group)
         run = self._graph.runs.get(run_id)
         if run is None or run.times is None or run.of_job is None or run.of_job.job != self._job:
             return
-        if (what := self._did(run_id, run)) is not None:
-            alike = self._alike.get(what) or self._begin(what)
-            alike.add(run_id, *run.times.seen)
-            self._placed[run_id] = _Placed(alike, *run.times.seen)
+        if (profile := self._did(run_id, run)) is not None:
+            group = self._groups.get(profile) or self._begin(profile)
+            group.add(run_id, *run.times.seen)
+            self._placed[run_id] = _Grouped(group, *run.times.seen)
 
-    def _did(self, run_id: str, run: Run) -> Did | None:
+    def _did(self, run_id: str, run: Run) -> RunProfile | None:
         others = self._others
         if others is not None and others._graph.runs.get(run_id) is run and run_id in others._placed:
-            return others._placed[run_id].alike.did
-        return did(self._graph, run)
+            return others._placed[run_id].group.profile
+        return profile_of(self._graph, run)
 
-    def _begin(self, what: Did) -> Alike:
-        alike = self._alike[what] = Alike(what)
-        for name in _made(what):
-            self._making.setdefault(name, {})[alike] = None
-        return alike
+    def _begin(self, profile: RunProfile) -> RunGroup:
+        group = self._groups[profile] = RunGroup(profile)
+        for name in _made(profile):
+            self._making.setdefault(name, {})[group] = None
+        return group
 
-    def _drop(self, alike: Alike) -> None:
-        del self._alike[alike.did]
-        for name in _made(alike.did):
-            del self._making[name][alike]
+    def _drop(self, group: RunGroup) -> None:
+        del self._groups[group.profile]
+        for name in _made(group.profile):
+            del self._making[name][group]
             if not self._making[name]:
                 del self._making[name]
 
 
-def _made(what: Did) -> set[DatasetId]:
-    return {name for direction, name in what.ends if direction == "output"} | {name for name, _ in what.told}
+def _made(profile: RunProfile) -> set[DatasetId]:
+    return {name for direction, name in profile.ends if direction == "output"} | {name for name, _ in profile.told}
 
 
-class RunsAlike:
+class RunGroups:
     """Cached run groups of the jobs that were asked about."""
 
     def __init__(
         self,
         graph: Graph,
         newest_first: Callable[[JobId], Iterable[str]] | None = None,
-        now: "RunsAlike | None" = None,
+        now: "RunGroups | None" = None,
     ) -> None:
         """Nothing cached yet.
 
@@ -227,10 +227,10 @@ class RunsAlike:
         if kept is None:
             others = None if self._now is None else (yield from self._now.of(job))
             kept = self._kept[job] = JobRuns(self._graph, job, others)
-        yield from kept.look()
+        yield from kept.process()
         return kept
 
-    def newest(self, job: JobId, names: Collection[DatasetId]) -> Did | None:
+    def newest(self, job: JobId, names: Collection[DatasetId]) -> RunProfile | None:
         """What the newest run did that produced the dataset with these names; without names: the newest run.
 
         None where it is not among the newest few, or their order is unknown.
@@ -239,9 +239,9 @@ class RunsAlike:
             return None
         for run_id in islice(self._newest_first(job), _NEWEST):
             run = self._graph.runs.get(run_id)
-            what = None if run is None else did(self._graph, run)
-            if what is not None and (not names or what.makes(names)):
-                return what
+            profile = None if run is None else profile_of(self._graph, run)
+            if profile is not None and (not names or profile.makes(names)):
+                return profile
         return None
 
     def change(self, before: Mapping[str, RunOfJob | None]) -> None:
@@ -249,5 +249,5 @@ class RunsAlike:
         for run_id, was_of in before.items() if self._kept else ():
             of_job = self._graph.runs[run_id].of_job
             for job in {each.job for each in (was_of, of_job) if each is not None} & self._kept.keys():
-                if not self._kept[job].hear(run_id):
+                if not self._kept[job].queue(run_id):
                     del self._kept[job]  # rebuilt when next asked for

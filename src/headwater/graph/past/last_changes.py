@@ -18,7 +18,7 @@ _READ: Final[Direction] = "input"
 _WRITTEN: Final[Direction] = "output"
 
 
-def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection[str]) -> int | None:
+def job_last_change_us(graph: Graph, name: JobId, first_us: int, facets: Collection[str]) -> int | None:
     """When a known job last changed, in microseconds since 1970: a new job, a new edge, or new content of these facets.
 
     `first_us` is when the job first appeared. None where others than its own runs report it, or than its runs' children
@@ -44,7 +44,7 @@ def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
     return Seen.over([seen for seen in told if seen.last_us <= until_us])
 
 
-def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
+def dataset_last_change_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
     """When a dataset last changed, microseconds since 1970: it appeared, or one of these facets or its columns changed.
 
     `name` is its shown name. None if it was ever declared, no run touched it, or it or a source of its columns does not
@@ -107,7 +107,7 @@ def dataset_last_told_us(
     return last_us if last_us and is_told_by_writers else None
 
 
-def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
+def jobs_reported_by(run: Run) -> Iterator[tuple[JobId, int]]:
     """The jobs that a run reports, its own and its parents', each with the run's last time.
 
     Microseconds since 1970. Empty for a run without events.
@@ -117,7 +117,7 @@ def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
             yield job, run.times.seen.last_us
 
 
-def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
+def datasets_reported_by(run: Run) -> Iterator[tuple[DatasetId, int]]:
     """The datasets that a run reports, each with the time it did so last, microseconds since 1970.
 
     A dataset may be repeated.

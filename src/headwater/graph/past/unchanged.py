@@ -28,7 +28,7 @@ class TellersByThen(Protocol):
         """The last time of the latest of them; None where another has the same time."""
 
 
-class CutAsThen(CutFacets):
+class UnchangedSince(CutFacets):
     """Decides what is unchanged, from the current graph and the part that is folded again."""
 
     tellers: TellersByThen | None = None

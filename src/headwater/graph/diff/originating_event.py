@@ -6,13 +6,13 @@ from itertools import product
 from typing import NamedTuple
 
 from headwater.graph.diff.compare import Change, Element
+from headwater.graph.diff.event_content import EventContent
 from headwater.graph.diff.regrouped import Names, OneWith, regrouped_at
-from headwater.graph.diff.tellings import Told
 from headwater.graph.records import Reporter
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 
-class Known(NamedTuple):
+class GraphKnowledge(NamedTuple):
     """What a graph knows, as far as it decides which event made a change."""
 
     uses: Callable[[DatasetId], bool]
@@ -27,7 +27,9 @@ class Known(NamedTuple):
     """Elements that the other graph has too, but of a dataset with another name in the diff."""
 
 
-def telling_event(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+def originating_event(
+    change: Change, events: Sequence[EventContent], known_before: GraphKnowledge, known_after: GraphKnowledge
+) -> int | None:
     """The event that made the change, among those that only the graph after it knows, in order of time.
 
     - Added: the first event that reported it. An edge that no single event reports came with the later of two: one
@@ -56,7 +58,9 @@ def telling_event(change: Change, events: Sequence[Told], known_before: Known, k
     return _told_last(change, events) if found is None else found
 
 
-def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Reporter] = frozenset()) -> int | None:
+def _agreed_on(
+    change: Change, events: Sequence[EventContent], holders: AbstractSet[Reporter] = frozenset()
+) -> int | None:
     """The first of the last events that agree with the state after the change."""
     found: int | None = None
     for event in events:
@@ -68,13 +72,15 @@ def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Repo
     return found
 
 
-def _told_last(change: Change, events: Sequence[Told]) -> int | None:
+def _told_last(change: Change, events: Sequence[EventContent]) -> int | None:
     """The last event that reported the state after the change."""
     telling = (event for event in reversed(events) if _verdict(change, event, frozenset()))
     return next((event.log_index for event in telling), None)
 
 
-def _went(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+def _went(
+    change: Change, events: Sequence[EventContent], known_before: GraphKnowledge, known_after: GraphKnowledge
+) -> int | None:
     element, holders = change.element, known_before.holders.get(change.element, frozenset())
     found, let_go = _deleted(element, events), dict[Reporter, int]()
     if found is None and element.kind in ("job", "edge", "dataset", "columnEdge"):
@@ -87,7 +93,9 @@ def _went(change: Change, events: Sequence[Told], known_before: Known, known_aft
     return events[max(let_go.values())].log_index if found is None and let_go else found
 
 
-def _regrouped(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+def _regrouped(
+    change: Change, events: Sequence[EventContent], known_before: GraphKnowledge, known_after: GraphKnowledge
+) -> int | None:
     """The event by which the last of the change's datasets got the names that it has after the change."""
     declaring = known_before.holders.get(change.element, frozenset())
     places: list[int] = []
@@ -99,7 +107,7 @@ def _regrouped(change: Change, events: Sequence[Told], known_before: Known, know
     return events[max(places)].log_index if places else None
 
 
-def _deleted(element: Element, events: Sequence[Told]) -> int | None:
+def _deleted(element: Element, events: Sequence[EventContent]) -> int | None:
     """The last event that deleted one of its ends, unless a later log entry restored that end."""
     ends = [node for end in element.ends for node in _whole(end)]
     deleted, brought_back = dict[str, int](), dict[str, int]()
@@ -116,13 +124,13 @@ def _deleted(element: Element, events: Sequence[Told]) -> int | None:
     return max(still, default=None)
 
 
-def _brings_back(event: Told, end: AnyNode) -> bool:
+def _brings_back(event: EventContent, end: AnyNode) -> bool:
     if isinstance(end, JobId):
         return event.declared == end or end in event.runs.values()
     return Element("dataset", (end,)) in event.layout
 
 
-def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Reporter]) -> dict[Reporter, int]:
+def _let_go(element: Element, events: Sequence[EventContent], holders: AbstractSet[Reporter]) -> dict[Reporter, int]:
     """For each holder that dropped the element, the index of the event at its first drop since it last held it."""
     let_go: dict[Reporter, int] = {}
     holding = {*holders}
@@ -136,13 +144,13 @@ def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Repor
     return let_go
 
 
-def _holds(element: Element, event: Told, holder: Reporter) -> bool:
+def _holds(element: Element, event: EventContent, holder: Reporter) -> bool:
     if isinstance(holder, str):
         return any(isinstance(end, JobId) and end == event.runs[holder] for end in element.ends)
     return element in event.layout
 
 
-def _named(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
+def _named(change: Change, events: Sequence[EventContent], known_before: GraphKnowledge) -> int | None:
     """The first event that makes a dataset a table of a catalog under a name not in use before.
 
     Earlier reports about other names of the same table count for that dataset from then on.
@@ -154,7 +162,7 @@ def _named(change: Change, events: Sequence[Told], known_before: Known) -> int |
     return next((event.log_index for event in events if new & event.tables), None)
 
 
-def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Reporter]) -> int | None:
+def _completed(edge: Element, events: Sequence[EventContent], runs: AbstractSet[Reporter]) -> int | None:
     """The first event after which one of the runs is the job's and has reported the edge, even for another job."""
     halves: dict[tuple[Reporter, int, bool], int] = {}
     for place, event in enumerate(events):
@@ -171,7 +179,7 @@ def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Reporter
     return events[min(whole.values())].log_index if whole else None
 
 
-def _verdict(change: Change, event: Told, holders: AbstractSet[Reporter]) -> bool | None:
+def _verdict(change: Change, event: EventContent, holders: AbstractSet[Reporter]) -> bool | None:
     """Whether the event agrees with the state after the change; None: it does not mention it."""
     element, layout = change.element, event.layout
     match element.kind:

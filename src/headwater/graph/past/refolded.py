@@ -9,7 +9,7 @@ from headwater.model.facts import EngineCatalog, Renaming
 from headwater.model.names import DatasetId
 
 
-class FoldedAgain(Graph):
+class Refolded(Graph):
     """Runs with events before and after, up to then, and what was reported without a run."""
 
     has_failed_then: Callable[[str], bool] | None = None

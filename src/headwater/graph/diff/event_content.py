@@ -59,7 +59,7 @@ class Naming(NamedTuple):
     """The engines whose name resolution it reports, each with the name part it resolves."""
 
 
-class Told(NamedTuple):
+class EventContent(NamedTuple):
     """What an event says, and its place in the log."""
 
     log_index: int
@@ -77,7 +77,7 @@ class Told(NamedTuple):
     naming: Naming = Naming()
 
 
-def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
+def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> EventContent:
     """What the facts of one event say."""
     event_facts, used = tuple(facts), set[DatasetId]()
     bodies = {fact.digest: fact.body for fact in event_facts if isinstance(fact, Content)}
@@ -135,7 +135,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
-    return Told(log_index, layout, runs, tables, declared, deleted, declaration, _naming(event_facts, used))
+    return EventContent(log_index, layout, runs, tables, declared, deleted, declaration, _naming(event_facts, used))
 
 
 def _naming(facts: Iterable[Fact], used: AbstractSet[DatasetId]) -> Naming:
@@ -240,15 +240,15 @@ class Merged:
         self.layout: Layout = {}
         self.since: dict[Element, int] = {}
 
-    def add(self, event: Told) -> None:
+    def add(self, event: EventContent) -> None:
         """Add an event that is later than all before."""
         for element, value in event.layout.items():
             if element not in self.layout or self.layout[element] != value:
                 self.layout[element], self.since[element] = value, event.log_index
 
 
-class Mattering:
-    """Reduces events to what `telling_event` needs for some changes: little of each, and there may be many events."""
+class RelevantElements:
+    """Reduces events to what `originating_event` needs for some changes: little of each of many events."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         elements = [change.element for change in changes]
@@ -261,7 +261,7 @@ class Mattering:
         }
         self._edges = {_of_any_job(element) for element in elements if element.kind == "edge"}
 
-    def of(self, event: Told) -> Told:
+    def of(self, event: EventContent) -> EventContent:
         """The event, reduced."""
         return event._replace(layout={each: value for each, value in event.layout.items() if self._matters(each)})
 
