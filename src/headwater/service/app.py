@@ -12,7 +12,7 @@ from starlette.types import Lifespan
 
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
-from headwater.service.ahead import Ahead
+from headwater.service.background import IdleWorker
 from headwater.service.config import ServiceConfig
 from headwater.service.feed.feed import Feed
 from headwater.service.feed.news import noticing
@@ -140,10 +140,10 @@ def _service(
     graph = Graph(store.content)
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics = Metrics(knowledge, lambda: recorder.pid)
-    ahead = (
-        Ahead(knowledge.read_ahead),
-        Ahead(lambda: look_ahead(knowledge, store.another_reader), _QUIET_S),
-        Ahead(lambda: render_ahead(knowledge), _QUIET_S),
+    idle_workers = (
+        IdleWorker(knowledge.read_ahead),
+        IdleWorker(lambda: look_ahead(knowledge, store.another_reader), _QUIET_S),
+        IdleWorker(lambda: render_ahead(knowledge), _QUIET_S),
     )
     pasts = Pasts(knowledge, store.another_reader, metrics, round(config.kept_mb * 1_000_000))
 
@@ -157,14 +157,14 @@ def _service(
             rely_on_directory(service)
         for tell in service.told:
             tell(stored.facts, touched)
-        for each in ahead:
+        for each in idle_workers:
             each.wake()
 
-    def begin_again() -> None:
-        knowledge.begin_again()
-        pasts.begin_again()
+    def reset() -> None:
+        knowledge.reset()
+        pasts.reset()
 
-    intake = Intake(recorder, Unlearned(learn, begin_again), metrics, now_us)
+    intake = Intake(recorder, Unlearned(learn, reset), metrics, now_us)
     service = Service(
         knowledge=knowledge,
         pasts=pasts,
@@ -172,7 +172,7 @@ def _service(
         proofs=proofs,
         feed=feed,
         metrics=metrics,
-        ahead=ahead,
+        idle_workers=idle_workers,
         body_limit=config.body_limit,
         now_us=now_us,
         key_store=key_store,
@@ -211,14 +211,14 @@ def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Li
             await recorder.stop()
             raise
         retention.start()
-        for ahead in service.ahead:
-            ahead.start()
+        for worker in service.idle_workers:
+            worker.start()
         try:
             yield
         finally:
             await retention.stop()
-            for ahead in service.ahead:
-                await ahead.stop()
+            for worker in service.idle_workers:
+                await worker.stop()
             service.feed.close()
             service.pasts.stop()
             await recorder.stop()

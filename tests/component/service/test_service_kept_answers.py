@@ -283,5 +283,5 @@ def test_the_runs_that_tell_of_a_job_are_known_after_events_as_by_a_look_at_all_
 
 
 def tellers(knowledge: Knowledge) -> Body:
-    orders = {job: [*knowledge.tellers.of(job)] for job in knowledge.graph.jobs}
+    orders = {job: [*knowledge.runs_by_last_event.of(job)] for job in knowledge.graph.jobs}
     return {job.node_id: order for job, order in orders.items() if order}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import JobId
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.background import result_in_slices
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.metrics import Metrics
@@ -131,7 +131,7 @@ def test_the_jobs_heard_of_last_by_a_time_are_those_of_the_events_until_then(
             for heard in range(len(later) + 1):
                 past = await service.known(until_us)
                 for namespace in asked:
-                    newest = await outcome_in_turns(past.job_tallies.newest(most, namespace))
+                    newest = await result_in_slices(past.job_tallies.newest(most, namespace))
                     answer = newest.page(most), len(newest)
                     if heard in (0, len(later)):
                         assert answer == newest_told_by(until(until_us, log + later[:heard]), most, namespace)
@@ -245,7 +245,7 @@ def test_a_name_without_a_namespace_is_counted_as_of_then_as_the_one_that_claime
     asyncio.run(compared("told", told_by_runs))
 
 
-def test_a_past_of_which_runs_are_heard_again_counts_namespaces_by_those_until_then(tmp_path: Path) -> None:
+def test_a_past_of_which_runs_are_runs_behind_counts_namespaces_by_those_until_then(tmp_path: Path) -> None:
     async def compared() -> None:
         service = Following(store)
         service.learn(log)

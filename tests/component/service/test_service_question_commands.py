@@ -120,7 +120,7 @@ def told_json(*arguments: str, status: int = 0) -> Body:
     return body
 
 
-def test_what_has_one_name_in_two_namespaces_is_told_apart(url: str) -> None:
+def test_what_has_one_name_in_two_namespaces_is_told_in_thread(url: str) -> None:
     assert told("trace", "all_clicks", "--url", url).splitlines() == [
         "all_clicks",
         "└── merge",

@@ -9,7 +9,7 @@ changes = st.lists(st.tuples(st.booleans(), st.integers(0, 90)), max_size=120)
 
 
 @given(changes, changes, changes, st.booleans())
-def test_a_copy_and_what_it_was_made_of_change_apart(
+def test_a_copy_and_what_it_was_made_of_change_in_thread(
     before: list[tuple[bool, int]], mine: list[tuple[bool, int]], theirs: list[tuple[bool, int]], is_read: bool
 ) -> None:
     things: Ordered[int] = Ordered()

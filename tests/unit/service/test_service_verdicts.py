@@ -2,7 +2,7 @@
 
 from headwater.graph.lineage import Graph
 from headwater.model import strict_json
-from headwater.service.knowledge.verdicts import Fared, Verdicts
+from headwater.service.knowledge.verdicts import VerdictKey, Verdicts
 from headwater.store.log_reader import VerdictsRead
 
 READ = VerdictsRead(0, 3, [(None, "ok", "key", 2), (None, "unsigned", None, 1)])
@@ -13,8 +13,8 @@ def test_counts_stand_until_the_log_is_read_anew_and_are_then_replaced() -> None
     verdicts.take(READ)
     before = dict(verdicts.counts())
 
-    verdicts.begin_again()
+    verdicts.reset()
 
-    assert dict(verdicts.counts()) == before == {Fared("", "ok", "key"): 2, Fared("", "unsigned", None): 1}
+    assert dict(verdicts.counts()) == before == {VerdictKey("", "ok", "key"): 2, VerdictKey("", "unsigned", None): 1}
     assert verdicts.take(READ)
     assert dict(verdicts.counts()) == before

@@ -21,14 +21,14 @@ class Unlearned:
     """
 
     def __init__(
-        self, learn: Callable[[Stored], None], begin_again: Callable[[], None], again_after_s: float = _AGAIN_AFTER_S
+        self, learn: Callable[[Stored], None], reset: Callable[[], None], again_after_s: float = _AGAIN_AFTER_S
     ) -> None:
         """Learn by `learn`, which may raise UnavailableError half-way and takes the same event again.
 
-        `begin_again` is called once all are learned of which some were not at once.
+        `reset` is called once all are learned of which some were not at once.
         """
         self._learn = learn
-        self._begin_again = begin_again
+        self._reset = reset
         self._again_after_s = again_after_s
         self._waiting: dict[int, Stored] = {}
         """By their places in the log."""
@@ -79,7 +79,7 @@ class Unlearned:
                 return
             del self._waiting[place]
         log.info("all events are learned that could not be at once")
-        self._begin_again()
+        self._reset()
 
     def _is_done_with(self, stored: Stored) -> bool:
         """Learn it; one that an error comes of which nobody expects keeps no others waiting."""

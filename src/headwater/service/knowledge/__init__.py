@@ -1,17 +1,17 @@
-"""What the service knows, as its views ask for it: graph, store, and what is kept of both from answer to answer.
+"""The service's read model: graph, store, and the caches and indexes derived from both.
 
-knowledge   graph and store together: who is known, by which name
-mentions    whom the facts of an event are about; touched: who that is in a graph
-learning    what was known before an event, and what is new after it
-in_step     what is kept, told what an event changed
-activity    a job's runs, newest first; activities: kept from answer to answer
-spoken      when runs spoke; tellers: the runs that tell of a job, by that
-facet_views  what facets say, each read once
+knowledge   graph and store together: which jobs, datasets and runs are known, by which names
+mentions    the nodes that the facts of an event mention; touched: the nodes of a graph that they touch
+changes     what an event changes: a snapshot before, a comparison after
+derived_state  caches and indexes, updated or invalidated for each event
+activity    a job's runs, newest first; activities: cached per job
+run_intervals  runs by first and last event; runs_by_last_event: a job's runs by their last event
+facet_views  facets parsed from content, cached
 job_type    the type of a job
 versions    the versions of a dataset and of a job
-lifecycle   what was done to a dataset as a whole
-gaps        what is known to be missing; verdicts: how signatures fared
-history     the past of runs, as the walk to a root cause asks for it; run_records: what they told
-listing     names by the texts in them
-rendered    parts of answers, kept until what they tell of changes; kept: how anything is, up to a size
+lifecycle   state changes of a whole dataset: created, dropped, renamed
+gaps        what is known to be missing; verdicts: signature verdicts, counted
+history     runs and datasets as the root-cause walk reads them; run_records: its cache
+listing     a trigram index of names
+render_cache  rendered parts of answers, cached; cache: caches bounded by memory
 """

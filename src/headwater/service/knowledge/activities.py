@@ -20,7 +20,7 @@ _Key = tuple[int, str]
 """Orders runs newest first: minus the time of the first event, then the id."""
 
 
-class Spoke(NamedTuple):
+class RunSnapshot(NamedTuple):
     """What a run had told of itself: its job, and when; None where it had told nothing."""
 
     of_job: RunOfJob | None
@@ -68,11 +68,11 @@ class Activities:
     def _known_run(self, run_id: str) -> KnownRun | None:
         return told_run(self._graph, run_id)
 
-    def spoke(self, run_ids: Iterable[str]) -> Mapping[str, Spoke]:
+    def snapshot(self, run_ids: Iterable[str]) -> Mapping[str, RunSnapshot]:
         """What the runs have told: asked before the graph hears more of them, for `touch` to be told."""
-        return {run_id: _spoke(self._graph.runs.get(run_id)) for run_id in run_ids}
+        return {run_id: _snapshot(self._graph.runs.get(run_id)) for run_id in run_ids}
 
-    def touch(self, jobs: Iterable[JobId], before: Mapping[str, Spoke]) -> None:
+    def touch(self, jobs: Iterable[JobId], before: Mapping[str, RunSnapshot]) -> None:
         """The graph has heard of these jobs, and of these runs that had spoken so before."""
         silent = {*self._silent_wholes(before)}
         for run_id in chain(before, silent):
@@ -83,18 +83,18 @@ class Activities:
                 del self._kept[job]
                 continue
             kept.is_touched = True
-            for run_id, spoke in before.items():
-                was_of_it = spoke.of_job is not None and spoke.of_job.job == job
-                kept.before.setdefault(run_id, spoke.seen if was_of_it else None)
+            for run_id, was in before.items():
+                was_of_it = was.of_job is not None and was.of_job.job == job
+                kept.before.setdefault(run_id, was.seen if was_of_it else None)
             for run_id in silent:
                 kept.before.setdefault(run_id, None)
 
-    def _silent_wholes(self, before: Mapping[str, Spoke]) -> Iterable[str]:
+    def _silent_wholes(self, before: Mapping[str, RunSnapshot]) -> Iterable[str]:
         """The runs that others are or were parts of, and that are known by these alone."""
         for run_id, (of_job, _) in before.items():
             now = self._graph.runs[run_id].of_job
             for whole in (part for told in (of_job, now) if told is not None for part in told.parts_of):
-                if _spoke(self._graph.runs.get(whole.run_id)).seen is None:
+                if _snapshot(self._graph.runs.get(whole.run_id)).seen is None:
                     yield whole.run_id
 
     def of(self, job: JobId) -> Activity:
@@ -177,5 +177,9 @@ def _key(run_id: str, seen: Seen) -> _Key:
     return -seen.first_us, run_id
 
 
-def _spoke(run: Run | None) -> Spoke:
-    return Spoke(None, None) if run is None else Spoke(run.of_job, None if run.times is None else run.times.seen)
+def _snapshot(run: Run | None) -> RunSnapshot:
+    return (
+        RunSnapshot(None, None)
+        if run is None
+        else RunSnapshot(run.of_job, None if run.times is None else run.times.seen)
+    )

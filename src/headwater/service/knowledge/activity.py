@@ -40,7 +40,7 @@ class KnownRun(NamedTuple):
     has_events: bool
     """False for a run that other runs name as their parent or root, and that has not spoken itself."""
 
-    def heard_of(self, seen: Seen) -> "KnownRun":
+    def with_seen(self, seen: Seen) -> "KnownRun":
         """This run, had others named it at these times; it is one that has not spoken itself."""
         return self._replace(seen=seen, started_us=seen.first_us)
 
@@ -81,7 +81,7 @@ def told_run(graph: Graph, run_id: str) -> KnownRun | None:
     """The run, its parent and root as it tells them; None if nobody ever named it."""
     run = graph.runs.get(run_id)
     if run is not None and run.times is not None and run.of_job is not None and (end := graph.end_of(run)) is not None:
-        return _heard_of(run.times, run.of_job, end)
+        return _from_own_events(run.times, run.of_job, end)
     claims = graph.child_runs.get(run_id, {}).values()
     return named_by(run_id, [graph.runs[child] for children in claims for child in children])
 
@@ -101,7 +101,7 @@ def named_by(run_id: str, children: list[Run]) -> KnownRun | None:
     return KnownRun(run_id, job, None, root, seen, "RUNNING", seen.first_us, None, has_events=False)
 
 
-def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
+def _from_own_events(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
     state = STATE_OF_EVENT[end.event_type]
     ended_us = end.time_us if state in _ENDED else None
     started = (us for us in (times.started_us, ended_us) if us is not None)

@@ -1,4 +1,4 @@
-"""What facets say, out of their digests: each is read once, and says the same at any time."""
+"""Parsed facets by digest, cached: content is immutable, so a cached facet never becomes stale."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -11,11 +11,11 @@ ViewT = TypeVar("ViewT", bound=View)
 
 _PLACE: Final = "ordinal_position"
 _KEPT: Final = 2_000
-"""Facets kept as they were read."""
+"""Parsed facets in the cache."""
 
 
 class FacetViews:
-    """Facets, read out of a store's contents; what cannot be read of them is passed over."""
+    """Parses facets from the contents of a store; members of the wrong shape are ignored."""
 
     def __init__(self, content: Callable[[bytes], Mapping[str, Any]]) -> None:
         self._content = content
@@ -23,18 +23,15 @@ class FacetViews:
         self._fields_in = lru_cache(maxsize=_KEPT)(self._read_fields)
 
     def view(self, kind: type[ViewT], digests: Mapping[str, bytes]) -> ViewT | None:
-        """A facet out of digests by facet name, or None where it is absent, deleted or cannot be read."""
+        """The facet of that kind among digests by facet name; None if it is absent, deleted or unreadable."""
         return self.read(kind, digests.get(kind.key))
 
     def read(self, kind: type[ViewT], digest: bytes | None) -> ViewT | None:
-        """The facet of that digest, or None where there is none, or it is deleted or cannot be read."""
+        """The facet with that digest; None for no digest, or if the facet is deleted or unreadable."""
         return None if digest is None else cast("ViewT | None", self._view(kind, digest))
 
     def fields(self, schema: bytes | None) -> tuple[Field, ...]:
-        """The columns that a schema facet lists, from its digest; one that is deleted lists none.
-
-        Parts that cannot be read are passed over.
-        """
+        """The columns that a schema facet lists; none if it is deleted. Unreadable parts are ignored."""
         return () if schema is None else self._fields_in(schema)
 
     def _read_view(self, kind: type[View], digest: bytes) -> View | None:
@@ -57,7 +54,7 @@ def _fields(entries: object) -> Iterable[Field]:
 
 
 def _in_place(entries: list[Any]) -> list[Any]:
-    """The fields by their ordinal position, where each of them has one; else as they were told."""
+    """The fields by ordinal position, if each has one; else in the order given."""
     places = [place for each in entries if isinstance(each, dict) and isinstance(place := each.get(_PLACE), int)]
     return sorted(entries, key=lambda each: int(each[_PLACE])) if len(places) == len(entries) else entries
 

@@ -30,7 +30,7 @@ _Place = tuple[int, str, str, tuple[str, ...], str]
 """Of a gap among those of its kind in its namespace, newest first; the last part tells apart what looks the same."""
 
 
-class Shelf:
+class GapIndex:
     """Gaps by kind and namespace, in their order."""
 
     def __init__(self) -> None:
@@ -70,14 +70,17 @@ def _with_name(places: Sequence[_Place], name: str) -> Iterator[tuple[_Place, st
     return ((place, name) for place in places)
 
 
-class Looked(Generic[SubjectT]):
+class GapsBySubject(Generic[SubjectT]):
     """The gaps at subjects of one kind; `look` gives those of one, now."""
 
     def __init__(
-        self, look: Callable[[SubjectT], Iterable[Gap]], shelf: Shelf, apart: Callable[[SubjectT], str] = lambda _: ""
+        self,
+        look: Callable[[SubjectT], Iterable[Gap]],
+        index: GapIndex,
+        apart: Callable[[SubjectT], str] = lambda _: "",
     ) -> None:
         self._look = look
-        self._shelf = shelf
+        self._index = index
         self._apart = apart
         self._found: dict[SubjectT, tuple[Gap, ...]] = {}
         """Of those that have any."""
@@ -111,9 +114,9 @@ class Looked(Generic[SubjectT]):
         if gaps != before:
             apart = self._apart(subject)
             for gap in before:
-                self._shelf.take(gap, apart)
+                self._index.take(gap, apart)
             for gap in gaps:
-                self._shelf.put(gap, apart)
+                self._index.put(gap, apart)
 
 
 class Longest(NamedTuple):
@@ -129,11 +132,11 @@ class KnownGaps:
     def __init__(self, graph: Graph, content: ContentReader) -> None:
         self._graph = graph
         self._content = content
-        self._shelf = Shelf()
-        self._names: Looked[FactKey] = Looked(self._at_name, self._shelf, repr)
-        self._runs: Looked[str] = Looked(self._at_run, self._shelf)
-        self._jobs: Looked[JobId] = Looked(self._at_job, self._shelf)
-        self._datasets: Looked[DatasetId] = Looked(self._at_dataset, self._shelf)
+        self._index = GapIndex()
+        self._names: GapsBySubject[FactKey] = GapsBySubject(self._at_name, self._index, repr)
+        self._runs: GapsBySubject[str] = GapsBySubject(self._at_run, self._index)
+        self._jobs: GapsBySubject[JobId] = GapsBySubject(self._at_job, self._index)
+        self._datasets: GapsBySubject[DatasetId] = GapsBySubject(self._at_dataset, self._index)
         self._told: set[str] = set()
         """The runs that told their START."""
         self._is_begun = self._is_told = False
@@ -173,7 +176,7 @@ class KnownGaps:
             self._jobs.touch(self._graph.jobs)
             self._datasets.touch(self._graph.datasets)
 
-    def hear(self, facts: Sequence[Fact], runs: Iterable[str]) -> None:
+    def touch_facts(self, facts: Sequence[Fact], runs: Iterable[str]) -> None:
         """The graph has learned these facts about these runs."""
         if not self._is_begun:
             return
@@ -210,14 +213,14 @@ class KnownGaps:
 
     def catch_up(self) -> Iterator[None]:
         """Look at what was touched, some with each step; at its end nothing is left."""
-        parts: tuple[Looked[Any], ...] = (self._runs, self._jobs, self._datasets, self._names)
+        parts: tuple[GapsBySubject[Any], ...] = (self._runs, self._jobs, self._datasets, self._names)
         while any(part.is_behind for part in parts):
             for part in parts:
                 yield from part.catch_up()
 
     def sort(self) -> Iterator[None]:
         """Put those that are known in order, some with each step."""
-        return self._shelf.sort()
+        return self._index.sort()
 
     def _at_name(self, key: FactKey) -> Iterator[Gap]:
         return coverage.gap_of_name(self._graph, self._graph.quarantined[key])
@@ -252,11 +255,11 @@ class KnownGaps:
     @property
     def counts(self) -> Mapping[tuple[str, GapKind], int]:
         """How many gaps of a kind are in a namespace, but for those of silence."""
-        return self._shelf.counts
+        return self._index.counts
 
     def newest_first(self, kind: GapKind, namespace: str | None) -> Iterator[Gap]:
         """The gaps of a kind in a namespace, or in all (None), but for those of silence."""
-        return self._shelf.newest_first(kind, namespace)
+        return self._index.newest_first(kind, namespace)
 
     def silent(self, now_us: int, expects: Callable[[JobId], Expected]) -> Iterator[Gap | None]:
         """For each run that goes on the gap that its silence is by then; `expects` is asked once of a job."""

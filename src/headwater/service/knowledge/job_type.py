@@ -1,4 +1,4 @@
-"""The type of a job: Marquez has three."""
+"""The type of a job, as Marquez names it: BATCH, STREAM or SERVICE."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -12,11 +12,11 @@ STREAM: Final = "STREAM"
 _SERVICE: Final = "SERVICE"
 _BATCH: Final = "BATCH"
 _TYPES: Final[Mapping[str, str]] = {"STREAMING": STREAM, "SERVICE": _SERVICE}
-"""Marquez's words for what is no batch, by OpenLineage's."""
+"""From OpenLineage's processing type to Marquez's; anything else is BATCH."""
 
 
 def job_type(knowledge: Knowledge, job: JobId) -> str:
-    """In Marquez's words, by what was told last; where nobody told it so, by what the job was put with."""
+    """By the newest `jobType` facet; without one, by the type the job was put with over the API; else BATCH."""
     kind = knowledge.facets.read(JobTypeFacet, knowledge.graph.job_digest(job, JobTypeFacet.key))
     if kind is not None and kind.processing_type is not None:
         return _TYPES.get(kind.processing_type, _BATCH)
@@ -25,5 +25,5 @@ def job_type(knowledge: Knowledge, job: JobId) -> str:
 
 
 def is_stream(knowledge: Knowledge, job: JobId) -> bool:
-    """Whether the job streams, or is a service: neither comes to an end by itself."""
+    """Whether the job is a stream or a service, neither of which ends by itself."""
     return job_type(knowledge, job) in (STREAM, _SERVICE)

@@ -1,4 +1,4 @@
-"""What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
+"""The read model that routes query: the graph, its store, and state derived from both. For the event loop's thread."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
@@ -20,14 +20,14 @@ from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, parent_in
+from headwater.service.knowledge.derived_state import CurrentRenderCache, DerivedState
 from headwater.service.knowledge.facet_views import FacetViews
 from headwater.service.knowledge.gaps import KnownGaps
-from headwater.service.knowledge.in_step import KeptInStep, RenderedInStep
 from headwater.service.knowledge.listing import NameIndex
-from headwater.service.knowledge.rendered import Rendered, RenderedElsewhere
+from headwater.service.knowledge.render_cache import RenderCache, ReusableNodes
+from headwater.service.knowledge.run_intervals import RunIntervals
 from headwater.service.knowledge.run_records import RunRecords
-from headwater.service.knowledge.spoken import Spoken
-from headwater.service.knowledge.tellers import Tellers
+from headwater.service.knowledge.runs_by_last_event import RunsByLastEvent
 from headwater.service.knowledge.touched import Touched
 from headwater.service.knowledge.verdicts import Verdicts
 from headwater.service.tallies.tally import DEFAULT_SOURCE, DatasetTally, JobTally, Source
@@ -37,73 +37,73 @@ from headwater.store.reader import Reader
 SCHEMA: Final = "schema"
 _IN_JOB_TALLY: Final = (TagsFacet.key,)
 _IN_DATASET_TALLY: Final = (SCHEMA, DataSourceFacet.key, DatasetTagsFacet.key)
-"""The facets that tallies hang on."""
+"""The facets that tallies depend on."""
 _SLICE: Final = 8
-"""Facets that are read ahead in one go: about a millisecond's work."""
+"""Facets parsed ahead per step: about a millisecond's work."""
 _FEW: Final = 32
-"""Facets that are read for whoever asks for jobs and datasets: as many are unread but right after a start."""
+"""Facets parsed within a request: only right after a start are more unread."""
 
 
 class Knowledge:
-    """The graph and the store it was folded from."""
+    """A graph, the store it was folded from, and the caches and indexes over both."""
 
-    rendered_elsewhere: RenderedElsewhere | None = None
-    """What holds here of what is rendered of another time, if anything."""
+    reusable_nodes: ReusableNodes | None = None
+    """For a past: nodes rendered for now that can be reused."""
 
     def __init__(self, store: Reader, graph: Graph) -> None:
         self.store = store
         self.graph = graph
         self.facets = FacetViews(store.content)
         self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
-        self._keep_nothing()
+        self._create_caches()
 
-    def _keep_nothing(self) -> None:
+    def _create_caches(self) -> None:
         graph = self.graph
         self.activities = Activities(graph)
-        """What each job did, kept from answer to answer."""
+        """The runs of each job, cached."""
         self.derivations = Derivations(graph)
         self.gaps = KnownGaps(graph, self.store.content)
         self.verdicts = Verdicts(graph)
-        self.spoken = Spoken(graph.runs)
-        self.tellers = Tellers(graph)
+        self.run_intervals = RunIntervals(graph.runs)
+        self.runs_by_last_event = RunsByLastEvent(graph)
         self._run_groups = self._look_at_runs()
-        self._rendered = RenderedInStep(graph, self._nothing_rendered)
+        self._render_cache = CurrentRenderCache(graph, self._empty_render_cache)
 
     @cached_property
     def job_tallies(self) -> JobTallies:
-        """What each job adds to the numbers of all."""
+        """Each job's contribution to the totals."""
         return JobTallies(self._job_tally)
 
     @cached_property
     def dataset_tallies(self) -> DatasetTallies:
-        """What each dataset adds to them."""
+        """Each dataset's contribution to the totals."""
         return DatasetTallies(self._dataset_tally)
 
     @cached_property
     def run_records(self) -> RunRecords:
-        """What runs told, as the walk to a root cause reads it."""
+        """Cached records of runs, for the root-cause walk."""
         return RunRecords()
 
     def load(self) -> None:
         """Fold everything that the store holds into the graph."""
         self.graph.add_all(self.store.graph_facts())
-        self.count_anew()
+        self.recount_all()
 
-    def begin_again(self) -> None:
-        """Forget what is kept beside the graph, which learned an event in parts: what they changed was not noted."""
-        for kept in ("job_tallies", "dataset_tallies", "run_records", "_in_step"):
+    def reset(self) -> None:
+        """Drop all derived state: the graph learned an event only partly at first, so the change was not tracked."""
+        for kept in ("job_tallies", "dataset_tallies", "run_records", "_derived_state"):
             vars(self).pop(kept, None)
-        self._keep_nothing()
-        self.count_anew()
+        self._create_caches()
+        self.recount_all()
 
-    def count_anew(self) -> None:
-        """Count whoever is in the graph, when somebody asks about all of them."""
+    def recount_all(self) -> None:
+        """Mark every node to be counted again, when the totals are next asked for."""
         self.job_tallies.touch(self.graph.jobs)
         self.dataset_tallies.touch(map(self.graph.shown, self.graph.datasets))
         self.derivations.invalidate_all()
 
     def read_ahead(self) -> Iterator[None]:
-        """Read what facets tell of columns, some with each step."""
+        """Parse column lineage facets ahead of requests, some with each step."""
         is_more = True
         while is_more:
             is_more = self.graph.column_edges.read_some(_SLICE)
@@ -111,16 +111,16 @@ class Knowledge:
             yield
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
-        """Add what a stored event says; says what it touched, also what it moved away from."""
-        return self._in_step.learn(facts)
+        """Add the facts of a stored event to the graph; returns the nodes it touched, including former ones."""
+        return self._derived_state.learn(facts)
 
     @cached_property
-    def _in_step(self) -> KeptInStep:
-        return KeptInStep(
+    def _derived_state(self) -> DerivedState:
+        return DerivedState(
             graph=self.graph,
             activities=self.activities,
-            spoken=self.spoken,
-            tellers=self.tellers,
+            run_intervals=self.run_intervals,
+            runs_by_last_event=self.runs_by_last_event,
             run_groups=self._run_groups,
             derivations=self.derivations,
             gaps=self.gaps,
@@ -128,116 +128,116 @@ class Knowledge:
             run_records=self.run_records,
             job_tallies=self.job_tallies,
             dataset_tallies=self.dataset_tallies,
-            rendered=self._rendered,
+            render_cache=self._render_cache,
         )
 
-    def count_up(self) -> Iterator[None]:
-        """Look at jobs and datasets that were touched since somebody asked about all of them, some with each step."""
-        yield from self.job_tallies.count_up()
-        yield from self.dataset_tallies.count_up()
+    def catch_up(self) -> Iterator[None]:
+        """Count the jobs and datasets touched since the totals were last asked for, some with each step."""
+        yield from self.job_tallies.catch_up()
+        yield from self.dataset_tallies.catch_up()
 
-    def look_back(self) -> Iterator[None]:
-        """Count up, and of a past find until when jobs and datasets were heard of by then, some with each step."""
-        yield from self.job_tallies.look_back()
-        yield from self.dataset_tallies.look_back()
+    def catch_up_times(self) -> Iterator[None]:
+        """Catch up, and for a past also find each node's last event by then, some with each step."""
+        yield from self.job_tallies.catch_up_times()
+        yield from self.dataset_tallies.catch_up_times()
 
     @property
-    def rendered(self) -> Rendered:
-        """Parts of answers that still hold."""
-        return self._rendered.valid
+    def rendered(self) -> RenderCache:
+        """The rendered parts of answers that are still valid."""
+        return self._render_cache.valid
 
-    def _nothing_rendered(self) -> Rendered:
-        return Rendered.nothing()
+    def _empty_render_cache(self) -> RenderCache:
+        return RenderCache.empty()
 
     def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
-        """What lies within so many jobs of a job or dataset."""
+        """The neighbourhood of a job or dataset, up to `max_hops` jobs away."""
         self.catch_up_derivations()
         return around(self.graph, self.derivations, node, max_hops)
 
     def is_dataset(self, name: DatasetId) -> bool:
-        """Whether a dataset goes by this name."""
+        """Whether this is a name of a known dataset that is not deleted."""
         shown = self.graph.shown(name)
         dataset = self.graph.datasets.get(shown)
         return dataset is not None and dataset.is_known and shown.is_complete and not self.graph.hides(name)
 
     def is_job(self, name: JobId) -> bool:
-        """Whether a job goes by this name."""
+        """Whether this is the name of a known job that is not deleted."""
         return self.graph.has_job(name) and not self.graph.hides(name)
 
     def job_names(self) -> Iterable[JobId]:
-        """The names of all jobs, and perhaps of others."""
+        """The names of all jobs; a past may include later ones."""
         return self.graph.jobs
 
     def dataset(self, name: DatasetId) -> DatasetId:
-        """The same name, once a dataset is known to go by it.
+        """The same name, checked.
 
         Raises:
-            NotFoundError: none does.
+            NotFoundError: no dataset has this name.
         """
         if not self.is_dataset(name):
             raise NotFoundError(f"Dataset '{name.name}' not found.")
         return name
 
     def named(self, name: DatasetId) -> DatasetId:
-        """The same name, once an event was heard to use it, be it without a namespace.
+        """The same name, checked to be used by an event, even one without a namespace.
 
         Raises:
-            NotFoundError: none was.
+            NotFoundError: no event uses it.
         """
         if not self.graph.identities.knows(name):
             raise NotFoundError(f"Dataset '{name.name}' not found.")
         return name
 
-    def knows_when_called(self, name: DatasetId) -> bool:
-        """Whether it knows of a dataset's names when they were last called one."""
+    def knows_when_linked(self, name: DatasetId) -> bool:
+        """Whether the last times at which events linked the dataset's names are known; not always so in a past."""
         return True
 
     def job(self, name: JobId) -> JobId:
-        """The same name, once a job is known to go by it.
+        """The same name, checked.
 
         Raises:
-            NotFoundError: none does.
+            NotFoundError: no job has this name.
         """
         if not self.is_job(name):
             raise NotFoundError(f"Job '{name.name}' not found.")
         return name
 
     def run(self, run_id: str) -> KnownRun:
-        """The run, under its id in either case.
+        """The run; its id may be in upper or lower case.
 
         Raises:
-            NotFoundError: nobody ever named it.
+            NotFoundError: no event names it.
         """
         run = self.activities.run(run_id_of(run_id))
         if run is None:
             raise NotFoundError(f"Run '{run_id}' not found.")
         return run
 
-    def told_of(self, name: DatasetId) -> Seen | None:
-        """When another dataset was said to be made from this one, of which nobody told anything itself."""
+    def seen_as_source(self, name: DatasetId) -> Seen | None:
+        """When another dataset was reported to be made from this one; for a dataset that has no events of its own."""
         self.catch_up_derivations()
         return None if self.graph.hides(name) else self.derivations.told_of(self.graph.shown(name))
 
     def catch_up_derivations(self) -> None:
-        """Look at all datasets that may be made from others without a job, also by facets that came a moment ago."""
+        """Update the dataset-to-dataset derivations (those without a job), including facets not yet parsed."""
         self.graph.column_edges.read_some(_FEW)
         for _ in self.derivations.catch_up():
             pass
 
     def names(self, name: DatasetId) -> list[Dataset]:
-        """What is known under each of the dataset's names."""
+        """The graph's record for each of the dataset's names."""
         members = (self.graph.datasets.get(member) for member in self.graph.members(name))
         return [dataset for dataset in members if dataset is not None and dataset.is_known]
 
     def seen(self, name: DatasetId) -> Seen:
-        """When a known dataset was touched or declared, under any of its names, or else told to be a source."""
+        """The first and last event of a known dataset, under any of its names, or else as a source of another."""
         known = [dataset.seen for dataset in self.names(name)]
-        if not known and (told := self.told_of(name)) is not None:
+        if not known and (told := self.seen_as_source(name)) is not None:
             return told
         return reduce(Seen.union, known)
 
-    def heard_of(self, node: DatasetId | JobId) -> Seen:
-        """When a known job or dataset was heard of, as its activity or `seen` tells."""
+    def seen_of(self, node: DatasetId | JobId) -> Seen:
+        """The first and last event of a known job or dataset."""
         return self.activity(node).seen if isinstance(node, JobId) else self.seen(node)
 
     def count_runs(self) -> int:
@@ -249,14 +249,14 @@ class Knowledge:
         return self.activities.of(job)
 
     def run_groups(self) -> RunGroups:
-        """The runs of the jobs that somebody asked about, those together that did alike; kept for the next question."""
+        """Runs grouped by equal inputs and outputs, for the jobs asked about so far; cached."""
         return self._run_groups
 
     def _look_at_runs(self, now: RunGroups | None = None) -> RunGroups:
         return RunGroups(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else (), now)
 
     def whole_of(self, job: JobId) -> JobId | None:
-        """The job that a known job is a part of, as the newest of its runs says that names a parent."""
+        """The parent job, as named by the newest run that names one."""
         return parent_in(self.graph, self.activity(job))
 
     def _job_tally(self, name: JobId) -> JobTally | None:
@@ -285,7 +285,7 @@ class Knowledge:
         return Source(DEFAULT_SOURCE, "") if facet is None or not facet.name else Source(facet.name, facet.uri or "")
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
-        """Until when anybody told news that its tally hangs on: for pasts, which take over the tallies of now."""
+        """The time of the last change to what the node's tally depends on; pasts reuse tallies that are older."""
         if isinstance(node, JobId):
             new_us = job_last_change_us(self.graph, node, self.activity(node).seen.first_us, _IN_JOB_TALLY)
         else:
@@ -293,33 +293,33 @@ class Knowledge:
         return AFTER_ALL_US if new_us is None else new_us
 
     async def read_nodes(self) -> None:
-        """See to it that the graph has the records of the nodes."""
+        """Load the chain records of the nodes (edge machines) into the graph; now always has them."""
 
-    def otherwise_now(self) -> Generator[None, None, Among | None]:
-        """The jobs and datasets that may be otherwise now, found step by step; None where that cannot be told."""
+    def may_have_changed(self) -> Generator[None, None, Among | None]:
+        """The jobs and datasets that may differ between this past and now, found in steps; None if unknown."""
         yield from ()
         return Among(frozenset(), frozenset())
 
     def told_job_tags(self, job: JobId) -> Iterator[str]:
-        """The tags that producers told of a known job, in their order."""
+        """The tags that producers reported for a known job, in their order."""
         facet = self.facets.read(TagsFacet, self.graph.job_digest(job, TagsFacet.key))
         yield from () if facet is None else (word for _, word in facet.words)
 
     def told_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
-        """The tags that producers told of a dataset, in their order, each with the column that it is on, if any."""
+        """The tags that producers reported for a dataset, in their order, each with its column, if any."""
         facet = self.facets.read(DatasetTagsFacet, self.graph.digest_of(name, DatasetTagsFacet.key))
         yield from () if facet is None else facet.words
 
     def columns(self, name: DatasetId) -> tuple[str, ...]:
-        """The columns of a dataset by its newest schema, then others that column edges end at, by name."""
+        """The columns of a dataset: those of its newest schema, then other targets of column edges, by name."""
         fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
         fed = {edge.target_column for edge in self.graph.column_edges_into(name) if edge.target_column is not None}
         return tuple(dict.fromkeys((*(field["name"] for field in fields), *sorted(fed))))
 
     def all_columns(self, name: DatasetId) -> tuple[str, ...]:
-        """The columns of a dataset, then others that column edges start at or jobs are told to use, by name.
+        """The columns as in `columns`, then other sources of column edges and columns that jobs are reported to use.
 
-        The dataset may be one that is known only as where columns come from.
+        The dataset may be one that is known only as a source of columns.
         """
         shown = self.graph.shown(name)
         read = {
@@ -332,7 +332,7 @@ class Knowledge:
         return tuple(dict.fromkeys((*self.columns(name), *sorted(read | used))))
 
     def _column_counts(self, name: DatasetId) -> tuple[int, int]:
-        """How many columns a dataset has, and how many column edges end at it."""
+        """The number of a dataset's columns, and of column edges into it."""
         fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
         fed, edges = self.graph.count_column_edges_into(name)
         return len(fed.union(field["name"] for field in fields)), edges

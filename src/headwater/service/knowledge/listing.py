@@ -1,4 +1,4 @@
-"""Who has a text in its name, brought up to date with the graph when somebody asks."""
+"""A trigram index over the names of jobs and datasets, brought up to date when it is read."""
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -8,16 +8,16 @@ from typing import Final
 from headwater.model.names import DatasetId, JobId
 
 _SLICE: Final = 500
-"""Names that are indexed in one go: five milliseconds' work."""
+"""Names indexed per step: five milliseconds' work."""
 _NEAR: Final = 4
-"""How much commoner than the rarest piece of a text another may be and still be worth looking at."""
+"""A trigram is intersected only if it is at most this many times as common as the rarest one."""
 
 
 class NameIndex:
-    """Who has a text in its name, without looking at everybody: by the three-letter pieces of names in lower case.
+    """Finds names that contain a text by their trigrams, case-folded.
 
-    `jobs` and `datasets` give all names, in the order in which they came. Names are never taken out, for a graph
-    forgets none; whether one still stands for something, the caller knows.
+    `jobs` and `datasets` return all names, in insertion order. Names are never removed, since a graph forgets none; the
+    caller checks whether a name is still in use.
     """
 
     def __init__(self, jobs: Callable[[], Collection[JobId]], datasets: Callable[[], Collection[DatasetId]]) -> None:
@@ -29,7 +29,7 @@ class NameIndex:
         self._datasets = 0
 
     def holding(self, texts: Iterable[str]) -> Sequence[JobId | DatasetId]:
-        """The nodes that may hold all the texts in their names, which are in lower case; all others do not."""
+        """Candidates whose names may contain all the case-folded texts; no other node does."""
         for _ in self.catch_up():
             pass
         numbers = sorted((self._by_piece.get(piece, ()) for text in texts for piece in _pieces(text)), key=len)
@@ -40,7 +40,7 @@ class NameIndex:
         return [self._nodes[number] for number in sorted(set(rarest).intersection(*near))]
 
     def catch_up(self) -> Iterator[None]:
-        """Index the names that have come since, some with each step."""
+        """Index new names, some with each step."""
         jobs, names = self._all_jobs(), self._all_datasets()
         while self._jobs < len(jobs):  # to slice from their end on is to walk past all of them: 5 ms for 100,000
             new = [*islice(jobs, self._jobs, self._jobs + _SLICE)]
@@ -60,8 +60,8 @@ class NameIndex:
             self._nodes.append(node)
 
 
-class NameIndexThen(NameIndex):
-    """Of a past: who is in the index of now, and those names that it was told of anew."""
+class NameIndexAsOf(NameIndex):
+    """For a past: the current index, and an index of the names that were folded again for it."""
 
     def __init__(
         self, now: NameIndex, jobs: Callable[[], Collection[JobId]], datasets: Callable[[], Collection[DatasetId]]
@@ -70,7 +70,7 @@ class NameIndexThen(NameIndex):
         self._now = now
 
     def holding(self, texts: Iterable[str]) -> Sequence[JobId | DatasetId]:
-        """As in `NameIndex`; among them some of whom nobody had told by then."""
+        """As in `NameIndex`; may include names that were not known by then."""
         asked = [*texts]
         found = (*self._now.holding(asked), *super().holding(asked))
         return [*{node.node_id: node for node in found}.values()]  # a job and a dataset of one name would be equal

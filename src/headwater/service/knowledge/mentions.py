@@ -1,4 +1,4 @@
-"""Whom the facts of an event are about: what a listener may want to look at again, and what must be counted anew."""
+"""The nodes that the facts of an event mention: what listeners may reload, and what must be counted again."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ from headwater.model.names import DatasetId, JobId
 
 @dataclass(slots=True)
 class Mentions:
-    """Names as the facts give them; a run's job and a dataset's shown name are for the graph to say."""
+    """Names as the facts give them; the graph resolves a run's job and a dataset's shown name."""
 
     runs: set[str] = field(default_factory=set)
     jobs: set[JobId] = field(default_factory=set)
@@ -60,12 +60,12 @@ _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
         UseEvidence,
     }
 )
-"""Other facts of the same event name what they are about; nodes are looked at when somebody asks; and what an engine
-is set up for may be about any of its names."""
+"""Facts to skip: other facts of the same event name the same nodes, chain links are read on demand, and an engine's
+catalog may concern any of its names."""
 
 
 def mentions(facts: Iterable[Fact]) -> Mentions:
-    """Collect whom the facts are about."""
+    """Collect the names that the facts mention."""
     found = Mentions()
     for fact in facts:
         if type(fact) in _NAME_NOBODY:  # most of them

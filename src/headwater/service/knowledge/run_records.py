@@ -1,51 +1,51 @@
-"""What runs told, as the walk to a root cause reads it: kept until they tell more."""
+"""A cache of what runs reported, as the root-cause walk reads it; a run's record is dropped with its next event."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from headwater.graph.causes.readings import Readings
 from headwater.graph.causes.record import Record
-from headwater.service.knowledge.kept import BySize
+from headwater.service.knowledge.cache import LruCache
 
 MAX_BYTES: Final = 48 * 2**20
-"""Of all that is kept: about 20,000 runs that read and wrote three datasets."""
+"""Of all records: about 20,000 runs that read and wrote three datasets."""
 _RUN_BYTES: Final = 1_000
 _END_BYTES: Final = 400
 _CHECK_BYTES: Final = 500
 
 
 class RunRecords:
-    """The records that were asked for last, up to a size in all; lives on the event loop's thread."""
+    """The most recently used records, up to `max_bytes`. For the event loop's thread."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.readings = Readings()
-        self._kept: BySize[str, Record] = BySize(max_bytes, size_bytes)
+        self._kept: LruCache[str, Record] = LruCache(max_bytes, size_bytes)
         self._names_as_of = 0
 
     def names_are_as_of(self, changes: int) -> None:
-        """Forget all if classes of names have changed: records have datasets by their shown names."""
+        """Drop everything if names were joined or split since: records hold shown names."""
         if self._names_as_of != changes:
             self._names_as_of = changes
             self._kept.clear()
 
     def get(self, run_id: str) -> Record | None:
-        """What the run told, or None where that is not kept."""
+        """The run's record, or None if it is not cached."""
         return self._kept.get(run_id)
 
     def keep(self, record: Record) -> None:
-        """Keep what a run told."""
+        """Cache a record."""
         self._kept.keep(record.outline.run_id, record)
 
     def forget(self, run_ids: Iterable[str]) -> None:
-        """These runs told more."""
+        """Drop the records of these runs."""
         for run_id in run_ids:
             self._kept.drop(run_id)
 
 
-class RunRecordsThen(RunRecords):
-    """Of a past: those of now that `is_same` says of a run that they hold; a past keeps none of its own.
+class RunRecordsAsOf(RunRecords):
+    """For a past: uses the current records of runs for which `is_same` holds; caches none of its own.
 
-    `changes` gives how often classes of names have changed by now.
+    `changes` returns the current count of changes to dataset identities.
     """
 
     def __init__(self, now: RunRecords, is_same: Callable[[str], bool], changes: Callable[[], int]) -> None:
@@ -56,7 +56,7 @@ class RunRecordsThen(RunRecords):
         self._changes = changes
 
     def names_are_as_of(self, changes: int) -> None:
-        """Have now forget its own if classes of names have changed by now."""
+        """Drop the current records if names were joined or split since."""
         self._now.names_are_as_of(self._changes())
 
     def get(self, run_id: str) -> Record | None:
@@ -64,13 +64,13 @@ class RunRecordsThen(RunRecords):
         return self._now.get(run_id) if self._is_same(run_id) else None
 
     def keep(self, record: Record) -> None:
-        """Have now keep it, where it holds there."""
+        """Cache the record among the current ones, if it holds there."""
         if self._is_same(record.outline.run_id):
             self._now.keep(record)
 
 
 def size_bytes(record: Record) -> int:
-    """About how much memory a record takes, were all its facets its own."""
+    """An estimate of a record's memory, as if it shared no facets."""
     checks = sum(len(end.checks) for end in record.ends.values())
     checks += len(record.tests)
     texts = sum(len(said.view.model_dump_json()) for said in record.said.values())

@@ -1,4 +1,4 @@
-"""How the signatures of events fared, by the namespace of their run's job: read on in the log when somebody asks."""
+"""Counts of signature verdicts by the namespace of the run's job; the log is read incrementally, when asked for."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -8,11 +8,11 @@ from headwater.graph.lineage import Graph
 from headwater.store.log_reader import VerdictRow, VerdictsRead
 
 _SLICE: Final = 256
-"""Runs whose verdicts are placed in one go."""
+"""Rows counted per step."""
 
 
-class Fared(NamedTuple):
-    """Events of one namespace, empty for those without a run, with the key that they name, if any."""
+class VerdictKey(NamedTuple):
+    """What verdicts are counted by: namespace (empty without a run), verdict, the key that the event names (if any)."""
 
     namespace: str
     verdict: str
@@ -20,25 +20,25 @@ class Fared(NamedTuple):
 
 
 class Verdicts:
-    """Counts of events, as far as the log has been read."""
+    """The counts for the part of the log that has been read."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self.read = 0
-        """Of how many entries."""
+        """How many log entries have been read."""
         self._unplaced: list[VerdictRow] = []
-        """What was read and is still to be counted."""
-        self._placed: Counter[Fared] = Counter()
-        self._unknown: dict[str, Counter[Fared]] = defaultdict(Counter)
-        """By run: of those that the graph does not know, or not yet."""
+        """Rows read but not yet counted."""
+        self._placed: Counter[VerdictKey] = Counter()
+        self._unknown: dict[str, Counter[VerdictKey]] = defaultdict(Counter)
+        """Counts by run, for runs that the graph does not know yet."""
 
-    def begin_again(self) -> None:
-        """A run may have turned out to be of another namespace's job; what was counted stands until it is read anew."""
+    def reset(self) -> None:
+        """Read the log again, as a run may have moved to another namespace; until then the old counts stand."""
         self.read = 0
         self._unplaced.clear()
 
     def take(self, stretch: VerdictsRead) -> bool:
-        """Take what was read; gives false, and takes nothing, where somebody else has read on meanwhile."""
+        """Take rows that were read; returns False, and takes nothing, if another reader was faster."""
         if stretch.begin != self.read:
             return False
         if stretch.begin == 0:
@@ -49,18 +49,18 @@ class Verdicts:
         return True
 
     def place(self) -> Iterator[None]:
-        """Count what was taken, some with each step; at its end nothing is left."""
+        """Count all rows taken, some with each step."""
         while self._unplaced:
             rows = self._unplaced[-_SLICE:]
             del self._unplaced[-_SLICE:]
             for run_id, verdict, key_id, events in rows:
                 namespace = None if run_id is None else self._namespace_of(run_id)
                 counts = self._placed if run_id is None or namespace is not None else self._unknown[run_id]
-                counts[Fared(namespace or "", verdict, key_id)] += events
+                counts[VerdictKey(namespace or "", verdict, key_id)] += events
             yield
 
-    def hear(self, run_ids: Iterable[str]) -> None:
-        """The graph has heard of these runs."""
+    def place_runs(self, run_ids: Iterable[str]) -> None:
+        """Move the counts of these runs, which the graph has learned about, to their namespaces."""
         for run_id in run_ids if self._unknown else ():
             if run_id in self._unknown and (namespace := self._namespace_of(run_id)) is not None:
                 for fared, events in self._unknown.pop(run_id).items():
@@ -70,8 +70,8 @@ class Verdicts:
         run = self._graph.runs.get(run_id)
         return None if run is None or run.of_job is None else run.of_job.job.namespace
 
-    def counts(self) -> Iterator[tuple[Fared, int]]:
-        """How many events fared so."""
+    def counts(self) -> Iterator[tuple[VerdictKey, int]]:
+        """The number of events per key."""
         for _ in self.place():
             pass
         yield from self._placed.items()

@@ -17,10 +17,10 @@ from typing import Final
 from headwater.graph.minimal_events import MinimalEvents
 from headwater.graph.past.cut import CutGraph, side
 from headwater.model.facts import Fact, RunOfJob, Telling, happened_us
-from headwater.service.ahead import groups, in_turns
+from headwater.service.background import collect_in_slices, groups
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
-from headwater.service.past.knowledge_then import KnowledgeThen
+from headwater.service.past.knowledge_as_of import KnowledgeAsOf
 from headwater.service.past.older_facets import OlderFacets
 from headwater.service.past.replayed_past import BYTES_OF_AN_EVENT
 from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
@@ -51,9 +51,9 @@ class CutPast:
         self._store = ReaderUntil(now.store, until_us)
         older = OlderFacets(self._store)
         self._graph = older.graph = CutGraph(now.graph, until_us, older)
-        self.knowledge = KnowledgeThen(self._store, self._graph, now, self._read_nodes)
-        self._heard_again: dict[str, None] = {}
-        self._heard_late: list[int] = []
+        self.knowledge = KnowledgeAsOf(self._store, self._graph, now, self._read_nodes)
+        self._runs_behind: dict[str, None] = {}
+        self._late_entries: list[int] = []
         self._turn = asyncio.Lock()
         self._has_nodes = False
         self._is_catching_up = False
@@ -70,16 +70,16 @@ class CutPast:
 
     async def make(self) -> None:
         """Make it ready; called once, and before anything is asked of its knowledge."""
-        await in_turns(self._now.spoken.catch_up())
-        across = [*self._now.spoken.across(self._until_us)]
-        await in_turns(self._add(self._store.identity_facts()))
-        await in_turns(self._add(list(self._graph.quarantined_before())))
+        await collect_in_slices(self._now.run_intervals.catch_up())
+        across = [*self._now.run_intervals.across(self._until_us)]
+        await collect_in_slices(self._add(self._store.identity_facts()))
+        await collect_in_slices(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
         if self._now.store.count_told_of(across) <= _FEW:
             told = self._fold_few_again(across)
         else:
-            told = await self._apart(lambda reader: self._fold_many_again(reader, across))
-        await in_turns(self._add(told))
+            told = await self._in_thread(lambda reader: self._fold_many_again(reader, across))
+        await collect_in_slices(self._add(told))
         self._graph.identities.note_joined()
         self._graph.hand_over()
         self.knowledge.derivations.invalidate_all()
@@ -105,7 +105,7 @@ class CutPast:
 
     def _fold_again(self, events: Iterable[LoggedEvent], at: _At, reader: Reader) -> list[Fact]:
         """Fold those of the events that rows do not tell."""
-        needed = _Needed(events, _Done(reader, self._until_us))
+        needed = _Needed(events, _TellingsInRows(reader, self._until_us))
         for _ in needed.steps():
             pass
         told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
@@ -115,10 +115,12 @@ class CutPast:
     async def _read_nodes(self) -> None:
         async with self._turn:
             if not self._has_nodes:
-                await in_turns(self._add(await self._apart(lambda reader: reader.chain_links(self._until_us))))
+                await collect_in_slices(
+                    self._add(await self._in_thread(lambda reader: reader.chain_links(self._until_us)))
+                )
                 self._has_nodes = True
 
-    async def _apart(self, read: Callable[[Reader], list[Fact]]) -> list[Fact]:
+    async def _in_thread(self, read: Callable[[Reader], list[Fact]]) -> list[Fact]:
         """What is read in another thread, by a reader of its own."""
 
         def reading() -> list[Fact]:
@@ -127,26 +129,26 @@ class CutPast:
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, reading)
 
-    def keep(self, facts: Sequence[Fact]) -> None:
+    def about_to_learn(self, facts: Sequence[Fact]) -> None:
         """Keep what is known of the run that an event is about, which `now` is about to learn."""
         if (run_id := _run_of(facts)) is not None:
             self._graph.keep(run_id)
 
-    def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+    def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Note that `now` learned an event, and whom it touched, datasets by all their names."""
         self._graph.forget(touched.jobs, touched.datasets)
-        self.knowledge.hear(facts)
+        self.knowledge.now_learned(facts)
         is_late = happened_us(facts) <= self._until_us
         run_id = _run_of(facts)
         if run_id is None and is_late:
-            self._heard_late.append(log_index)
+            self._late_entries.append(log_index)
         elif run_id is not None and (is_late or self._is_news(run_id)):
-            self._heard_again[run_id] = None
+            self._runs_behind[run_id] = None
         self._graph.is_in_step = not self._is_behind
 
     @property
     def _is_behind(self) -> bool:
-        return bool(self._heard_again or self._heard_late or self._is_catching_up)
+        return bool(self._runs_behind or self._late_entries or self._is_catching_up)
 
     def _is_news(self, run_id: str) -> bool:
         """Whether what `now` has of a run that spoke since is no longer what was known then, and was till now."""
@@ -157,16 +159,16 @@ class CutPast:
         """Take in what was heard of since; runs that spoke again are from now on read from their events."""
         async with self._turn:
             while self._is_behind:
-                run_ids, places = [*islice(self._heard_again, _GROUP)], self._heard_late[:_GROUP]
+                run_ids, places = [*islice(self._runs_behind, _GROUP)], self._late_entries[:_GROUP]
                 for run_id in run_ids:  # whoever is heard of meanwhile is looked at again
-                    del self._heard_again[run_id]
-                del self._heard_late[: len(places)]
+                    del self._runs_behind[run_id]
+                del self._late_entries[: len(places)]
                 self._is_catching_up = True
                 try:
                     await self._take_in(run_ids, places)
                 except BaseException:
-                    self._heard_again.update(dict.fromkeys(run_ids))
-                    self._heard_late += places
+                    self._runs_behind.update(dict.fromkeys(run_ids))
+                    self._late_entries += places
                     raise
                 finally:
                     self._is_catching_up = False
@@ -176,8 +178,8 @@ class CutPast:
     async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:
         new = [place for place in self._store.times_of(run_ids) if not self._store.has_looked_at(place)]
         events = (event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
-        needed = _Needed(events, _Done(self._store, self._until_us))
-        await in_turns(needed.steps())
+        needed = _Needed(events, _TellingsInRows(self._store, self._until_us))
+        await collect_in_slices(needed.steps())
         logged = [event for group in _in_order(self._store, needed.places()) for event in group]
         self._store.runs.update(run_ids)
         self._store.heard_late()
@@ -189,7 +191,7 @@ class CutPast:
 class _Needed:
     """Which events are to be folded again: of those of runs only as many as say together what all say."""
 
-    def __init__(self, logged: Iterable[LoggedEvent], known: "_Done") -> None:
+    def __init__(self, logged: Iterable[LoggedEvent], known: "_TellingsInRows") -> None:
         self._logged = logged
         self._known = known
         self._minimal_events = MinimalEvents()
@@ -214,7 +216,7 @@ class _Needed:
         return self._without_run | needed
 
 
-class _Done:
+class _TellingsInRows:
     """What rows tell although their run spoke again: a stream tells each version of a table once, of thousands."""
 
     def __init__(self, reader: Reader, until_us: int) -> None:

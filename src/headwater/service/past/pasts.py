@@ -75,7 +75,7 @@ class Pasts:
     def about_to_learn(self, facts: Sequence[Fact]) -> None:
         """Note that `now` is about to learn an event."""
         for kept in self._kept.values():
-            kept.past.keep(facts)
+            kept.past.about_to_learn(facts)
 
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Note that `now` has learned an event, which touched these."""
@@ -85,11 +85,11 @@ class Pasts:
             return
         touched = self._by_all_names(facts, touched)
         for kept in self._kept.values():
-            kept.past.hear(log_index, facts, touched)
+            kept.past.learned(log_index, facts, touched)
         if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
             self._give_up([key for key in self._kept if key.is_cut and not self._can_be_cut(key.bounds)])
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         """Give up all pasts: `now` could not learn an event at once, so they are not in step with it."""
         self._give_up([*self._kept])
 

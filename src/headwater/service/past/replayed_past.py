@@ -18,7 +18,7 @@ from headwater.graph.diff.compare import Among
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
 from headwater.model.times import BEFORE_ALL_US
-from headwater.service.ahead import groups, in_turns
+from headwater.service.background import collect_in_slices, groups
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.run_records import RunRecords
@@ -43,7 +43,7 @@ class _KnowledgeReplayed(Knowledge):
         """None are kept: a past's memory is its events'."""
         return RunRecords(max_bytes=0)
 
-    def otherwise_now(self) -> Generator[None, None, Among | None]:
+    def may_have_changed(self) -> Generator[None, None, Among | None]:
         """As in `Knowledge`: it cannot be told."""
         yield from ()
         return None
@@ -77,7 +77,7 @@ class ReplayedPast:
         """Replay the log in a thread."""
         await asyncio.get_running_loop().run_in_executor(thread, self._replay, another_reader, metrics)
         self.knowledge.graph.hand_over()
-        await in_turns(self.knowledge.derivations.catch_up())
+        await collect_in_slices(self.knowledge.derivations.catch_up())
 
     def _replay(self, another_reader: AnotherReader, metrics: Metrics) -> None:
         begin = time.perf_counter()
@@ -90,10 +90,10 @@ class ReplayedPast:
         self.knowledge.load()
         metrics.replayed(len(self._store), time.perf_counter() - begin)
 
-    def keep(self, facts: Sequence[Fact]) -> None:
+    def about_to_learn(self, facts: Sequence[Fact]) -> None:
         """Nothing is shared with `now`."""
 
-    def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+    def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Nothing is noted: the log itself is looked through."""
 
     async def catch_up(self) -> None:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError
 from headwater.model.facts import Fact
-from headwater.service.ahead import Ahead, in_turns
+from headwater.service.background import IdleWorker, collect_in_slices
 from headwater.service.feed.feed import Feed
 from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, begin_us, written
 from headwater.service.ingest.intake import Intake
@@ -51,7 +51,7 @@ class Service:
     proofs: Proofs
     feed: Feed
     metrics: Metrics
-    ahead: tuple[Ahead, ...]
+    idle_workers: tuple[IdleWorker, ...]
     body_limit: int
     now_us: Callable[[], int]
     """The clock: microseconds since 1970, UTC."""
@@ -140,33 +140,33 @@ Now = Annotated[int, Depends(_now)]
 
 
 async def _summed(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.count_up())
+    await collect_in_slices(knowledge.catch_up())
     return knowledge
 
 
 async def _grouped(knowledge: Known) -> Knowledge:
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
-        await in_turns(tallies.look_back_at_namespaces())
+        await collect_in_slices(tallies.catch_up_namespace_times())
     return knowledge
 
 
 async def _counted(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.look_back())
+    await collect_in_slices(knowledge.catch_up_times())
     return knowledge
 
 
 async def _jobs_counted(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.job_tallies.look_back())
+    await collect_in_slices(knowledge.job_tallies.catch_up_times())
     return knowledge
 
 
 async def _datasets_counted(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.dataset_tallies.look_back())
+    await collect_in_slices(knowledge.dataset_tallies.catch_up_times())
     return knowledge
 
 
 async def _read_through(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.read_ahead())
+    await collect_in_slices(knowledge.read_ahead())
     return knowledge
 
 

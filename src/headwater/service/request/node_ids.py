@@ -97,7 +97,7 @@ def _known(knowledge: Knowledge, meant: AnyNode, is_also_column: Callable[[Colum
     match meant:
         case JobId() as job if knowledge.is_job(job):
             return job
-        case DatasetId() as name if knowledge.is_dataset(name) or knowledge.told_of(name) is not None:
+        case DatasetId() as name if knowledge.is_dataset(name) or knowledge.seen_as_source(name) is not None:
             return knowledge.graph.shown(name)
         case ColumnId(dataset, column) if has_column(knowledge, dataset, column):
             return ColumnId(knowledge.graph.shown(dataset), column)

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId
-from headwater.service.ahead import in_turns, outcome_in_turns
+from headwater.service.background import collect_in_slices, result_in_slices
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
@@ -29,7 +29,7 @@ Named = Annotated[DatasetId, Depends(_named)]
 @router.get("/namespaces/{namespace:encoded}/datasets", response_model=shapes.Datasets, responses=NOT_FOUND | WRONG)
 async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The datasets of a namespace, by name; each dataset is in one namespace only, that of its shown name."""
-    names = await outcome_in_turns(datasets_in(knowledge, namespace))
+    names = await result_in_slices(datasets_in(knowledge, namespace))
     page = dataset_shapes(knowledge, names.page(limit, offset))
     return answer(shapes.Datasets(datasets=page, totalCount=len(names)))
 
@@ -43,7 +43,7 @@ async def get_dataset(knowledge: Known, name: Named) -> Response:
 @router.get(f"{DATASET}/versions", response_model=shapes.DatasetVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The versions of a dataset, newest first: what it was between one change of schema or version and the next."""
-    versions = await in_turns(dataset_versions(knowledge, name))
+    versions = await collect_in_slices(dataset_versions(knowledge, name))
     return answer(version_shapes(knowledge, name, versions, limit, offset))
 
 
@@ -52,5 +52,5 @@ async def get_version(
     knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
 ) -> Response:
     """One version of a dataset."""
-    versions = await in_turns(dataset_versions(knowledge, name))
+    versions = await collect_in_slices(dataset_versions(knowledge, name))
     return answer(version_shape(knowledge, name, versions, version))

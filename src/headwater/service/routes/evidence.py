@@ -41,7 +41,7 @@ async def get_identity(
     asked = (
         _very_name(knowledge, node_id, "nodeId") if name is None else knowledge.named(DatasetId.told(namespace, name))
     )
-    if not knowledge.knows_when_called(asked):
+    if not knowledge.knows_when_linked(asked):
         knowledge = await replay()
     return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other, "other")))
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from headwater.model.facts import RunState
 from headwater.model.names import JobId
-from headwater.service.ahead import in_turns, outcome_in_turns
+from headwater.service.background import collect_in_slices, result_in_slices
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
@@ -58,7 +58,7 @@ async def get_all_jobs(
 ) -> Response:
     """The jobs of all namespaces, those heard of last first."""
     is_page = sees is None and not states
-    jobs = await outcome_in_turns(knowledge.job_tallies.newest(offset + limit if is_page else None))
+    jobs = await result_in_slices(knowledge.job_tallies.newest(offset + limit if is_page else None))
     if sees is not None:
         seen = [job for job in jobs.page(None) if sees(job.namespace)]
         return _chosen(knowledge, await _in_states(knowledge, seen, states) if states else seen, limit, offset)
@@ -74,7 +74,7 @@ async def get_jobs(
     offset: Offset = 0,
 ) -> Response:
     """The jobs of a namespace, those heard of last first; none where there is no such namespace."""
-    jobs = await outcome_in_turns(knowledge.job_tallies.newest(None if states else offset + limit, namespace))
+    jobs = await result_in_slices(knowledge.job_tallies.newest(None if states else offset + limit, namespace))
     return await _page(knowledge, jobs, states, limit, offset)
 
 
@@ -90,7 +90,7 @@ def _chosen(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) ->
 
 async def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[RunState]) -> list[JobId]:
     """Those of the jobs whose newest run is in one of the states; others have their turn, since all are looked at."""
-    are_in = await in_turns(_is_in(knowledge, job, states) for job in jobs)
+    are_in = await collect_in_slices(_is_in(knowledge, job, states) for job in jobs)
     return [*compress(jobs, are_in)]
 
 

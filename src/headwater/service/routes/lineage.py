@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 from headwater.errors import InvalidInputError
 from headwater.model.facts import Way
 from headwater.model.names import without_column
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.background import result_in_slices
 from headwater.service.http.answers import answer, answer_json
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
@@ -93,7 +93,7 @@ async def get_column_lineage(
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
     if version is not None:
         named = node_of(knowledge, node_id, _UNREADABLE, is_also_column=lambda _: True)  # it may have had it then
-        last_us = await outcome_in_turns(last_had(knowledge, without_column(named), version))
+        last_us = await result_in_slices(last_had(knowledge, without_column(named), version))
         knowledge = knowledge if last_us is None else await until(last_us)
     node = node_of(knowledge, node_id, _UNREADABLE)
     wanted = Wanted(max(1, depth), with_downstream, version is not None)

@@ -46,7 +46,7 @@ class Ordered(Generic[ThingT]):
         self._changes[thing] = False
 
     @property
-    def is_mostly_waiting(self) -> bool:
+    def is_mostly_pending(self) -> bool:
         """Whether more came and went since somebody asked than there is in all, be it one thing again and again."""
         return len(self._changes) > _FEW + len(self._order)
 

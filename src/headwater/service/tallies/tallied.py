@@ -14,7 +14,7 @@ from headwater.errors import HeadwaterError
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
-from headwater.service.ahead import groups
+from headwater.service.background import groups
 from headwater.service.tallies.ordered import Membership, Ordered, Spans
 from headwater.service.tallies.tally import DatasetTally, JobTally
 
@@ -29,15 +29,15 @@ _SLICE: Final = 16
 """Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
 
 
-class Then(NamedTuple, Generic[NodeT]):
+class FromNow(NamedTuple, Generic[NodeT]):
     """How tallies of a past are told from those of now."""
 
     until_us: int
-    is_same: Callable[[NodeT], bool]
-    doubtful: Callable[[], Iterable[NodeT]]
+    is_unchanged: Callable[[NodeT], bool]
+    indirectly_changed: Callable[[], Iterable[NodeT]]
     """Nodes that may not have been the same although no news was told of them since, or that the others may not know.
     """
-    told_back: Callable[[], Iterator[tuple[int, Iterable[tuple[NodeT, int]]]]]
+    runs_backwards: Callable[[], Iterator[tuple[int, Iterable[tuple[NodeT, int]]]]]
     """When runs spoke last by then, the last one first; and of whom, with when each did that."""
 
 
@@ -50,7 +50,7 @@ class Tallied(Generic[NodeT, TallyT]):
 
     def __init__(self, look: Callable[[NodeT], TallyT | None]) -> None:
         self._look: Callable[[NodeT], TallyT | None] = look
-        self._then: Then[NodeT] | None = None
+        self._then: FromNow[NodeT] | None = None
         self._times_then: Mapping[str, Seen] | None = None
         self._known: dict[NodeT, TallyT] = {}
         self._touched: dict[NodeT, None] = {}
@@ -66,18 +66,18 @@ class Tallied(Generic[NodeT, TallyT]):
         """These may add something else by now."""
         self._touched.update(dict.fromkeys(nodes))
 
-    def begin_with(self, others: Self, then: Then[NodeT]) -> None:
+    def begin_with(self, others: Self, then: FromNow[NodeT]) -> None:
         """Once somebody asks, begin with what others know; look only at nodes of which there was news since then."""
         self._then = then
         self._begin = lambda: self._begun(others, then)
 
-    def _begun(self, others: Self, then: Then[NodeT]) -> Iterator[None]:
-        yield from others.count_up()
+    def _begun(self, others: Self, then: FromNow[NodeT]) -> Iterator[None]:
+        yield from others.catch_up()
         self._take_over(others)
         order = others._last_new.items()
         later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, AFTER_ALL_US - 1))
         news = [node for _, node in order[later:nobody_knows]]
-        perhaps = list(dict.fromkeys(chain((node for _, node in order[nobody_knows:]), then.doubtful())))
+        perhaps = list(dict.fromkeys(chain((node for _, node in order[nobody_knows:]), then.indirectly_changed())))
         for group in groups(news, _MANY):
             self.touch(node for node in group if not self._is_left_out(node, then))
             yield
@@ -85,7 +85,7 @@ class Tallied(Generic[NodeT, TallyT]):
             self.touch(node for node in group if self._may_differ(node, then))
             yield
 
-    def _is_left_out(self, node: NodeT, then: Then[NodeT]) -> bool:
+    def _is_left_out(self, node: NodeT, then: FromNow[NodeT]) -> bool:
         """Leave out a node of which nobody told by then, unless it is among the doubtful ones: they are looked at."""
         known = self._known.get(node)
         if known is None or known.seen.first_us <= then.until_us:
@@ -93,10 +93,10 @@ class Tallied(Generic[NodeT, TallyT]):
         self._leave_out(node, known)
         return True
 
-    def _may_differ(self, node: NodeT, then: Then[NodeT]) -> bool:
+    def _may_differ(self, node: NodeT, then: FromNow[NodeT]) -> bool:
         """Whether to look at a doubtful node: to look takes less than to find out, where its runs alone tell of it."""
         known = self._known.get(node)
-        return known is None or known.last_new_us != AFTER_ALL_US or not then.is_same(node)
+        return known is None or known.last_new_us != AFTER_ALL_US or not then.is_unchanged(node)
 
     def get(self, node: NodeT) -> TallyT | None:
         """What a node adds, as it was last counted; None for one that was touched since, or is none."""
@@ -114,7 +114,7 @@ class Tallied(Generic[NodeT, TallyT]):
         """Whoever was looked at may add something else by now."""
         self.touch(self._known)
 
-    def count_up(self) -> Iterator[None]:
+    def catch_up(self) -> Iterator[None]:
         """Look at who was touched, some with each step."""
         while self._begin is not None:
             self._go_on_beginning(self._begin)
@@ -124,12 +124,12 @@ class Tallied(Generic[NodeT, TallyT]):
                 self._look_at(self._touched.popitem()[0])
             yield
 
-    def look_back(self, namespace: str | None = None) -> Iterator[None]:
+    def catch_up_times(self, namespace: str | None = None) -> Iterator[None]:
         """Count up, and of a past find until when nodes were heard of by then, some with each step.
 
         With a `namespace` only those in it; the others are still to be looked at.
         """
-        yield from self.count_up()
+        yield from self.catch_up()
         if self._then is not None:
             heard_of = dict.fromkeys(self._namespaces.heard_of_after(self._then.until_us, namespace))
             for group in groups(heard_of, _SLICE):
@@ -141,20 +141,20 @@ class Tallied(Generic[NodeT, TallyT]):
         known = self._known.get(node)
         return known is not None and self._then is not None and known.seen.last_us > self._then.until_us
 
-    def look_back_at_namespaces(self) -> Iterator[None]:
+    def catch_up_namespace_times(self) -> Iterator[None]:
         """Count up, and of a past find when namespaces were heard of by then, some with each step."""
-        yield from self.count_up()
+        yield from self.catch_up()
         if self._then is not None and self._times_then is None:
             times, is_whole = self._told_in_namespaces(self._then)
             if not is_whole:
-                yield from self.look_back()
+                yield from self.catch_up_times()
                 times, _ = self._namespaces.times_by(self._then.until_us)
             self._times_then = times
 
-    def _told_in_namespaces(self, then: Then[NodeT]) -> tuple[dict[str, Seen], bool]:
+    def _told_in_namespaces(self, then: FromNow[NodeT]) -> tuple[dict[str, Seen], bool]:
         """When namespaces were heard of; and whether that was found by the runs that spoke last."""
         times, went_on = self._namespaces.times_by(then.until_us)
-        runs = then.told_back()
+        runs = then.runs_backwards()
         for last_us, told in islice(runs, _RUNS):
             went_on = {each for each in went_on if times[each].last_us < last_us}
             if not went_on:
@@ -185,11 +185,11 @@ class Tallied(Generic[NodeT, TallyT]):
         self._change(node, self._known.get(node), tally)
 
     def _caught_up(self) -> None:
-        for _ in self.count_up():
+        for _ in self.catch_up():
             pass
 
     def _looked_back(self, namespace: str | None = None) -> None:
-        for _ in self.look_back(namespace):
+        for _ in self.catch_up_times(namespace):
             pass
 
     def _change(self, node: NodeT, before: TallyT | None, after: TallyT | None) -> None:
@@ -240,7 +240,7 @@ class Tallied(Generic[NodeT, TallyT]):
 
     def namespaces(self) -> Mapping[str, Seen]:
         """The namespaces that nodes are in, under any of their names, deleted ones too."""
-        for _ in self.look_back_at_namespaces():
+        for _ in self.catch_up_namespace_times():
             pass
         return self._namespaces.times() if self._times_then is None else self._times_then
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, Self
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.tallies.ordered import Membership, Ordered, Spans
-from headwater.service.tallies.tallied import NodeT, Tallied, Then
+from headwater.service.tallies.tallied import FromNow, NodeT, Tallied
 from headwater.service.tallies.tally import DatasetTally, JobTally, Source
 
 _RUNS: Final = 300
@@ -54,15 +54,15 @@ class JobTallies(Tallied[JobId, JobTally]):
 
     def newest(self, most: int | None, namespace: str | None = None) -> "Generator[None, None, Nodes[JobId]]":
         """The jobs as `newest_first` gives them, with some of the work in each step; only so many may be asked for."""
-        yield from self.count_up()
+        yield from self.catch_up()
         if most is not None and self._then is not None and self._look_back_for(most, self._then, namespace):
             return Nodes(self._order(namespace), self._count_newer(self._then.until_us, namespace))
-        yield from self.look_back(namespace)
+        yield from self.catch_up_times(namespace)
         return self.newest_first(namespace)
 
-    def _look_back_for(self, most: int, then: Then[JobId], namespace: str | None) -> bool:
+    def _look_back_for(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
         """Find when so many jobs were heard of by then that all others were before; whether the last runs told that."""
-        runs = then.told_back()
+        runs = then.runs_backwards()
         for last_us, told in islice(runs, _RUNS):
             if self._count_newer(last_us, namespace) - self._count_newer(then.until_us, namespace) >= most:
                 return True

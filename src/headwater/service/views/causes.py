@@ -15,7 +15,7 @@ from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
 from headwater.graph.causes.writers import read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.model.words import so_many
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.background import result_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
@@ -67,7 +67,7 @@ async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Questi
     is_of_job = isinstance(asked.node, JobId) and history.has_run(asked.node)
     outputs = None if is_of_job else frozenset(_written_for(history, asked.node))
     start = Start(starts, outputs, _columns(history, asked), is_awaited=asked.run_id is None)
-    found = await outcome_in_turns(causes(history, start, asked.max_hops))
+    found = await result_in_slices(causes(history, start, asked.max_hops))
     return shapes.RootCause(
         nodeId=asked.node.node_id,
         column=asked.node.column if isinstance(asked.node, ColumnId) else None,

@@ -10,7 +10,7 @@ from headwater.graph.column_walk import ColumnStep, ColumnWalk
 from headwater.graph.columns import ColumnEdge
 from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.background import result_in_slices
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import current_shape, shape_uuid
 from headwater.service.request.node_ids import versioned
@@ -72,7 +72,7 @@ async def column_lineage(
 
     Others have their turn meanwhile.
     """
-    return await outcome_in_turns(_column_lineage(knowledge, node, wanted))
+    return await result_in_slices(_column_lineage(knowledge, node, wanted))
 
 
 def _column_lineage(

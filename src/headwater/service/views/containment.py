@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from headwater.model.names import JobId
-from headwater.service.ahead import groups, in_turns
+from headwater.service.background import collect_in_slices, groups
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
@@ -16,7 +16,7 @@ _GROUP: Final = 500
 async def containment(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.Containment:
     """The job around a job, and a page of those within it, by name."""
     children = [*knowledge.graph.parts_of(job)]
-    found = await in_turns(_jobs_of(knowledge, group) for group in groups(children, _GROUP))
+    found = await collect_in_slices(_jobs_of(knowledge, group) for group in groups(children, _GROUP))
     parts = sorted(part for part in set[JobId]().union(*found) if _whole(knowledge, part) == job)
     whole = _whole(knowledge, job)
     return shapes.Containment(

@@ -7,12 +7,12 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from headwater.graph.coverage import Expected, Gap, GapKind
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.gaps import KINDS
 from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.verdicts import Fared
+from headwater.service.knowledge.verdicts import VerdictKey
 from headwater.service.shapes import coverage as shapes
 from headwater.service.views.log import read_log
 from headwater.service.views.namespaces import check_namespace
@@ -61,8 +61,8 @@ async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherRe
         silences = knowledge.gaps.silent(
             asked.at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job))
         )
-        silent = sorted(filter(None, await in_turns(silences)), key=_order)
-    await in_turns(knowledge.gaps.catch_up())
+        silent = sorted(filter(None, await collect_in_slices(silences)), key=_order)
+    await collect_in_slices(knowledge.gaps.catch_up())
     fared = [told for told in knowledge.verdicts.counts() if asked.namespace in (None, told[0].namespace)]
     counts = _counted(knowledge, silent, fared, asked.namespace)
     if asked.namespace not in counts.namespaces:  # a name in quarantine has one that may be nobody else's
@@ -87,7 +87,7 @@ def look_ahead(knowledge: Knowledge, another_reader: AnotherReader) -> Iterator[
         yield read_log(knowledge, another_reader)
     yield from knowledge.gaps.catch_up()
     yield from knowledge.verdicts.place()
-    yield from knowledge.count_up()
+    yield from knowledge.catch_up()
     yield from knowledge.gaps.sort()
     for name in [*knowledge.job_tallies.namespaces()]:
         knowledge.job_tallies.newest_first(name)
@@ -100,7 +100,7 @@ def look_ahead(knowledge: Knowledge, another_reader: AnotherReader) -> Iterator[
 async def _read_on(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
     """Take in what the log tells beyond the graph, and look at what was touched."""
     await read_log(knowledge, another_reader)
-    await in_turns(chain(knowledge.verdicts.place(), knowledge.gaps.catch_up()))
+    await collect_in_slices(chain(knowledge.verdicts.place(), knowledge.gaps.catch_up()))
 
 
 def _order(gap: Gap) -> tuple[object, ...]:
@@ -118,7 +118,7 @@ def _page(knowledge: Knowledge, asked: Asked, silent: Sequence[Gap], kinds: Sequ
 
 
 def _counted(
-    knowledge: Knowledge, silent: Iterable[Gap], fared: Iterable[tuple[Fared, int]], namespace: str | None
+    knowledge: Knowledge, silent: Iterable[Gap], fared: Iterable[tuple[VerdictKey, int]], namespace: str | None
 ) -> _Counts:
     jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
     gaps: dict[str, Counter[GapKind]] = defaultdict(Counter)
@@ -177,7 +177,7 @@ def _signatures(verdicts: Counter[str]) -> shapes.VerdictCounts:
     )
 
 
-def _signers(fared: Iterable[tuple[Fared, int]]) -> list[shapes.Signer]:
+def _signers(fared: Iterable[tuple[VerdictKey, int]]) -> list[shapes.Signer]:
     """By key, those without one last."""
     by_key: dict[str | None, Counter[str]] = defaultdict(Counter)
     for told, events in fared:

@@ -14,7 +14,7 @@ from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
-from headwater.service.ahead import groups, in_turns, outcome_in_turns
+from headwater.service.background import collect_in_slices, groups, result_in_slices
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
@@ -66,11 +66,13 @@ async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: AnyNode |
     """Where changes are to be looked for; None: everywhere."""
     if node is not None:
         for knowledge in ends:
-            await in_turns(knowledge.read_ahead())  # else it would be done at a stretch, for what its columns feed
+            await collect_in_slices(
+                knowledge.read_ahead()
+            )  # else it would be done at a stretch, for what its columns feed
         return compared.about(node)
     jobs, datasets = frozenset[JobId](), frozenset[DatasetId]()
     for knowledge in ends:
-        other = await outcome_in_turns(knowledge.otherwise_now())
+        other = await result_in_slices(knowledge.may_have_changed())
         if other is None:
             return None
         jobs, datasets = jobs | other.jobs, datasets | other.datasets
@@ -88,7 +90,7 @@ async def _compared(
 
     What is laid out for that is put into `layouts`.
     """
-    await in_turns(compared.lay_out(*layouts, among))
+    await collect_in_slices(compared.lay_out(*layouts, among))
     return await asyncio.to_thread(_touching, *layouts, node, namespace)
 
 

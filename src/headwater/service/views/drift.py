@@ -14,7 +14,7 @@ from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service.ahead import in_turns, outcome_in_turns
+from headwater.service.background import collect_in_slices, result_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.history import declared_subject, judged
 from headwater.service.knowledge.knowledge import Knowledge
@@ -72,7 +72,7 @@ class _Downstream:
     async def of(self, column: ColumnId) -> _Below:
         """Others have their turn during the walk."""
         if column not in self._found:
-            places = (await outcome_in_turns(reach(self._flow, [column]))).places
+            places = (await result_in_slices(reach(self._flow, [column]))).places
             reaches = shapes.Reaches(
                 columns=_count(places, "column"), datasets=_count(places, "dataset"), jobs=_count(places, "job")
             )
@@ -91,7 +91,7 @@ async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: Anoth
         InvalidInputError: the node is none.
     """
     names = await _asked_for(knowledge, asked, another_reader)
-    steps = await in_turns(each for name in names for each in _drift_of(knowledge, name))
+    steps = await collect_in_slices(each for name in names for each in _drift_of(knowledge, name))
     found = (each for each in steps if each is not None and _is_between(each, asked))
     wanted = sorted(found, key=lambda each: each.told, reverse=True)
     page = wanted[asked.offset : asked.offset + asked.limit]

@@ -2,7 +2,7 @@
 
 from headwater.graph.flow import sources_of
 from headwater.model.names import DatasetId
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
@@ -16,7 +16,7 @@ async def flow(knowledge: Knowledge, name: DatasetId, max_hops: int) -> shapes.F
     """
     names = _around(knowledge, name, max_hops) if max_hops else []
     return shapes.Flow(
-        **_flow_into(knowledge, name), graph=await in_turns(_flow_into(knowledge, each) for each in names)
+        **_flow_into(knowledge, name), graph=await collect_in_slices(_flow_into(knowledge, each) for each in names)
     )
 
 

@@ -14,7 +14,7 @@ from headwater.graph.structs import lies_in
 from headwater.model.facets.about import OwnershipFacet
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 from headwater.model.words import so_many
-from headwater.service.ahead import in_turns, outcome_in_turns
+from headwater.service.background import collect_in_slices, result_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.job_type import is_stream
@@ -64,8 +64,8 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
     """
     proposal = None if change is None else _proposal(knowledge, node, change)
     start = [node, *(sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else ())]
-    found = await outcome_in_turns(reach(flow_through(knowledge), start))
-    judged = {} if proposal is None else await outcome_in_turns(verdicts(found, proposal))
+    found = await result_in_slices(reach(flow_through(knowledge), start))
+    judged = {} if proposal is None else await result_in_slices(verdicts(found, proposal))
     steps = ways(found) if proposal is None else {place: verdict.step for place, verdict in judged.items()}
     places = found.places
     counts = _counts(places, judged)
@@ -76,7 +76,7 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
         breaking=None if proposal is None else _is_breaking(counts),
         summary=_summary(len(places), counts, is_judged=bool(judged)),
         counts=counts,
-        reached=await in_turns(map(about.reached, places[page.offset : page.offset + page.limit])),
+        reached=await collect_in_slices(map(about.reached, places[page.offset : page.offset + page.limit])),
         totalCount=len(places),
     )
 

@@ -6,10 +6,10 @@ from typing import Any, Final, TypeVar
 
 from headwater.graph.walk import Around
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
-from headwater.service.ahead import groups, in_turns
-from headwater.service.knowledge.kept import Kept
+from headwater.service.background import collect_in_slices, groups
+from headwater.service.knowledge.cache import CompressedCache
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.rendered import Rendered
+from headwater.service.knowledge.render_cache import RenderCache
 from headwater.service.views.lineage_nodes import (
     SLICE,
     Ends,
@@ -44,7 +44,7 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
     JSON of the shape `shapes_lineage.Lineage`. What is missing is rendered in slices, between which events are learned;
     then the answer is put together in one go, from one state of the graph.
     """
-    await in_turns(knowledge.derivations.catch_up())
+    await collect_in_slices(knowledge.derivations.catch_up())
     found = _around(knowledge, node, max_hops)
     missing = knowledge.rendered.job_nodes.missing(found.jobs)
     if len(missing) > _AT_ONCE:
@@ -66,15 +66,15 @@ def render_ahead(knowledge: Knowledge) -> Iterator[None]:
     Before that, names are indexed for search; after it, datasets are counted.
     """
     yield from knowledge.name_index.catch_up()
-    yield from knowledge.job_tallies.count_up()
-    rendered: Rendered | None = None
+    yield from knowledge.job_tallies.catch_up()
+    rendered: RenderCache | None = None
     while rendered is not knowledge.rendered:  # all was forgotten meanwhile
         rendered = knowledge.rendered
         yield from _render(knowledge, rendered)
-    yield from knowledge.count_up()
+    yield from knowledge.catch_up()
 
 
-def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
+def _render(knowledge: Knowledge, rendered: RenderCache) -> Iterator[None]:
     for jobs in _missing(rendered.job_nodes, knowledge.job_tallies.newest_first().page(None), _FEW_JOBS):
         if not rendered.job_nodes.has_room or rendered is not knowledge.rendered:
             break
@@ -91,7 +91,7 @@ def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
         yield from kept.pack_ahead()
 
 
-def _render_runs(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
+def _render_runs(knowledge: Knowledge, rendered: RenderCache) -> Iterator[None]:
     left = _RUNS
     for job in knowledge.job_tallies.newest_first().page(None):
         if left <= 0 or not rendered.runs.has_room or rendered is not knowledge.rendered:
@@ -104,7 +104,7 @@ def _render_runs(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
             yield
 
 
-def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
+def _missing(kept: CompressedCache[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
     """The nodes of which nothing is kept, a few at a time, or none where many were looked at and none was missing."""
     for some in groups(nodes, _MANY):
         missing = kept.missing(some)

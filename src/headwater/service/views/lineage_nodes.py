@@ -11,11 +11,11 @@ from headwater.graph.flow import Derivation
 from headwater.graph.records import Edge, Reporter
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service.ahead import groups
+from headwater.service.background import groups
 from headwater.service.http.answers import iso
-from headwater.service.knowledge.kept import fitted
+from headwater.service.knowledge.cache import fitted
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.rendered import JobNode, heard_of, job_data, made_by
+from headwater.service.knowledge.render_cache import JobNode, job_data, with_runs, with_seen
 from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
@@ -51,10 +51,10 @@ def dataset_nodes(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[
 
 
 def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
-    elsewhere = knowledge.rendered_elsewhere
+    elsewhere = knowledge.reusable_nodes
     alike = None if elsewhere is None else elsewhere.dataset_node(name, OF_DATASET_CORE)
     if alike is not None:
-        return heard_of(alike, knowledge.seen(name))
+        return with_seen(alike, knowledge.seen(name))
     rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
     return orjson.dumps(rest).removesuffix(b"}")
 
@@ -73,7 +73,7 @@ def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
 
 
 def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
-    elsewhere = knowledge.rendered_elsewhere
+    elsewhere = knowledge.reusable_nodes
     alike = None if elsewhere is None else elsewhere.job_node(job, OF_JOB_CORE)
     return _job_node_anew(knowledge, job, latest) if alike is None else _told_otherwise(knowledge, job, latest, alike)
 
@@ -81,8 +81,8 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
 def _told_otherwise(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, alike: JobNode) -> JobNode:
     """The job from what is rendered of it elsewhere: that takes a third of the time."""
     known, done = knowledge.graph.jobs[job], knowledge.activity(job)
-    reads = [(name, fitted(made_by(edge, known.reads[name]))) for name, edge in alike.reads]
-    writes = [(name, fitted(made_by(edge, known.writes[name]))) for name, edge in alike.writes]
+    reads = [(name, fitted(with_runs(edge, known.reads[name]))) for name, edge in alike.reads]
+    writes = [(name, fitted(with_runs(edge, known.writes[name]))) for name, edge in alike.writes]
     node = b'%b,"latestRun":%b,"currentRunUuid":%b},"inEdges":[%b],"outEdges":[%b]}' % (
         job_data(alike.node, done.seen),
         orjson.dumps(latest),

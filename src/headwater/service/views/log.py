@@ -8,7 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from headwater.errors import NotFoundError
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import log as shapes
 from headwater.service.views.runs import event_shape
@@ -37,7 +37,7 @@ async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reade
         return knowledge.store.count_of_namespace(namespace)
     if knowledge.verdicts.read < knowledge.store.size():
         await read_log(knowledge, another_reader)
-    await in_turns(knowledge.verdicts.place())
+    await collect_in_slices(knowledge.verdicts.place())
     return sum(events for fared, events in knowledge.verdicts.counts() if fared.namespace == namespace)
 
 

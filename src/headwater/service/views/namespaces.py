@@ -10,7 +10,7 @@ from headwater.errors import NotFoundError
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import marquez as shapes
@@ -66,7 +66,7 @@ async def check_namespace(name: str | None, *known: Knowledge) -> None:
 
 
 async def _check(knowledge: Knowledge, name: str) -> None:
-    await in_turns(_to_be_there(knowledge, name))
+    await collect_in_slices(_to_be_there(knowledge, name))
 
 
 def namespace_description(knowledge: Knowledge, name: str) -> str | None:
@@ -84,7 +84,7 @@ def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    yield from knowledge.dataset_tallies.count_up()
+    yield from knowledge.dataset_tallies.catch_up()
     datasets = knowledge.dataset_tallies.by_name(name)
     if not datasets:
         yield from _to_be_there(knowledge, name)
@@ -93,7 +93,7 @@ def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[
 
 def _to_be_there(knowledge: Knowledge, name: str) -> Iterator[None]:
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
-        yield from tallies.look_back_at_namespaces()
+        yield from tallies.catch_up_namespace_times()
     namespace(knowledge, name)
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from headwater.model.facts import Way
 from headwater.model.names import DatasetId, JobId
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import lineage as shapes
 from headwater.service.views.names import other_names
@@ -22,7 +22,7 @@ async def neighbours(
     found: list[DatasetId | JobId] = []
     found.extend(_jobs(knowledge, node, way) if kind == "JOB" else _datasets(knowledge, node, way))
     found.sort(key=lambda each: (each.name, each.namespace))
-    page = await in_turns(_neighbour(knowledge, each) for each in found[offset : offset + limit])
+    page = await collect_in_slices(_neighbour(knowledge, each) for each in found[offset : offset + limit])
     return shapes.Neighbours(neighbours=page, totalCount=len(found))
 
 

@@ -2,14 +2,14 @@
 
 from headwater.graph.path import path as path_of
 from headwater.model.names import DatasetId, JobId
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.background import result_in_slices
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import lineage as shapes
 
 
 async def path(knowledge: Knowledge, node: DatasetId | JobId, max_hops: int, most: int) -> shapes.Path:
     """The edges of what the node is made from and of what is made from it; others have their turn meanwhile."""
-    found = await outcome_in_turns(path_of(knowledge.graph, node, max_hops, most))
+    found = await result_in_slices(path_of(knowledge.graph, node, max_hops, most))
     return shapes.Path(
         edges=[shapes.Edge(origin=origin.node_id, destination=end.node_id) for origin, end in found.edges],
         isCut=found.is_cut,

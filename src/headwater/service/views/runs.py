@@ -23,7 +23,7 @@ from headwater.model.facets.run import (
 from headwater.model.facts import ParentRun, Stamped
 from headwater.model.names import DatasetId
 from headwater.model.times import microseconds
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
@@ -313,7 +313,7 @@ async def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFa
     found: dict[str, Stamped] = {}
     if run.has_events:
         names = {*knowledge.graph.job_digests(run.job)}
-        await in_turns(newest_job_facets(knowledge.store.newest_first(run.run_id), run.job, names, found))
+        await collect_in_slices(newest_job_facets(knowledge.store.newest_first(run.run_id), run.job, names, found))
     bodies = knowledge.store.bodies([said.content for said in found.values()])
     told = {name: bodies[said.content] for name, said in sorted(found.items())}
     return shapes.RunFacets(runId=run.run_id, facets=facets_of(told))

@@ -62,7 +62,7 @@ def _meant(knowledge: Knowledge, query: Query) -> list[_Found]:
     """What has the text as a whole name, else as the end of one; each time what is in lists goes before what is not."""
 
     def is_told_of(name: DatasetId) -> bool:
-        return knowledge.told_of(name) is not None
+        return knowledge.seen_as_source(name) is not None
 
     for called in (_called, _ending):
         known = knowledge.name_index.holding([query.text.casefold()])
@@ -98,7 +98,7 @@ def _by_name(hit: _Found) -> tuple[str, str, Kind]:
 
 
 def _updated_us(knowledge: Knowledge, hit: _Found) -> int:
-    return knowledge.heard_of(hit.node).last_us
+    return knowledge.seen_of(hit.node).last_us
 
 
 def _is_within(updated_us: int, query: Query) -> bool:

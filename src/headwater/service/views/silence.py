@@ -7,7 +7,7 @@ from typing import Final
 
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.names import JobId
-from headwater.service.ahead import in_turns
+from headwater.service.background import collect_in_slices
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
@@ -46,7 +46,7 @@ async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: 
     All jobs are looked at, in slices between which others have their turn.
     """
     windows = cache(partial(_window_s_of, knowledge))  # thousands of jobs have a few facets between them
-    found = await in_turns(_silent(knowledge, job, windows, now_us) for job in [*knowledge.job_names()])
+    found = await collect_in_slices(_silent(knowledge, job, windows, now_us) for job in [*knowledge.job_names()])
     silent = sorted(chain.from_iterable(found), key=lambda each: (each["staleSince"], each["run"]))
     page = silent[offset : offset + limit]
     return shapes.SilentStreams(silentStreams=page, totalCount=len(silent))

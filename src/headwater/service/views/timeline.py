@@ -19,7 +19,7 @@ from headwater.model.facets.counts import as_numbers
 from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.model.objects import objects
-from headwater.service.ahead import groups, in_turns
+from headwater.service.background import collect_in_slices, groups
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
@@ -50,7 +50,7 @@ async def quality_timeline(
     Others have their turn meanwhile.
     """
     column = node.column if isinstance(node, ColumnId) else None
-    told = await in_turns(_told(knowledge, node))
+    told = await collect_in_slices(_told(knowledge, node))
     told.sort(key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
     points = [point for each in told if (point := _point(knowledge, each, column)) is not None]
     return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))

@@ -20,7 +20,7 @@ from headwater.graph.walk import walked
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import BEFORE_ALL_US
-from headwater.service.ahead import in_turns, outcome_in_turns
+from headwater.service.background import collect_in_slices, result_in_slices
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
@@ -52,8 +52,8 @@ async def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> s
     """
     with closing(KnownHistory(knowledge, with_deleted=True)) as history:
         upstream = _Upstream(knowledge, history)
-        found = [*await outcome_in_turns(walked([run.run_id], lambda run_id: upstream.sources(run_id).runs, max_hops))]
-        sources = await in_turns(map(upstream.sources, found))
+        found = [*await result_in_slices(walked([run.run_id], lambda run_id: upstream.sources(run_id).runs, max_hops))]
+        sources = await collect_in_slices(map(upstream.sources, found))
         shown = run_shapes(knowledge, map(knowledge.run, found))
         inputs = map(partial(_inputs, knowledge, history), shown, sources)
         return shapes_lineage.UpstreamRuns(runs=[*map(_upstream_run, shown, inputs, sources)])

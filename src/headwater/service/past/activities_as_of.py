@@ -11,7 +11,7 @@ from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, longest_us, named_by
 
 
-class ActivitiesThen(Activities):
+class ActivitiesAsOf(Activities):
     """What the jobs of a past did."""
 
     def __init__(
@@ -51,7 +51,7 @@ class ActivitiesThen(Activities):
         if part.of_job is None or part.of_job.stamp.time_us != self._cut.tellers.last_alone_us(job):
             return None
         named = named_by(run_id, [part])
-        return named and named.heard_of(Seen(known.seen.first_us, named.seen.last_us))
+        return named and named.with_seen(Seen(known.seen.first_us, named.seen.last_us))
 
     def _told(self, job: JobId) -> Activity | None:
         """As in `Activities`: that of now, or put together from when the job's runs spoke."""
@@ -64,7 +64,7 @@ class ActivitiesThen(Activities):
             seen = self._told_by_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
             longest = done.longest_us  # or less: that of now may have begun since
         else:
-            told = ((run_id, self._heard_of(run_id, job)) for run_id in known.runs | known.named)
+            told = ((run_id, self._seen_as_run_of(run_id, job)) for run_id in known.runs | known.named)
             times = {run_id: seen for run_id, seen in told if seen is not None}
             newest_first = sorted(times, key=lambda run_id: (-times[run_id].first_us, run_id))
             seen = Seen.over((*times.values(), known.declared_over))
@@ -104,7 +104,7 @@ class ActivitiesThen(Activities):
     def _known(self, run_ids: Iterable[str]) -> Iterator[KnownRun]:
         return (run for run_id in run_ids if (run := self.told_run(run_id)) is not None)
 
-    def _heard_of(self, run_id: str, job: JobId) -> Seen | None:
+    def _seen_as_run_of(self, run_id: str, job: JobId) -> Seen | None:
         """When a run was heard of as one of the job's."""
         known = self._cut.now.runs.get(run_id)
         if known is not None and known.times is not None and self._cut.is_run_as_then(run_id):

@@ -7,7 +7,7 @@ from headwater.graph.records import Run
 from headwater.model.events import Stamp
 from headwater.model.facts import RunTimes
 from headwater.model.merging import Seen
-from headwater.service.knowledge.spoken import Spoken
+from headwater.service.knowledge.run_intervals import RunIntervals
 
 times = st.integers(0, 40) | st.sampled_from([3_600_000_000, 7_200_000_000])
 spans = st.tuples(times, times).map(lambda both: Seen(min(both), max(both)))
@@ -21,18 +21,18 @@ def run_seen(run_id: str, seen: Seen) -> Run:
 
 def test_runs_that_speak_again_and_again_leave_nothing_behind_where_nobody_asks_for_a_past() -> None:
     runs = {str(number): run_seen(str(number), Seen(0, 0)) for number in range(10)}
-    spoken = Spoken(runs)
-    for _ in spoken.catch_up():
+    intervals = RunIntervals(runs)
+    for _ in intervals.catch_up():
         pass
 
     for second in range(1, 30_000):
         run_id = str(second % 10)
-        before = spoken.seen(run_id)
+        before = intervals.seen(run_id)
         runs[run_id] = run_seen(run_id, Seen(0, second))
-        spoken.change(run_id, before, spoken.seen(run_id))
+        intervals.change(run_id, before, intervals.seen(run_id))
 
     orders = (30_000).bit_length() + 1
-    assert spoken.size <= orders * 64 + 3 * len(runs)
+    assert intervals.size <= orders * 64 + 3 * len(runs)
 
 
 @given(st.lists(spans), st.lists(st.tuples(st.integers(0, 5), spans)), times)
@@ -40,18 +40,18 @@ def test_runs_that_spoke_across_a_time_are_found_also_after_they_spoke_again(
     first: list[Seen], later: list[tuple[int, Seen]], time_us: int
 ) -> None:
     runs = {str(number): run_seen(str(number), seen) for number, seen in enumerate(first)}
-    spoken = Spoken(runs)
-    steps = spoken.catch_up()
+    intervals = RunIntervals(runs)
+    steps = intervals.catch_up()
     next(steps, None)
     for number, more in later:
         run_id = str(number)
-        before = spoken.seen(run_id)
+        before = intervals.seen(run_id)
         runs[run_id] = run_seen(run_id, more if before is None else before.union(more))
-        spoken.change(run_id, before, spoken.seen(run_id))
+        intervals.change(run_id, before, intervals.seen(run_id))
     for _ in steps:
         pass
 
-    across = sorted(spoken.across(time_us))
+    across = sorted(intervals.across(time_us))
 
     assert across == sorted(
         run_id

@@ -16,25 +16,25 @@ from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.listing import NameIndexThen
-from headwater.service.knowledge.rendered import Rendered
-from headwater.service.knowledge.run_records import RunRecords, RunRecordsThen
-from headwater.service.knowledge.tellers import TellersThen
+from headwater.service.knowledge.listing import NameIndexAsOf
+from headwater.service.knowledge.render_cache import RenderCache
+from headwater.service.knowledge.run_records import RunRecords, RunRecordsAsOf
+from headwater.service.knowledge.runs_by_last_event import RunsByLastEventAsOf
 from headwater.service.knowledge.touched import Touched
-from headwater.service.past.activities_then import ActivitiesThen
-from headwater.service.past.doubtful import Doubtful
-from headwater.service.past.heard_by_then import HeardByThen
-from headwater.service.past.may_differ import parted_or_joined, told_since
-from headwater.service.past.rendered_of_now import RenderedOfNow
-from headwater.service.past.same_now import SameNow
-from headwater.service.past.tallies_then import TalliesThen
-from headwater.service.tallies.tallied import Then
+from headwater.service.past.activities_as_of import ActivitiesAsOf
+from headwater.service.past.change_candidates import parted_or_joined, told_since
+from headwater.service.past.indirect_changes import IndirectChanges
+from headwater.service.past.nodes_from_now import NodesFromNow
+from headwater.service.past.seen_as_of import SeenAsOf
+from headwater.service.past.tallies_as_of import TalliesAsOf
+from headwater.service.past.unchanged import Unchanged
+from headwater.service.tallies.tallied import FromNow
 from headwater.service.tallies.tally import DatasetTally, JobTally
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
 from headwater.store.until import ReaderUntil
 
 
-class KnowledgeThen(Knowledge):
+class KnowledgeAsOf(Knowledge):
     """The graph as it was, its store, and what is known now."""
 
     def __init__(
@@ -45,30 +45,32 @@ class KnowledgeThen(Knowledge):
         self._read_nodes = read_nodes
         self._now = now
         self.facets = now.facets
-        self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
+        self.name_index = NameIndexAsOf(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
         self._derivations_as_of: int | None = None
         until_us = self._until_us = store.until_us
-        tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
-        self._same = SameNow(graph, now)
-        self._heard = HeardByThen(graph, now, until_us, tellers)
-        self._tallies = TalliesThen(graph, now, until_us, self._same, self._heard)
-        self._doubtful = Doubtful(graph, now, self._same)
-        self.activities = ActivitiesThen(graph, now.activities, until_us, self._heard.told_by_runs)
-        self.rendered_elsewhere = RenderedOfNow(graph, now, self.activities, self._same)
+        tellers = graph.tellers = RunsByLastEventAsOf(now.runs_by_last_event, until_us, graph.again.runs)
+        self._unchanged = Unchanged(graph, now)
+        self._seen = SeenAsOf(graph, now, until_us, tellers)
+        self._tallies = TalliesAsOf(graph, now, until_us, self._unchanged, self._seen)
+        self._indirect_changes = IndirectChanges(graph, now, self._unchanged)
+        self.activities = ActivitiesAsOf(graph, now.activities, until_us, self._seen.told_by_runs)
+        self.reusable_nodes = NodesFromNow(graph, now, self.activities, self._unchanged)
 
     @cached_property
     def job_tallies(self) -> JobTallies:
         """As in `Knowledge`; they begin with those of now."""
-        tallies, told_back = super().job_tallies, partial(self._heard.told_back, jobs_reported_by)
-        then = Then(self._until_us, self._same.is_job, self._doubtful.jobs, told_back)
+        tallies, told_back = super().job_tallies, partial(self._seen.told_back, jobs_reported_by)
+        then = FromNow(self._until_us, self._unchanged.is_job, self._indirect_changes.jobs, told_back)
         tallies.begin_with(self._now.job_tallies, then)
         return tallies
 
     @cached_property
     def dataset_tallies(self) -> DatasetTallies:
         """As in `Knowledge`; they begin with those of now."""
-        tallies, told_back = super().dataset_tallies, partial(self._heard.told_back, datasets_reported_by)
-        then = Then(self._until_us, self._same.is_dataset_with_sources, self._doubtful.datasets, told_back)
+        tallies, told_back = super().dataset_tallies, partial(self._seen.told_back, datasets_reported_by)
+        then = FromNow(
+            self._until_us, self._unchanged.is_dataset_with_sources, self._indirect_changes.datasets, told_back
+        )
         tallies.begin_with(self._now.dataset_tallies, then)
         return tallies
 
@@ -76,7 +78,7 @@ class KnowledgeThen(Knowledge):
     def run_records(self) -> RunRecords:
         """As in `Knowledge`; those of now hold for runs that have told nothing since."""
         now = self._now
-        return RunRecordsThen(now.run_records, self._same.is_record, lambda: now.graph.identities.changes)
+        return RunRecordsAsOf(now.run_records, self._unchanged.is_record, lambda: now.graph.identities.changes)
 
     async def read_nodes(self) -> None:
         """Read them, if that was not done before: their records are as long as the log."""
@@ -94,15 +96,15 @@ class KnowledgeThen(Knowledge):
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """As in `Knowledge`."""
-        self._heard.hear()
+        self._seen.invalidate()
         self._derivations_as_of = None
         return super().learn(facts)
 
-    def hear(self, facts: Sequence[Fact]) -> None:
+    def now_learned(self, facts: Sequence[Fact]) -> None:
         """Note that `now` has just learned these, and of whom something was said over the API."""
-        self._heard.hear()
+        self._seen.invalidate()
         self._derivations_as_of = None
-        self._same.hear(facts)
+        self._unchanged.note_edits(facts)
 
     def run_groups(self) -> RunGroups:
         """As in `Knowledge`, but for one question: what is heard of runs of now is no news of these."""
@@ -127,7 +129,7 @@ class KnowledgeThen(Knowledge):
         )
         return dict.fromkeys(chain(now, self._cut.again.jobs))
 
-    def knows_when_called(self, name: DatasetId) -> bool:
+    def knows_when_linked(self, name: DatasetId) -> bool:
         """Whether nobody has called them one since, which would be all that is known of the last time."""
         links = self.graph.identities.links(name)
         return all(link.seen is None or link.seen.last_us <= self._until_us for link in links)
@@ -136,7 +138,7 @@ class KnowledgeThen(Knowledge):
         """As in `Knowledge`, but without a look at each of them."""
         again, now = self._cut.again.runs, self._now.graph.runs
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
-        return self._now.spoken.silent_after(self._until_us) + len(again) - twice
+        return self._now.run_intervals.silent_after(self._until_us) + len(again) - twice
 
     def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
         """As in `Knowledge`; walked in the graph of now where its edges tell which of them were there then."""
@@ -156,20 +158,20 @@ class KnowledgeThen(Knowledge):
         """Whether no job then had an edge that it has not got now."""
         again = self._cut.again.jobs.values()
         is_any_told = any(job.is_reported_by_others for job in again)
-        return self._cut.is_in_step and not is_any_told and self._heard.are_runs_where_they_were()
+        return self._cut.is_in_step and not is_any_told and self._seen.are_runs_where_they_were()
 
     def seen(self, name: DatasetId) -> Seen:
         """As in `Knowledge`."""
-        told = self._heard.told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        told = self._seen.told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
         return super().seen(name) if told is None else told
 
-    def heard_of(self, node: DatasetId | JobId) -> Seen:
+    def seen_of(self, node: DatasetId | JobId) -> Seen:
         """As in `Knowledge`; where nothing is folded again of a node that its runs alone tell of, these tell when."""
         target = target_of(node)
         known = self._cut.heard_of.get(target)
-        if known is None and (known := self._heard.told_by_runs(node)) is not None:
+        if known is None and (known := self._seen.told_by_runs(node)) is not None:
             self._cut.heard_of[target] = known
-        return super().heard_of(node) if known is None else known
+        return super().seen_of(node) if known is None else known
 
     def _job_tally(self, name: JobId) -> JobTally | None:
         """As in `Knowledge`; told from that of now where only the job's own runs tell of it."""
@@ -181,7 +183,7 @@ class KnowledgeThen(Knowledge):
         known = self._tallies.dataset_now(name)
         if known is None:
             return super()._dataset_tally(name)
-        seen = self._heard.dataset(name, known)
+        seen = self._seen.dataset(name, known)
         if seen is None:
             return None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
@@ -191,16 +193,18 @@ class KnowledgeThen(Knowledge):
         """Nothing takes over the tallies of a past."""
         return AFTER_ALL_US
 
-    def otherwise_now(self) -> Generator[None, None, Among | None]:
+    def may_have_changed(self) -> Generator[None, None, Among | None]:
         """As in `Knowledge`."""
         told = yield from told_since(self._now, self._until_us)
         named = yield from parted_or_joined(self._cut)
-        jobs, datasets = {*self._doubtful.jobs()}, {*self._doubtful.datasets_but_joined()}
+        jobs, datasets = {*self._indirect_changes.jobs()}, {*self._indirect_changes.datasets_but_joined()}
         return Among(jobs.union(told.jobs, named.jobs), datasets.union(told.datasets, named.datasets))
 
-    def _nothing_rendered(self) -> Rendered:
-        return Rendered.beside(
-            lambda jobs: self._now.rendered.job_nodes.found(filter(self._same.are_wholes, self._same.jobs(jobs))),
-            lambda names: self._now.rendered.dataset_nodes.found(filter(self._same.is_dataset, names)),
-            lambda run_id: self._now.rendered.runs if self._same.is_run(run_id) else None,
+    def _empty_render_cache(self) -> RenderCache:
+        return RenderCache.with_fallback(
+            lambda jobs: self._now.rendered.job_nodes.found(
+                filter(self._unchanged.are_wholes, self._unchanged.jobs(jobs))
+            ),
+            lambda names: self._now.rendered.dataset_nodes.found(filter(self._unchanged.is_dataset, names)),
+            lambda run_id: self._now.rendered.runs if self._unchanged.is_run(run_id) else None,
         )

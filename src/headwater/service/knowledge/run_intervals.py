@@ -1,4 +1,4 @@
-"""When runs spoke, in an order in which those are found quickly that spoke both before a time and after it."""
+"""An index of runs by the interval from their first to their last event, to find those that span a given time."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -12,29 +12,29 @@ from headwater.model.merging import Seen
 from headwater.service.tallies.ordered import Ordered
 
 _SLICE: Final = 2_000
-"""Runs that are put in their places in one go: some milliseconds' work."""
+"""Runs indexed per step: a few milliseconds' work."""
 
 
-class Spoken:
-    """The runs of a graph by how long they spoke, to the next power of two, and within that by when they spoke last.
+class RunIntervals:
+    """The runs of a graph in buckets by interval length (powers of two), each ordered by the last event.
 
-    Of runs that spoke for less than a minute only those that did so last within the minute after a time can have begun
-    before it. Nothing is put in order before somebody asks for the first time.
+    A run that lasted less than a minute can span a time only if its last event is within the minute after that time.
+    The index is built when it is first asked for.
     """
 
     def __init__(self, runs: Mapping[str, Run]) -> None:
         self._runs = runs
         self._lasts: dict[int, Ordered[tuple[int, str]]] = defaultdict(Ordered)
         self._waiting: list[str] | None = None
-        """The runs that are still to be put in their places; None: nobody has asked."""
+        """The runs still to be indexed; None: the index was never asked for."""
 
     def seen(self, run_id: str) -> Seen | None:
-        """From when to when a run spoke, as the graph has it; None: it never did, or nobody asks."""
+        """A run's first and last event, from the graph; None if it has none, or if the index is not in use."""
         run = None if self._waiting is None else self._runs.get(run_id)
         return None if run is None or run.times is None else run.times.seen
 
     def change(self, run_id: str, before: Seen | None, after: Seen | None) -> None:
-        """Note that a run spoke again."""
+        """Move a run whose interval changed."""
         if before != after:
             if before is not None:
                 (order := self._lasts[_length(before)]).remove((before.last_us, run_id))
@@ -45,11 +45,11 @@ class Spoken:
 
     @property
     def size(self) -> int:
-        """How many entries are held, also of what runs had told before they spoke again."""
+        """How many entries are held, including pending ones of superseded intervals."""
         return sum(order.size for order in self._lasts.values())
 
     def catch_up(self) -> Iterator[None]:
-        """Put all runs in their places, some with each step, unless that was done."""
+        """Index all runs unless that was done, some with each step."""
         if self._waiting is None:
             self._waiting = list(self._runs)
         while self._waiting:
@@ -59,24 +59,24 @@ class Spoken:
             yield
 
     def silent_after(self, time_us: int) -> int:
-        """How many runs have not spoken after that time, once all are in their places."""
+        """How many runs have no event after that time; all must be indexed."""
         later = (len(order) - bisect_right(order, time_us, key=itemgetter(0)) for order in self._orders())
         return len(self._runs) - sum(later)
 
     def after(self, time_us: int) -> Iterator[str]:
-        """The runs that have spoken after that time, once all are in their places; in no order."""
+        """The runs with an event after that time, in no order; all must be indexed."""
         for order in self._orders():
             yield from (run_id for _, run_id in order[bisect_right(order, time_us, key=itemgetter(0)) :])
 
     def back_from(self, time_us: int) -> Iterator[tuple[int, str]]:
-        """The runs that have not spoken after that time, the last one first, each with when that was."""
+        """The runs without an event after that time, as (last event's time, run id), latest first."""
         return merge(*(_back_from(order, time_us) for order in self._orders()), reverse=True)
 
     def _orders(self) -> Iterator[Sequence[tuple[int, str]]]:
         return map(Ordered.items, self._lasts.values())
 
     def across(self, time_us: int) -> Iterator[str]:
-        """The runs that spoke at that time or before, and after it, once all are in their places."""
+        """The runs with events both up to that time and after it; all must be indexed."""
         for length, lasts in self._lasts.items():
             order = lasts.items()
             begin, end = (bisect_right(order, each, key=itemgetter(0)) for each in (time_us, time_us + (1 << length)))
@@ -87,8 +87,8 @@ class Spoken:
 
 
 def _bound(order: Ordered[tuple[int, str]]) -> None:
-    """Put what waits in its place where nobody asks: a run that speaks all day would leave an entry each time."""
-    if order.is_mostly_waiting:
+    """Apply pending changes where nothing reads the order: a run with events all day would leave an entry for each."""
+    if order.is_mostly_pending:
         order.items()
 
 

@@ -14,7 +14,7 @@ from headwater.graph.past.last_changes import (
 from headwater.graph.records import Run
 from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
-from headwater.service.ahead import groups
+from headwater.service.background import groups
 from headwater.service.knowledge.knowledge import Knowledge
 
 _MANY: Final = 128
@@ -58,7 +58,7 @@ def parted_or_joined(cut: CutGraph) -> Generator[None, None, Among]:
 def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[set[JobId], set[DatasetId]]]:
     """Of whom runs tell that spoke after that time."""
     jobs, datasets = set[JobId](), set[DatasetId]()
-    for run_ids in groups([*now.spoken.after(until_us)], _MANY):
+    for run_ids in groups([*now.run_intervals.after(until_us)], _MANY):
         for run in map(now.graph.runs.__getitem__, run_ids):
             jobs.update(job for job, _ in jobs_reported_by(run))
             jobs.update(_jobs_in_flows(run))

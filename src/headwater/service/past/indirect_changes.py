@@ -7,16 +7,16 @@ from headwater.graph.past.cut import CutGraph
 from headwater.graph.past.last_changes import jobs_reported_by
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.past.same_now import SameNow
+from headwater.service.past.unchanged import Unchanged
 
 
-class Doubtful:
+class IndirectChanges:
     """The jobs and datasets of a graph as it was that may differ from those of now, though nothing was told since."""
 
-    def __init__(self, cut: CutGraph, now: Knowledge, same: SameNow) -> None:
+    def __init__(self, cut: CutGraph, now: Knowledge, unchanged: Unchanged) -> None:
         self._cut = cut
         self._now = now
-        self._same = same
+        self._unchanged = unchanged
 
     def jobs(self) -> Iterator[JobId]:
         """The jobs that may not have been what they are.
@@ -28,7 +28,7 @@ class Doubtful:
         yield from (job for run in runs if run is not None for job, _ in jobs_reported_by(run))
         wholes = (self._cut.again.child_runs, self._cut.again.runs, self._now.graph.misnamed)
         yield from (job for run_id in chain(*wholes) for job in self._now.graph.child_runs.get(run_id, ()))
-        yield from (JobId(*names) for kind, *names in self._same.edited if kind == "job")
+        yield from (JobId(*names) for kind, *names in self._unchanged.edited if kind == "job")
         for name in self._names():
             if (dataset := self._now.graph.datasets.get(name)) is not None:
                 yield from dataset.readers | dataset.writers
@@ -52,4 +52,4 @@ class Doubtful:
     def _names(self) -> Iterator[DatasetId]:
         """Names of datasets that had others, of which something is folded again, or said over the API since."""
         yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
-        yield from (DatasetId(*names) for kind, *names in self._same.edited if kind == "dataset")
+        yield from (DatasetId(*names) for kind, *names in self._unchanged.edited if kind == "dataset")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from headwater.service.knowledge.kept import BySize, Kept, KeptBeside, Writing
+from headwater.service.knowledge.cache import Codec, CompressedCache, FallbackCache, LruCache
 
-PLAIN: Writing[bytes] = Writing(len, bytes, bytes)
+PLAIN: Codec[bytes] = Codec(len, bytes, bytes)
 
 
 def value(number: int) -> bytes:
@@ -13,9 +13,9 @@ def value(number: int) -> bytes:
     return sha256(b"%d" % number).digest()
 
 
-def kept(values: int) -> Kept[int, bytes]:
+def kept(values: int) -> CompressedCache[int, bytes]:
     """So many were kept where 31 find room, and about 20 more when they are packed."""
-    found = Kept[int, bytes](PLAIN, max_bytes=1_000)
+    found = CompressedCache[int, bytes](PLAIN, max_bytes=1_000)
     for number in range(values):
         found.keep(number, value(number))
     return found
@@ -56,7 +56,7 @@ def test_what_is_asked_for_is_unpacked_once_and_nothing_is_lost_for_it() -> None
         unpacked.append(written)
         return written
 
-    found = Kept[int, bytes](Writing(len, bytes, read), max_bytes=1_000)
+    found = CompressedCache[int, bytes](Codec(len, bytes, read), max_bytes=1_000)
     for number in range(40):
         found.keep(number, value(number))
 
@@ -75,7 +75,7 @@ def test_what_is_packed_ahead_is_given_up_without_packing_it() -> None:
         packed.append(plain)
         return plain
 
-    found = Kept[int, bytes](Writing(len, written, bytes), max_bytes=1_000)
+    found = CompressedCache[int, bytes](Codec(len, written, bytes), max_bytes=1_000)
     for number in range(33):
         found.keep(number, b"%032d" % number)
     for _ in found.pack_ahead():
@@ -102,7 +102,7 @@ def test_what_is_at_hand_stays_when_its_packed_form_goes() -> None:
 
 
 def test_what_is_much_alike_takes_a_tenth_of_the_room_when_it_is_packed() -> None:
-    found = Kept[int, bytes](PLAIN, max_bytes=200_000)
+    found = CompressedCache[int, bytes](PLAIN, max_bytes=200_000)
 
     for number in range(2_000):
         found.keep(number, b'{"id":"job:etl:%d","type":"JOB","data":%s}' % (number, b'{"name":"load","tags":[]}' * 20))
@@ -112,7 +112,7 @@ def test_what_is_much_alike_takes_a_tenth_of_the_room_when_it_is_packed() -> Non
 
 
 def test_what_was_not_asked_for_the_longest_is_given_up_first() -> None:
-    by_size = BySize[str, bytes](10, len)
+    by_size = LruCache[str, bytes](10, len)
     for key in "abc":
         by_size.keep(key, b"...")
     by_size.get("a")
@@ -122,7 +122,7 @@ def test_what_was_not_asked_for_the_longest_is_given_up_first() -> None:
 
 
 def test_what_is_larger_than_all_the_room_is_given_up_with_all_the_rest() -> None:
-    by_size = BySize[str, bytes](10, len)
+    by_size = LruCache[str, bytes](10, len)
     by_size.keep("a", b"...")
 
     assert by_size.keep("b", b"." * 11) == [("a", b"..."), ("b", b"." * 11)]
@@ -136,7 +136,7 @@ def test_what_is_kept_beside_is_found_for_all_keys_together_and_asked_for_once()
         asked.append(keys)
         return {key: value(key) for key in keys if key % 2}
 
-    found = KeptBeside[int, bytes](PLAIN, 1_000, others)
+    found = FallbackCache[int, bytes](PLAIN, 1_000, others)
     found.keep(2, value(2))
 
     assert found.missing([1, 2, 3, 4]) == [4]

@@ -1,4 +1,4 @@
-"""Work ahead of time takes turns with everybody else."""
+"""Background work takes turns with everything else on the event loop."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterator
 import pytest
 
 from headwater.errors import UnavailableError
-from headwater.service.ahead import Ahead
+from headwater.service.background import IdleWorker
 
 
 def test_others_have_their_turn_between_two_slices() -> None:
@@ -18,12 +18,12 @@ def test_others_have_their_turn_between_two_slices() -> None:
             yield
 
     async def others_beside() -> None:
-        ahead = Ahead(slices)
-        ahead.start()
+        worker = IdleWorker(slices)
+        worker.start()
         while len(done) < 8:
             done.append("others")
             await asyncio.sleep(0)
-        await ahead.stop()
+        await worker.stop()
 
     asyncio.run(others_beside())
 
@@ -47,10 +47,10 @@ def test_what_a_step_gives_is_waited_for() -> None:
             yield None
             finished.set()
 
-        ahead = Ahead(slices)
-        ahead.start()
+        worker = IdleWorker(slices)
+        worker.start()
         await finished.wait()
-        await ahead.stop()
+        await worker.stop()
 
     asyncio.run(what_another_thread_does())
 
@@ -67,16 +67,16 @@ def test_news_ends_work_that_waits_for_quiet_and_it_begins_anew() -> None:
             begun.append(0)
             yield
             if len(begun) == 1:
-                ahead.wake()
+                worker.wake()
             yield
             if len(begun) == 1:
                 raise AssertionError("went on")
             finished.set()
 
-        ahead = Ahead(slices, quiet_s=0.001)
-        ahead.start()
+        worker = IdleWorker(slices, quiet_s=0.001)
+        worker.start()
         await finished.wait()
-        await ahead.stop()
+        await worker.stop()
 
     asyncio.run(news_while_it_works())
 
@@ -93,15 +93,15 @@ def test_a_database_that_is_away_is_told_without_a_traceback_and_the_next_news_f
             nonlocal begun
             begun += 1
             if begun == 1:
-                ahead.wake()
+                worker.wake()
                 raise UnavailableError("the database does not answer")
             finished.set()
             yield
 
-        ahead = Ahead(slices)
-        ahead.start()
+        worker = IdleWorker(slices)
+        worker.start()
         await finished.wait()
-        await ahead.stop()
+        await worker.stop()
         return begun
 
     assert asyncio.run(away_at_first()) == 2

@@ -1,4 +1,4 @@
-"""Work in slices that nobody notices: done while nobody asks, or for one who asks much, while others ask too."""
+"""Cooperative scheduling on the event loop: long work in time slices, for one request or while the service is idle."""
 
 import asyncio
 import logging
@@ -14,34 +14,34 @@ log = logging.getLogger(__name__)
 
 ThingT = TypeVar("ThingT")
 
-_STRETCH_S: Final = 0.005
-"""How long somebody may go on who looks at everything, before others have their turn."""
+_SLICE_S: Final = 0.005
+"""How long one piece of work may run before it yields to the event loop."""
 
-_TRY_AGAIN_S: Final = 2.0
-"""How long work waits that found the store away, where there is no news."""
+_RETRY_S: Final = 2.0
+"""How long work waits after it found the store unavailable, unless it is woken before."""
 
 
 def groups(things: Iterable[ThingT], size: int) -> Iterator[list[ThingT]]:
-    """The things in their order, so many together; fewer in the last group."""
+    """Split the things into lists of `size`, in order; the last one may be shorter."""
     waiting = iter(things)
     while group := list(islice(waiting, size)):
         yield group
 
 
-async def in_turns(steps: Iterable[ThingT]) -> list[ThingT]:
-    """What the steps give, each of them a little work; between stretches of them others have their turn."""
+async def collect_in_slices(steps: Iterable[ThingT]) -> list[ThingT]:
+    """Run the steps and return what they yield; yields to the event loop after each time slice."""
     done: list[ThingT] = []
     begin = time.perf_counter()
     for step in steps:
         done.append(step)
-        if time.perf_counter() - begin > _STRETCH_S:
+        if time.perf_counter() - begin > _SLICE_S:
             await asyncio.sleep(0)
             begin = time.perf_counter()
     return done
 
 
-async def outcome_in_turns(steps: Generator[object, None, ThingT]) -> ThingT:
-    """What the steps come to in the end; between stretches of them others have their turn."""
+async def result_in_slices(steps: Generator[object, None, ThingT]) -> ThingT:
+    """Run the steps and return the generator's return value; yields to the event loop after each time slice."""
     begin = time.perf_counter()
     while True:
         try:
@@ -49,37 +49,37 @@ async def outcome_in_turns(steps: Generator[object, None, ThingT]) -> ThingT:
         except StopIteration as end:
             outcome: ThingT = end.value
             return outcome
-        if time.perf_counter() - begin > _STRETCH_S:
+        if time.perf_counter() - begin > _SLICE_S:
             await asyncio.sleep(0)
             begin = time.perf_counter()
 
 
-class Ahead:
-    """Does slices of work on the event loop's thread, with everybody else's turn between any two.
+class IdleWorker:
+    """Runs background work on the event loop's thread, and yields to the loop between any two slices.
 
-    `slices` begins the work anew and does a millisecond's worth of it with each step, until there is none left; what a
-    step gives is waited for, as for what another thread does. It begins when there was news, and then none for
-    `quiet_s` seconds; further news ends it.
+    `slices` starts the work over and does about a millisecond of it per step, until none is left. An awaitable that a
+    step yields, such as the result of another thread, is awaited. Work starts after `wake`, once `quiet_s` seconds have
+    passed without another `wake`; a `wake` while it runs interrupts it.
     """
 
     def __init__(self, slices: Callable[[], Iterator[Awaitable[None] | None]], quiet_s: float = 0.0) -> None:
         self._slices = slices
         self._quiet_s = quiet_s
         self._news = asyncio.Event()
-        self._is_waiting_told = False
+        self._has_logged_wait = False
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin; called on the event loop's thread."""
+        """Start the task; called on the event loop's thread."""
         self._task = asyncio.create_task(self._go_on())
         self.wake()
 
     def wake(self) -> None:
-        """There may be work."""
+        """Signal that there may be work."""
         self._news.set()
 
     async def stop(self) -> None:
-        """Leave the rest undone."""
+        """Cancel the task; unfinished work is dropped."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -92,10 +92,10 @@ class Ahead:
                 continue
             try:
                 await self._work()
-                self._is_waiting_told = False
+                self._has_logged_wait = False
             except UnavailableError as fault:
                 await self._wait_for_store(fault)
-            except Exception:  # whoever asks for what is missing meets the fault, and is told
+            except Exception:  # a request that needs the result does the work itself, and reports the fault
                 log.warning("work ahead of time failed", exc_info=True)
 
     async def _work(self) -> None:
@@ -105,11 +105,11 @@ class Ahead:
                 break
 
     async def _wait_for_store(self, fault: UnavailableError) -> None:
-        """Wait for news, or for a while, then see to it that the work begins anew."""
-        if not self._is_waiting_told:  # told once, however long it lasts
+        """Wait for `wake` or for `_RETRY_S`, then have the work start over."""
+        if not self._has_logged_wait:  # logged once, however long it lasts
             log.warning("work ahead of time waits", extra={"fault": str(fault)})
-        self._is_waiting_told = True
+        self._has_logged_wait = True
         with suppress(TimeoutError):
-            async with asyncio.timeout(_TRY_AGAIN_S):
+            async with asyncio.timeout(_RETRY_S):
                 await self._news.wait()
         self._news.set()

@@ -12,7 +12,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
 
 
-class SameNow:
+class Unchanged:
     """Tells of jobs, datasets and runs whether they are the same now as in the graph as it was."""
 
     def __init__(self, cut: CutGraph, now: Knowledge) -> None:
@@ -21,7 +21,7 @@ class SameNow:
         self.edited = cut.edited_since()
         """The jobs and datasets of which somebody said something over the API since."""
 
-    def hear(self, facts: Sequence[Fact]) -> None:
+    def note_edits(self, facts: Sequence[Fact]) -> None:
         """Note of whom something was said over the API, of what `now` has just learned."""
         nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
         self.edited |= {node for node in nodes if node is not None}

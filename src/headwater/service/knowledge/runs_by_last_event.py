@@ -1,6 +1,6 @@
-"""The runs that tell of a job, by when they spoke last: what a job was like at some time is found without all of them.
+"""The runs that mention a job, ordered by their last event: a job's past state is found without reading all of them.
 
-Only for jobs that somebody asked about, and then kept in step with events until these are more than the runs.
+An order is built when a job is first asked about, and updated with events until more events came than it has runs.
 """
 
 from bisect import bisect_right
@@ -13,26 +13,26 @@ from headwater.graph.lineage import Graph
 from headwater.model.facts import RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import JobId
-from headwater.service.knowledge.activities import Spoke
+from headwater.service.knowledge.activities import RunSnapshot
 from headwater.service.tallies.ordered import Ordered
 
 LastSpoke = tuple[int, str]
-"""When a run spoke last, in microseconds since 1970, and its id."""
+"""The time of a run's last event, in microseconds since 1970, and the run's id."""
 
 
-class Tellers:
-    """Of each job the runs of its own and those that are parts of its runs, those that spoke last at the end."""
+class RunsByLastEvent:
+    """Per job, its own runs and those whose parent or root is one of its runs, latest last event at the end."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._orders: dict[JobId, Ordered[LastSpoke]] = {}
-        self.heard = 0
-        """How often more was heard of any run."""
+        self.updates = 0
+        """Counts updates to runs, so that callers can tell whether a cached result is stale."""
 
     def of(self, job: JobId) -> Sequence[LastSpoke]:
-        """The runs that tell of a job, who spoke last at the end; none of a job that nobody knows.
+        """The runs that mention a job, latest last event at the end; empty for an unknown job.
 
-        To be read before more is heard.
+        Valid until the graph learns more.
         """
         order, known = self._orders.get(job), self._graph.jobs.get(job)
         if known is None:
@@ -45,14 +45,14 @@ class Tellers:
                     order.add((times.seen.last_us, run_id))
         return order.items()
 
-    def change(self, before: Mapping[str, Spoke]) -> None:
-        """The graph has heard more of these runs, which had told that before."""
-        self.heard += len(before)
+    def change(self, before: Mapping[str, RunSnapshot]) -> None:
+        """Update the orders: the graph has learned more about these runs, which were so before."""
+        self.updates += len(before)
         for run_id, (was_of, was_seen) in before.items() if self._orders else ():
             run = self._graph.runs[run_id]
             were, are = _jobs(was_of), _jobs(run.of_job)
             for job in (were ^ are) & self._orders.keys():
-                del self._orders[job]  # made anew when somebody asks
+                del self._orders[job]  # rebuilt when asked for
             for job in were & are & self._orders.keys():
                 self._move(job, run_id, was_seen, None if run.times is None else run.times.seen)
 
@@ -62,7 +62,7 @@ class Tellers:
             order.remove((before.last_us, run_id))
         if after is not None:
             order.add((after.last_us, run_id))
-        if order.is_mostly_waiting:  # nobody asks for it any more
+        if order.is_mostly_pending:  # no longer asked for
             del self._orders[job]
 
 
@@ -70,28 +70,28 @@ def _jobs(of_job: RunOfJob | None) -> AbstractSet[JobId]:
     return frozenset(() if of_job is None else (of_job.job, *(whole.job for whole in of_job.parts_of)))
 
 
-class TellersThen:
-    """The runs that tell of a job as of a time: those that have told nothing since, and are not among `again`."""
+class RunsByLastEventAsOf:
+    """The same as of a time: runs without an event since, except `refolded` ones, which are read from their events."""
 
-    def __init__(self, now: Tellers, until_us: int, again: Collection[str]) -> None:
+    def __init__(self, now: RunsByLastEvent, until_us: int, refolded: Collection[str]) -> None:
         self._now = now
         self._until_us = until_us
-        self._again = again
+        self._refolded = refolded
         self._last: dict[JobId, str | None] = {}
         self._last_as_of = (0, 0)
 
     def are_silent_since(self, job: JobId) -> bool:
-        """Whether none of the runs that tell of a job now spoke after then."""
+        """Whether no run that mentions the job now had an event after then."""
         order = self._now.of(job)
         return not order or order[-1][0] <= self._until_us
 
     def count(self, job: JobId) -> int:
-        """How many of those that tell of a job have not spoken since, those in `again` too."""
+        """How many runs that mention a job have had no event since, including those in `refolded`."""
         return bisect_right(self._now.of(job), self._until_us, key=itemgetter(0))
 
     def last(self, job: JobId) -> str | None:
-        """The one that spoke last; None where there is none."""
-        as_of = (self._now.heard, len(self._again))
+        """The run with the latest event; None if there is none."""
+        as_of = (self._now.updates, len(self._refolded))
         if self._last_as_of != as_of:
             self._last_as_of = as_of
             self._last.clear()
@@ -100,12 +100,12 @@ class TellersThen:
         return self._last[job]
 
     def last_alone_us(self, job: JobId) -> int | None:
-        """When the last one spoke, in microseconds since 1970; None where there is none, or another spoke then too."""
+        """The time of that event, in microseconds since 1970; None if there is none, or if two runs share that time."""
         times = [last_us for last_us, _ in islice(self.back(job), 2)]
         return times[0] if len({*times}) == len(times) > 0 else None
 
     def back(self, job: JobId) -> Iterator[LastSpoke]:
-        """When each run spoke last, in microseconds since 1970, and its id; who spoke last first."""
+        """The runs with the times of their last events, latest first."""
         order = self._now.of(job)
         last_first = (order[place] for place in range(self.count(job) - 1, -1, -1))
-        return (each for each in last_first if each[1] not in self._again)
+        return (each for each in last_first if each[1] not in self._refolded)

@@ -28,7 +28,7 @@ _LATELY: Final = 64
 """Runs that spoke last by a time: of a dataset that as many jobs touch, one of them told."""
 
 
-class HeardByThen:
+class SeenAsOf:
     """When nodes of which nobody tells but runs were heard of by `until_us`, without a look at each of these."""
 
     def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, tellers: TellersByThen) -> None:
@@ -38,7 +38,7 @@ class HeardByThen:
         self._tellers = tellers
         self._jobs_told_anew: AbstractSet[JobId] | None = None
 
-    def hear(self) -> None:
+    def invalidate(self) -> None:
         """Note that `now`, or the graph as it was, has just learned something."""
         self._jobs_told_anew = None
 
@@ -117,7 +117,7 @@ class HeardByThen:
     def told_back(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
         """When runs spoke last by then that are not folded again, the last one first; and of whom each told."""
         runs = self._now.graph.runs
-        for last_us, run_id in self._now.spoken.back_from(self._until_us):
+        for last_us, run_id in self._now.run_intervals.back_from(self._until_us):
             yield last_us, told_of(runs[run_id])
 
 

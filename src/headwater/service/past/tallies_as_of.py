@@ -9,31 +9,31 @@ from headwater.model.edits import target_of
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
-from headwater.service.past.heard_by_then import HeardByThen, is_told_by_runs
-from headwater.service.past.same_now import SameNow
+from headwater.service.past.seen_as_of import SeenAsOf, is_told_by_runs
+from headwater.service.past.unchanged import Unchanged
 from headwater.service.tallies.tally import DatasetTally, JobTally
 
 
-class TalliesThen:
+class TalliesAsOf:
     """What nodes added by `until_us` of which runs alone tell; all others are looked at as nodes of now are."""
 
-    def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, same: SameNow, heard: HeardByThen) -> None:
+    def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, unchanged: Unchanged, seen: SeenAsOf) -> None:
         self._cut = cut
         self._now = now
         self._until_us = until_us
-        self._same = same
-        self._heard = heard
+        self._unchanged = unchanged
+        self._seen = seen
 
     def job_now(self, name: JobId) -> JobTally | None:
         """What a job adds now, if it can be told from that what it added then."""
         known = self._now.job_tallies.get(name)
-        if known is None or not is_told_by_runs(known) or target_of(name) in self._same.edited:
+        if known is None or not is_told_by_runs(known) or target_of(name) in self._unchanged.edited:
             return None
         return known if self._is_job_told_alike(name) else None
 
     def job(self, name: JobId, now: JobTally, tags: Callable[[JobId], Iterable[str]]) -> JobTally | None:
         """What the job added that adds this now; None: it was not there. `tags` gives what it was tagged with."""
-        seen, again = self._heard.job(name, now), self._cut.again
+        seen, again = self._seen.job(name, now), self._cut.again
         if seen is not None and now.last_new_us <= self._until_us and name not in again.jobs:
             return now._replace(seen=seen)
         seen = Seen.over((seen, job_seen_until(again, name, self._until_us) if name in again.jobs else None))
@@ -47,17 +47,17 @@ class TalliesThen:
         """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
         again = self._cut.again.jobs.get(name)
         if again is None:
-            return name not in self._heard.told_anew and not self._cut.has_silent_run_again(name)
+            return name not in self._seen.told_anew and not self._cut.has_silent_run_again(name)
         is_told = again.reported or again.feeds or again.fed_by
-        return not is_told and self._heard.are_runs_where_they_were()
+        return not is_told and self._seen.are_runs_where_they_were()
 
     def dataset_now(self, name: DatasetId) -> DatasetTally | None:
         """What a dataset of one name adds now, if it added the same then but for its times, its source and its tags."""
         known = self._now.dataset_tallies.get(name)
-        if known is None or not is_told_by_runs(known) or target_of(name) in self._same.edited:
+        if known is None or not is_told_by_runs(known) or target_of(name) in self._unchanged.edited:
             return None
         is_one = self._cut.are_alone_as_then((name,))
-        return known if is_one and self._are_columns_same(name) and not self._heard.was_declared(name) else None
+        return known if is_one and self._are_columns_same(name) and not self._seen.was_declared(name) else None
 
     def _are_columns_same(self, name: DatasetId) -> bool:
         """Whether what was told of the columns then is told now, and nothing else."""
