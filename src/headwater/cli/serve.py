@@ -140,7 +140,7 @@ def serve(
             config = ServiceConfig(
                 require_signed=require_signed,
                 kept_mb=kept_mb,
-                is_beside=_has_spare_core() if beside is None else beside,
+                records_in_process=_has_spare_core() if beside is None else beside,
                 retain_raw_days=retain_raw_days,
                 tokens=tokens_path(home),
                 entrance=way_in,

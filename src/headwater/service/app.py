@@ -21,10 +21,10 @@ from headwater.service.http import paths
 from headwater.service.http.failures import handle_failures
 from headwater.service.http.heads import AnswersHead
 from headwater.service.ingest.intake import Intake
+from headwater.service.ingest.learn_retries import LearnRetries
 from headwater.service.ingest.reading import Trust
-from headwater.service.ingest.recorder_beside import RecorderBeside
-from headwater.service.ingest.recording import RecorderHere
-from headwater.service.ingest.unlearned import Unlearned
+from headwater.service.ingest.recording import LocalRecorder
+from headwater.service.ingest.remote_recorder import RemoteRecorder
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.log.proofs import Proofs
 from headwater.service.log.retention import Retention
@@ -99,7 +99,9 @@ def create_app(
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
     store. `log_key` signs the log's heads.
     """
-    recorder = (RecorderBeside if config.is_beside else RecorderHere)(store, Trust(trusted_keys, config.require_signed))
+    recorder = (RemoteRecorder if config.records_in_process else LocalRecorder)(
+        store, Trust(trusted_keys, config.require_signed)
+    )
     proofs = Proofs(recorder.store.tree, log_key, config.witnesses)
     service = _service(recorder, proofs, KeyStore(trusted_keys, config.tokens), config, now_us)
     gate = None if config.entrance is None else _gate(service, config.entrance, log_key)
@@ -130,7 +132,7 @@ def create_app(
 
 
 def _service(
-    recorder: RecorderBeside | RecorderHere,
+    recorder: RemoteRecorder | LocalRecorder,
     proofs: Proofs,
     key_store: KeyStore,
     config: ServiceConfig,
@@ -164,7 +166,7 @@ def _service(
         knowledge.reset()
         pasts.reset()
 
-    intake = Intake(recorder, Unlearned(learn, reset), metrics, now_us)
+    intake = Intake(recorder, LearnRetries(learn, reset), metrics, now_us)
     service = Service(
         knowledge=knowledge,
         pasts=pasts,

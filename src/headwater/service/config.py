@@ -25,7 +25,7 @@ class ServiceConfig:
     """The folder of the built page."""
     kept_mb: float = DEFAULT_KEPT_MB
     """Memory that the pasts take together that are kept."""
-    is_beside: bool = False
+    records_in_process: bool = False
     """Whether a process beside this one reads and stores events, to which the store is lent."""
     retain_raw_days: int | None = None
     """Raw bytes move to segments after so many days; None: never."""

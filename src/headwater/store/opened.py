@@ -1,7 +1,7 @@
-"""What every open store can do besides being read: open further readers, and give up raw bytes to segments.
+"""What every open store offers besides reads: further readers, and moving raw bytes out to segments.
 
-Two classes are such stores: `store.Store`, which writes by itself, and `lent.LentStore`, whose events another process
-writes. Whoever only reads, or moves old events out, takes an `OpenStore` and need not know which it is.
+There are two: `store.Store` writes itself; for `read_side.ReadSideStore` another process writes. Code that only reads,
+or moves old events out, takes an `OpenStore` and works with either.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 
 READS_WITHIN_S: Final = 4.0
-"""For how long the database may say nothing to who keeps all others waiting meanwhile."""
+"""Database time-out on the event loop's thread, where a read keeps every other request waiting."""
 READS_APART_WITHIN_S: Final = 60.0
-"""For how long it may say nothing to a reader in a thread of its own, who may look through all of the log."""
+"""Database time-out for a reader in its own thread, which may scan the whole log."""
 FACTS_WITHIN_S: Final = 3.0
-"""How long who needs facts may wait for them to be stored."""
+"""How long a read may wait for facts to be stored."""
 FACTS_AGAIN_AFTER_S: Final = 1.0
-"""How long nobody tries again to have facts stored that could not be."""
+"""Back-off after facts could not be stored."""
 
 
 class OpenStore(Reader):
@@ -28,10 +28,10 @@ class OpenStore(Reader):
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it.
 
-        It knows the facts of every event that was taken in until now.
+        It sees the facts of every event taken in so far.
 
         Raises:
-            UnavailableError: those of some cannot be stored now.
+            UnavailableError: some facts cannot be stored now.
         """
         self.wait_for_facts()
         return self.opened_reader()
@@ -43,15 +43,15 @@ class OpenStore(Reader):
         return Reader(connection, self.known_segments)
 
     def opened_connection(self, opened: Callable[[], None]) -> Connection:
-        """A connection to read over; `opened` is called whenever the database may have lost facts meanwhile."""
+        """A connection for reads; `opened` is called whenever the database may have lost facts in the meantime."""
         raise NotImplementedError
 
     def see_to_facts(self) -> None:
-        """Store again what facts the database may have lost, should it have crashed."""
+        """Store the facts again that the database may have lost in a crash."""
 
     @property
     def segments(self) -> Segments:
-        """Where raw bytes are that were moved out of the database.
+        """The folder of raw bytes that were moved out of the database.
 
         Raises:
             SetupError: no folder of segments is known.
@@ -61,9 +61,9 @@ class OpenStore(Reader):
         return self.known_segments
 
     def empty(self, places: range) -> None:
-        """Take the raw bytes out of the rows of these events, once each is known to be in a segment.
+        """Remove the raw bytes from the rows of these events, after checking that each is in a segment.
 
         Raises:
-            UnavailableError: they are not, or the database does not answer.
+            UnavailableError: one is in no segment, or the database does not answer.
         """
         raise NotImplementedError

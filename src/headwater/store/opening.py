@@ -7,7 +7,7 @@ from headwater.errors import SetupError
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.sqlite import SqliteStore, is_sqlite_store, open_to_read, segments_of
-from headwater.store.store import Known, Loan, Store
+from headwater.store.store import Known, Store, WriterHandover
 
 WHERE_ONE_IS: Final = "set HEADWATER_HOME, or HEADWATER_DATABASE_URL, as for `headwater serve`"
 """What is told to who has no database here."""
@@ -28,20 +28,20 @@ def open_store(where: str | Path, segments: Path | None = None) -> Store:
     return PostgresStore(where, segments=segments)
 
 
-def borrowed(loan: Loan, known: Known | None) -> Store:
+def open_as_writer(handover: WriterHandover, known: Known | None) -> Store:
     """Open a store that another process lent to this one, who knows that of the log; the caller closes it.
 
     Raises:
         SetupError: it cannot be opened, or holds less than the other knows.
     """
-    if isinstance(loan.where, Path):
-        return SqliteStore(loan.where, lock=loan.lock, known=known)
+    if isinstance(handover.where, Path):
+        return SqliteStore(handover.where, lock=handover.lock, known=known)
     from headwater.store.postgres import PostgresStore  # as in `open_store`
 
-    store = PostgresStore(loan.where, segments=loan.segments, known=known)
+    store = PostgresStore(handover.where, segments=handover.segments, known=known)
     try:
-        if loan.log_key is not None:
-            store.signs_with(loan.log_key)
+        if handover.log_key is not None:
+            store.signs_with(handover.log_key)
     except BaseException:
         store.close()
         raise

@@ -20,7 +20,7 @@ from headwater.store.postgres_url import place_of
 from headwater.store.reader import Reader
 from headwater.store.schema import STEPS
 from headwater.store.segments import Segments
-from headwater.store.store import Known, Loan, News, Store
+from headwater.store.store import Known, News, Store, WriterHandover
 
 log = logging.getLogger(__name__)
 
@@ -95,8 +95,8 @@ class PostgresStore(Store):
             self._listener.close()
         super().close()
 
-    def _loan(self) -> Loan:
-        return Loan(self._url, self._folder, self._log_key, None)
+    def _handover(self) -> WriterHandover:
+        return WriterHandover(self._url, self._folder, self._log_key, None)
 
     def see_to_facts(self) -> None:
         """As in any open store."""

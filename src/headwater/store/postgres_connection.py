@@ -14,7 +14,7 @@ from psycopg.errors import ProgramLimitExceeded
 from psycopg.waiting import Ready, Wait
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
-from headwater.store.attempts import Attempts
+from headwater.store.backoff import Backoff
 from headwater.store.connection import Row
 from headwater.store.migrations import missing_steps
 from headwater.store.postgres_sql import in_postgres, steps_in_postgres, text_from_postgres, text_in_postgres
@@ -59,7 +59,7 @@ class PostgresConnection:
         self._only_reads = only_reads
         self._opened = opened
         self._db: _Patient | None = None
-        self._connecting = Attempts(self._connected, _TRY_AGAIN_AFTER_S)
+        self._connecting = Backoff(self._connected, _TRY_AGAIN_AFTER_S)
         self._is_closed = False
         self._patience_s: float | None = None
         self._cursors = count()
@@ -94,7 +94,7 @@ class PostgresConnection:
             return self._db
         if self._is_closed:
             raise UnavailableError("the database does not answer: the connection to it is closed")
-        self._db = self._connecting.make()
+        self._db = self._connecting.attempt()
         try:
             self._opened()
         except BaseException:

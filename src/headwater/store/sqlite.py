@@ -21,7 +21,7 @@ from headwater.store.migrations import missing_steps
 from headwater.store.numbers import run_key
 from headwater.store.schema import STEPS
 from headwater.store.segments import Segments
-from headwater.store.store import Known, Loan, Store
+from headwater.store.store import Known, Store, WriterHandover
 
 _CACHE_KB: Final = 32_768
 _ENDING_S: Final = 10.0
@@ -217,8 +217,8 @@ class SqliteStore(Store):
         super().close()
         os.close(self._lock)
 
-    def _loan(self) -> Loan:
-        return Loan(self._path, None, None, self._lock)
+    def _handover(self) -> WriterHandover:
+        return WriterHandover(self._path, None, None, self._lock)
 
     def opened_connection(self, opened: Callable[[], None]) -> SqliteConnection:
         """As in any open store; this one loses nothing."""

@@ -25,7 +25,8 @@ from headwater.model.nodes import Arrival
 from headwater.signing.erasure import is_left_of
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import EMPTY, Frontier, Growth
-from headwater.store.attempts import Attempts
+from headwater.store.backlog import FactBacklog, ShouldYield
+from headwater.store.backoff import Backoff
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
@@ -36,7 +37,6 @@ from headwater.store.packing import packed, unpacked
 from headwater.store.segments import Segments
 from headwater.store.tables import target_of_key
 from headwater.store.tree import ReadTree, grown, stored_frontier
-from headwater.store.waiting import IsWanted, WaitingFacts
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ _WRITES_WITHIN_S: Final = 12.0
 News = Callable[[Sequence[Stored]], None]
 
 
-class Loan(NamedTuple):
+class WriterHandover(NamedTuple):
     """How another process opens a store that was lent to it."""
 
     where: Path | str
@@ -97,8 +97,8 @@ class Store(OpenStore):
         super().__init__(reader, segments)
         self._writer = writer
         self._writing = threading.RLock()
-        self._catching_up = Attempts(self._catch_up_soon, FACTS_AGAIN_AFTER_S)
-        self._is_lent = False
+        self._catching_up = Backoff(self._catch_up_soon, FACTS_AGAIN_AFTER_S)
+        self._is_handed_over = False
         self._unheard: list[Stored] = []
         self._news: News | None = None if known is None else self._unheard.extend
         size, deleted, head = known or (0, (), EMPTY)
@@ -121,7 +121,7 @@ class Store(OpenStore):
         if known is None or folded <= known:
             self._taken_in = folded
             self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
-        self._waiting = WaitingFacts(self._writer)  # now that `wait_for_facts` sees that there are others
+        self._waiting = FactBacklog(self._writer)  # now that `wait_for_facts` sees that there are others
         self._seal_what_is_not()
         self._head = self._head_of(self._taken_in)
         self._take_in(self._log_size())
@@ -169,18 +169,18 @@ class Store(OpenStore):
             news(self._unheard)
             self._unheard = []
 
-    def lend(self) -> Loan:
+    def hand_over_writing(self) -> WriterHandover:
         """Give up writing, and close the connections, so that another process may write; what is locked stays so.
 
         After it, readers and connections may still be opened, and the store is to be closed once the other has ended.
         """
         self._catch_up_if_possible()
-        self._is_lent = True
+        self._is_handed_over = True
         super().close()
         self._writer.close()
-        return self._loan()
+        return self._handover()
 
-    def _loan(self) -> Loan:
+    def _handover(self) -> WriterHandover:
         raise NotImplementedError
 
     @property
@@ -201,7 +201,7 @@ class Store(OpenStore):
     def close(self) -> None:
         """Bring the facts up to the log, then close the connections."""
         self._news = None
-        if not self._is_lent:
+        if not self._is_handed_over:
             self._catch_up_if_possible()  # what cannot be stored is folded again at the next start
             super().close()
             self._writer.close()
@@ -230,7 +230,7 @@ class Store(OpenStore):
                 for place in places
             ]
 
-    def catch_up(self, is_wanted: IsWanted = lambda: False, at_least: int = 1) -> None:
+    def catch_up(self, should_yield: ShouldYield = lambda: False, at_least: int = 1) -> None:
         """Store the facts of every event that was taken in, if there are so many that wait, or some were begun with.
 
         Where somebody waits to add something, only some of them; the next call goes on.
@@ -242,7 +242,7 @@ class Store(OpenStore):
             is_done = True
             while is_done and self._waiting.are_due(at_least):
                 self._be_ready()
-                is_done = self._waiting.store(self._taken_in, is_wanted)
+                is_done = self._waiting.store(self._taken_in, should_yield)
 
     def follow(self) -> None:
         """Take in what other processes stored, and tell of it.
@@ -469,7 +469,7 @@ class Store(OpenStore):
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
         if self._is_behind:
-            self._catching_up.make()
+            self._catching_up.attempt()
 
     def _catch_up_soon(self) -> None:
         with self._own_turn():

@@ -35,10 +35,10 @@ from headwater.signing.notefile import log_key
 from headwater.signing.segments import facet_places
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
+from headwater.store.backlog import FactBacklog
 from headwater.store.entries import Entry, entry_of
 from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
-from headwater.store.waiting import WaitingFacts
 from tests.component.service.test_service_keys import KEY, NEW, NOW, enrol, sent, state, token
 from tests.support.app import dataset, event, schema, serving
 from tests.support.signature_vectors import OWN_VECTORS, read_vectors
@@ -739,7 +739,7 @@ def test_what_a_crash_left_unfolded_is_not_exported_before_it_is_folded(home: Pa
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([*_entries(home, 30, 50)])
         store.catch_up(iter([False, True]).__next__)
-        store._waiting = WaitingFacts(store._writer)  # as a crash does, when some of their facts are stored
+        store._waiting = FactBacklog(store._writer)  # as a crash does, when some of their facts are stored
 
     told = run("export", "-o", str(home / "bundle.zip"))
 

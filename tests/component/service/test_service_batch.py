@@ -46,7 +46,7 @@ def test_each_event_of_a_batch_has_its_own_answer(tmp_path: Path) -> None:
 def test_a_batch_of_more_events_than_may_wait_at_once_is_taken_whole(tmp_path: Path) -> None:
     lines = b"\n".join(json.dumps(run(number)).encode() for number in range(MAX_WAITING + 500))
     store = SqliteStore(tmp_path / "headwater.db")
-    with closing(store), serving(store, is_beside=True, body_limit=16_000_000) as client:
+    with closing(store), serving(store, records_in_process=True, body_limit=16_000_000) as client:
         answer = client.post("/api/v1/lineage/batch", content=lines, headers={"content-type": NDJSON})
 
     assert answer.json()["summary"]["successful"] == MAX_WAITING + 500

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.component.service.test_service_recorder_beside import is_well, recorders_of
 
 from headwater.errors import UnavailableError
+from headwater.store.backlog import ShouldYield
 from headwater.store.sqlite import SqliteStore
-from headwater.store.waiting import IsWanted
-from tests.component.service.test_service_recorder_beside import is_well, recorders_of
 from tests.support.app import RUN, dataset, event, facet, get, post, schema, serving
 from tests.support.service import Service, eventually, running
 
@@ -43,11 +43,11 @@ class NoRoomForFacts(SqliteStore):
     is_full = False
     tries = 0
 
-    def catch_up(self, is_wanted: IsWanted = lambda: False, at_least: int = 1) -> None:
+    def catch_up(self, should_yield: ShouldYield = lambda: False, at_least: int = 1) -> None:
         if self.is_full:
             self.tries += 1
             raise UnavailableError("the event could not be stored, try again: disk full")
-        super().catch_up(is_wanted, at_least)
+        super().catch_up(should_yield, at_least)
 
 
 def whole(answer: Any) -> bool:  # noqa: ANN401  of either HTTP library

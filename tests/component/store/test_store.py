@@ -195,10 +195,10 @@ def test_who_posts_while_facts_are_stored_does_not_wait_for_all_of_them(store: S
     delivered: list[tuple[int, Outcome]] = []
     is_busy, was_told = threading.Event(), threading.Event()
 
-    def catch_up(is_wanted: Callable[[], bool], _: int) -> None:
+    def catch_up(should_yield: Callable[[], bool], _: int) -> None:
         if delivered and not is_busy.is_set():
             is_busy.set()
-            if eventually(is_wanted, within_s=10):
+            if eventually(should_yield, within_s=10):
                 was_told.set()
 
     writer = WriterThread[int](store.add, catch_up, delivered.extend)

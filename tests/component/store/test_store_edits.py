@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from headwater.errors import InvalidEventError
 from headwater.model.edits import EditEntry, InOrder, Saying, edit_entry, parse_edit, tag
 from headwater.model.events import Event, parse_event
+from headwater.store.backlog import FactBacklog
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
 from headwater.store.packing import unpacked
 from headwater.store.store import Store
-from headwater.store.waiting import WaitingFacts
 from tests.support.logs import DATASETS, events
 from tests.support.postgres import Cluster
 from tests.support.stores import begin_anew
@@ -41,7 +41,7 @@ def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
 
 def forget_facts_that_wait(store: Store) -> None:
     """As a crash does."""
-    store._waiting = WaitingFacts(store._writer)
+    store._waiting = FactBacklog(store._writer)
 
 
 def folded(store: Store) -> dict[tuple[object, ...], Any]:

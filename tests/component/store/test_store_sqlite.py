@@ -226,7 +226,7 @@ import os, subprocess
 from pathlib import Path
 from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteStore
-lock = SqliteStore(Path({str(path)!r})).lend().lock
+lock = SqliteStore(Path({str(path)!r})).hand_over_writing().lock
 subprocess.Popen(["sleep", "1"], pass_fds=[lock], stdout=subprocess.DEVNULL)
 os._exit(0)
 """

@@ -26,7 +26,7 @@ from headwater.service.gate.restricted import Restricted
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.gate.sight import Sight
 from headwater.service.gate.words import FORMAT
-from headwater.service.ingest.mistrust import found
+from headwater.service.ingest.remedies import found
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.mentions import mentions
 from headwater.service.knowledge.touched import Touched

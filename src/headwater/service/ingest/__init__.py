@@ -17,7 +17,7 @@ What they say, in its order; what is asked (===) goes over a socket of its own, 
 
     service (recorder_beside)                    process (recording_process)
 
-    OpenStore(loan) ======= asks =============>  opens the store
+    OpenStore(handover) ======= asks =============>  opens the store
                     <==========================  what it knows of the log, or why it cannot
     RelyOn(keys) ----------------------------->
     ReadAndStore(ticket, bytes) -------------->  reads, verifies, stores it with others in one transaction

@@ -17,8 +17,8 @@ from headwater.errors import (
     UntrustedEventError,
 )
 from headwater.model.edits import EditEntry
+from headwater.service.ingest.learn_retries import LearnRetries
 from headwater.service.ingest.recording import Answer, Answered, Group, Recorder, WhyNot
-from headwater.service.ingest.unlearned import Unlearned
 from headwater.service.metrics import Metrics
 from headwater.signing.leaf import SALT_BYTES
 from headwater.signing.merkle import Growth
@@ -46,7 +46,7 @@ class Intake:
     """
 
     recorder: Recorder
-    unlearned: Unlearned
+    learn_retries: LearnRetries
     metrics: Metrics
     now_us: Callable[[], int]
     _last_failure: tuple[str, int] | None = field(init=False, default=None)
@@ -56,7 +56,7 @@ class Intake:
     @property
     def fault(self) -> str | None:
         """Why events cannot be stored now, or None if all is well as far as is known."""
-        return self.recorder.fault or self.unlearned.fault or self._newest_failure()
+        return self.recorder.fault or self.learn_retries.fault or self._newest_failure()
 
     def _newest_failure(self) -> str | None:
         if self._last_failure is None or abs(self.now_us() - self._last_failure[1]) >= _FAILED_FOR_US:
@@ -122,13 +122,13 @@ class Intake:
             raise answer
         return answer
 
-    def heard(self, news: Sequence[Stored]) -> None:
+    def learn_news(self, news: Sequence[Stored]) -> None:
         """As in `Learner`."""
         for stored in news:
             with suppress(UnavailableError):  # it waits
-                self.unlearned.learn(stored)
+                self.learn_retries.learn(stored)
 
-    def settled(self, group: Group, growth: Growth) -> list[Answered]:
+    def learn_group(self, group: Group, growth: Growth) -> list[Answered]:
         """As in `Learner`."""
         self.metrics.group.observe(len(group))
         return [self._learned(verdict, outcome, growth) for verdict, outcome in group]
@@ -142,9 +142,9 @@ class Intake:
         self._last_failure = None
         try:
             if outcome.is_new:
-                self.unlearned.learn(outcome)
+                self.learn_retries.learn(outcome)
             else:
-                self.unlearned.check(outcome.log_index)
+                self.learn_retries.check(outcome.log_index)
         except Exception as fault:  # every post is answered, whatever happens to its neighbours
             return fault
         self.metrics.events.labels("stored" if outcome.is_new else "known", verdict).inc()

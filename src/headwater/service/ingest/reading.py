@@ -17,7 +17,7 @@ from headwater.model.events import DatasetEvent, DatasetRef, Event, RunEvent, pa
 from headwater.model.facts import Alias, Fact
 from headwater.model.heartbeat import NODES
 from headwater.model.times import AFTER_ALL_US
-from headwater.service.ingest.mistrust import remedy
+from headwater.service.ingest.remedies import remedy
 from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.verify import UNSIGNED, Claim, Verification, as_revoked, verify_event

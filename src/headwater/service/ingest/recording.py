@@ -33,10 +33,10 @@ Group = Sequence[tuple[Verdict, Outcome]]
 class Learner(Protocol):
     """Who learns what was stored, before anybody is told, on the event loop's thread."""
 
-    def settled(self, group: Group, growth: Growth) -> list[Answered]:
+    def learn_group(self, group: Group, growth: Growth) -> list[Answered]:
         """Learn what was stored together, or could not be; gives what is answered to each."""
 
-    def heard(self, news: Sequence[Stored]) -> None:
+    def learn_news(self, news: Sequence[Stored]) -> None:
         """Learn what others stored in the same database."""
 
 
@@ -82,7 +82,7 @@ class _Waits(NamedTuple):
 
 
 @dataclass(slots=True)
-class RecorderHere:
+class LocalRecorder:
     """Reads on the event loop's thread, and stores on one of its own."""
 
     store: Store
@@ -153,11 +153,11 @@ class RecorderHere:
         self._loop.call_soon_threadsafe(self._settle, outcomes, self.store.growth)
 
     def _hear(self, news: Sequence[Stored]) -> None:
-        self._loop.call_soon_threadsafe(self._learner.heard, news)
+        self._loop.call_soon_threadsafe(self._learner.learn_news, news)
 
     def _settle(self, outcomes: Sequence[tuple[_Waits, Outcome]], growth: Growth) -> None:
         """Back on the event loop's thread."""
-        answers = self._learner.settled([(waits.verdict, outcome) for waits, outcome in outcomes], growth)
+        answers = self._learner.learn_group([(waits.verdict, outcome) for waits, outcome in outcomes], growth)
         for (waits, _), answer in zip(outcomes, answers, strict=True):
             if not waits.answer.done():
                 waits.answer.set_result(answer)

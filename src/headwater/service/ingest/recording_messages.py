@@ -13,7 +13,7 @@ from headwater.service.ingest.reading import Posted, Trust
 from headwater.signing.merkle import Frontier, Growth
 from headwater.signing.verify import Verdict
 from headwater.store.entries import Entry, Stored
-from headwater.store.store import Known, Loan
+from headwater.store.store import Known, WriterHandover
 from headwater.store.writer import Outcome
 
 _LENGTH: Final = 4
@@ -25,7 +25,7 @@ Ticket = int
 class OpenStore(NamedTuple):
     """Asked first: open the store. The answer is what the process knows of the log, or why it cannot be opened."""
 
-    loan: Loan
+    handover: WriterHandover
     known: Known | None
     """What the service knows of the log; nothing where it is yet to read the store."""
 
@@ -88,14 +88,14 @@ class EmptyRows(NamedTuple):
     places: range
 
 
-Became = tuple[Ticket, Verdict | None, Outcome]
+EventOutcome = tuple[Ticket, Verdict | None, Outcome]
 """What became of an event; without a verdict it is refused, and did not come to the store."""
 
 
 class Recorded(NamedTuple):
     """What became of events, what others stored, and how the store is."""
 
-    outcomes: Sequence[Became]
+    outcomes: Sequence[EventOutcome]
     held: Sequence[tuple[Ticket, Entry]]
     """What was read and is held, without its bytes."""
     news: Sequence[Stored]
@@ -114,7 +114,7 @@ def packed(message: object) -> bytes:
     return len(body).to_bytes(_LENGTH, "big") + body
 
 
-class Unread:
+class MessageBuffer:
     """What came, until it is whole messages."""
 
     def __init__(self) -> None:

@@ -21,9 +21,10 @@ from typing import Final, NamedTuple
 from headwater.errors import HeadwaterError, SetupError, UnavailableError
 from headwater.service.ingest.reading import Posted, Refusal, Trust, read
 from headwater.service.ingest.recording_messages import (
-    Became,
     EmptyRows,
     End,
+    EventOutcome,
+    MessageBuffer,
     OpenStore,
     ReadAndStore,
     Recorded,
@@ -32,14 +33,13 @@ from headwater.service.ingest.recording_messages import (
     StoreOrForget,
     StoreRead,
     Ticket,
-    Unread,
     packed,
 )
 from headwater.service.ingest.recording_sockets import READ_BYTES, Sockets
 from headwater.service.logs import log_to_stderr
 from headwater.signing.verify import Verdict
 from headwater.store.entries import Entry, Stored
-from headwater.store.opening import borrowed
+from headwater.store.opening import open_as_writer
 from headwater.store.store import Store
 from headwater.store.writer import END, GroupCommit, Item, Outcome
 
@@ -166,8 +166,8 @@ class Recording:
             return entry, Awaited(ticket, entry.verdict, 0)
         return None
 
-    def hear(self, message: object) -> None:
-        """As in `Hearer`."""
+    def handle(self, message: object) -> None:
+        """As in `MessageHandler`."""
         match message:
             case ReadAndStore(first, events, is_held):
                 self._came += [_Posted(first + number, posted, is_held) for number, posted in enumerate(events)]
@@ -180,12 +180,12 @@ class Recording:
             case RelyOn() | StoreOrForget():
                 self._came.append(message)
 
-    def was_woken(self) -> None:
-        """As in `Hearer`."""
+    def on_wake(self) -> None:
+        """As in `MessageHandler`."""
         self._came.append(self._follow)
 
-    def was_left(self) -> None:
-        """As in `Hearer`."""
+    def on_disconnect(self) -> None:
+        """As in `MessageHandler`."""
         self.is_abandoned = True
         self._came.appendleft(END)
 
@@ -194,7 +194,7 @@ class Recording:
         self._news += news
         self._say([])
 
-    def _say(self, outcomes: Sequence[Became]) -> None:
+    def _say(self, outcomes: Sequence[EventOutcome]) -> None:
         """Tell the service all that it does not know yet."""
         self._told = (self._store.facts_stored, self._store.fault)
         tree = self._store.growth, self._store.head
@@ -212,8 +212,8 @@ class Recording:
     def _deliver(self, outcomes: Sequence[tuple[Awaited, Outcome]]) -> None:
         self._say([(awaited.ticket, awaited.verdict, _news_of(awaited, outcome)) for awaited, outcome in outcomes])
 
-    def _catch_up(self, is_wanted: Callable[[], bool], at_least: int) -> None:
-        self._store.catch_up(is_wanted, at_least)
+    def _catch_up(self, should_yield: Callable[[], bool], at_least: int) -> None:
+        self._store.catch_up(should_yield, at_least)
         self._say_what_changed()
 
     def _follow(self) -> None:
@@ -276,12 +276,12 @@ def main() -> None:
 
 def _opened(questions: socket.socket) -> Store | None:
     """Open the store that the service lends, and say so."""
-    unread = Unread()
+    unread = MessageBuffer()
     while came := questions.recv(READ_BYTES):
         for message in unread.messages(came):
             if isinstance(message, OpenStore):
                 try:
-                    store = borrowed(*message)
+                    store = open_as_writer(*message)
                 except SetupError as fault:
                     questions.sendall(packed(fault))
                     return None

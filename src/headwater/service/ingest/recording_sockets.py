@@ -6,35 +6,35 @@ import socket
 from contextlib import suppress
 from typing import Final, Protocol
 
-from headwater.service.ingest.recording_messages import Unread, packed
+from headwater.service.ingest.recording_messages import MessageBuffer, packed
 
 READ_BYTES: Final = 1 << 18
 """That are read from a socket in one go."""
 
 
-class Hearer(Protocol):
+class MessageHandler(Protocol):
     """Who is told what comes."""
 
-    def hear(self, message: object) -> None:
+    def handle(self, message: object) -> None:
         """The service says this."""
 
-    def was_woken(self) -> None:
+    def on_wake(self) -> None:
         """Another thread called `wake`."""
 
-    def was_left(self) -> None:
+    def on_disconnect(self) -> None:
         """The service ended without a word."""
 
 
 class Sockets:
     """Two sockets, of which one is for questions that are answered at once, and a pipe for other threads."""
 
-    def __init__(self, events: socket.socket, questions: socket.socket, hearer: Hearer) -> None:
+    def __init__(self, events: socket.socket, questions: socket.socket, handler: MessageHandler) -> None:
         self._events = events
         self._questions = questions
-        self._hearer = hearer
+        self._handler = handler
         self._unsent = bytearray()
         self._woken, self._wakes = os.pipe()
-        self._unread = {events.fileno(): Unread(), questions.fileno(): Unread()}
+        self._unread = {events.fileno(): MessageBuffer(), questions.fileno(): MessageBuffer()}
         self._poll = select.poll()
         for each in (events.fileno(), questions.fileno(), self._woken):
             os.set_blocking(each, False)
@@ -64,13 +64,13 @@ class Sockets:
         except ConnectionError:
             came = b""
         if number == self._woken:
-            self._hearer.was_woken()
+            self._handler.on_wake()
         elif came:
             for message in self._unread[number].messages(came):
-                self._hearer.hear(message)
+                self._handler.handle(message)
         else:
             self._poll.unregister(number)
-            self._hearer.was_left()
+            self._handler.on_disconnect()
 
     def say(self, message: object) -> None:
         """Say it as soon as the service takes it."""
@@ -93,6 +93,6 @@ class Sockets:
         self._questions.setblocking(False)
 
     def wake(self) -> None:
-        """Have `was_woken` called by whoever looks; on any thread."""
+        """Have `on_wake` called by whoever looks; on any thread."""
         with suppress(BlockingIOError):  # it was woken so often that one time more says nothing
             os.write(self._wakes, b"\0")

@@ -8,7 +8,7 @@ from typing import cast
 from headwater.errors import UnavailableError
 from headwater.model.facts import Fact
 from headwater.service.ingest.recording import Answered, Group, WhyNot
-from headwater.service.ingest.recording_messages import Became, Ticket
+from headwater.service.ingest.recording_messages import EventOutcome, Ticket
 from headwater.store.entries import Entry
 from headwater.store.writer import Outcome
 
@@ -68,7 +68,7 @@ class Tickets:
         asked, number, _ = self._asked.pop(ticket)
         asked.answer(number, answer)
 
-    def group(self, became: Sequence[Became]) -> Group:
+    def group(self, became: Sequence[EventOutcome]) -> Group:
         """Those of the events that came to the store, each with all that it says."""
         return [(verdict, self._whole(ticket, outcome)) for ticket, verdict, outcome in became if verdict is not None]
 
@@ -79,7 +79,7 @@ class Tickets:
             return outcome
         return outcome._replace(facts=said + outcome.facts)
 
-    def settle(self, became: Sequence[Became], answers: Iterable[Answered]) -> None:
+    def settle(self, became: Sequence[EventOutcome], answers: Iterable[Answered]) -> None:
         """Answer for all events: the `group` of them with these answers, the others with why they are refused."""
         of_group = iter(answers)
         for ticket, verdict, outcome in became:

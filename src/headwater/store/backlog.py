@@ -1,7 +1,7 @@
-"""Facts that wait to be stored: their events stand in the log already, and are acknowledged.
+"""The backlog of facts: their events are in the log and acknowledged, their rows are yet to be written.
 
-They go into their tables in large transactions without a flush of their own. `folded` says of how many entries of the
-log the facts are stored: what a crash takes of the others is folded again from the log.
+They are written in large transactions without a flush of their own. The table `folded` holds how many log entries have
+their facts stored; after a crash, the rest is folded again from the log.
 """
 
 import logging
@@ -17,22 +17,22 @@ from headwater.store.numbers import GivenNumbers
 
 log = logging.getLogger(__name__)
 
-IsWanted = Callable[[], bool]
-"""Whether somebody waits to add something."""
+ShouldYield = Callable[[], bool]
+"""Whether the work should stop, since somebody waits to add an event."""
 
 
 @dataclass(slots=True)
 class _Folding:
-    """Facts on their way into the tables."""
+    """A transaction's worth of facts, partly merged."""
 
     waiting: Mapping[int, tuple[Fact, ...]]
     until: int
-    """Of how many entries the facts are stored after the last step."""
+    """The number of log entries whose facts are stored after the last step."""
     steps: Iterator[None]
 
 
-class WaitingFacts:
-    """The facts of events, by their places in the log, until they are stored; for whoever writes."""
+class FactBacklog:
+    """Facts by their event's log index, until they are stored. For the writer's thread."""
 
     def __init__(self, writer: Connection) -> None:
         self._writer = writer
@@ -40,33 +40,33 @@ class WaitingFacts:
         self._waiting: dict[int, tuple[Fact, ...]] = {}
         self._folding: _Folding | None = None
         self.contents: dict[bytes, bytes] = {}
-        """Bodies by digest, of contents that wait."""
+        """Contents in the backlog, by digest."""
 
     @property
     def numbers(self) -> GivenNumbers:
-        """The numbers that stand for names and runs in the database."""
+        """The surrogate keys of names and runs."""
         return self._merged.numbers
 
     def __len__(self) -> int:
-        """How many events wait."""
+        """The number of events in the backlog."""
         return len(self._waiting)
 
     def __getitem__(self, place: int) -> tuple[Fact, ...]:
-        """The facts of the event at that place, which waits."""
+        """The facts of the event at that log index, which must be in the backlog."""
         return self._waiting[place]
 
     def first(self, default: int) -> int:
-        """The place of the first event that waits."""
+        """The lowest log index in the backlog."""
         return next(iter(self._waiting), default)
 
     def add(self, place: int, event_facts: tuple[Fact, ...]) -> None:
-        """Have the facts of an event wait."""
+        """Add the facts of an event."""
         self._waiting[place] = event_facts
         self.contents.update(_contents(event_facts))
 
     @contextmanager
     def transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
-        """Write in one transaction; where it fails, nothing that was begun with counts as written."""
+        """Write in one transaction; if it fails, facts partly merged before count as unwritten."""
         try:
             with self._writer.transaction(is_acknowledged=is_acknowledged):
                 yield
@@ -76,20 +76,20 @@ class WaitingFacts:
             raise
 
     def are_due(self, at_least: int) -> bool:
-        """Whether so many events wait, or some were begun with."""
+        """Whether the backlog has at least so many events, or some are partly merged."""
         return self._folding is not None or len(self._waiting) >= at_least
 
-    def store(self, until: int, is_wanted: IsWanted) -> bool:
-        """Store the facts that wait, or go on with those that were begun with; False if it did not come to the end.
+    def store(self, until: int, should_yield: ShouldYield) -> bool:
+        """Store the backlog, or continue with what is partly merged; returns False if interrupted by `should_yield`.
 
-        Those that wait are all up to an entry of the log, `until`. Where somebody waits to add something, only some of
-        them are stored; they are merged again if it does not come to the end.
+        `until` is the number of log entries that the backlog reaches. After an interruption the next call continues;
+        if that never comes, the facts are merged again, which changes nothing.
         """
         folding = self._folding = self._folding or self._begun(until)
         try:
             with self.transaction(is_acknowledged=False):
                 for _ in folding.steps:
-                    if is_wanted():
+                    if should_yield():
                         return False
         except InvalidEventError:
             self._store_one_by_one(folding)
@@ -104,7 +104,7 @@ class WaitingFacts:
         return _Folding(waiting, until, self._stored(waiting, until))
 
     def _store_one_by_one(self, folding: _Folding) -> None:
-        """Event by event: one that the database does not take must not keep the others out."""
+        """Store event by event: one that the database rejects must not block the others."""
         for place, event_facts in folding.waiting.items():
             try:
                 self._store_at_once({place: event_facts}, place + 1)

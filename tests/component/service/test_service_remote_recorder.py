@@ -19,10 +19,10 @@ import uvloop
 from headwater.errors import ForbiddenError, InvalidEventError, SetupError, UnavailableError, UntrustedEventError
 from headwater.model.facts import Content
 from headwater.service.ingest.reading import Posted, Trust
-from headwater.service.ingest.recorder_beside import RecorderBeside
-from headwater.service.ingest.recording import Answer, Answered, Group, Recorder, RecorderHere
+from headwater.service.ingest.recording import Answer, Answered, Group, LocalRecorder, Recorder
 from headwater.service.ingest.recording_messages import End, packed
 from headwater.service.ingest.recording_process import Recording
+from headwater.service.ingest.remote_recorder import RemoteRecorder
 from headwater.signing.keys import NodeKey
 from headwater.signing.merkle import Growth
 from headwater.signing.sign import sign_event
@@ -67,12 +67,12 @@ class Learned:
         self.verdicts: list[str] = []
         self.groups: list[list[Stored | Exception]] = []
 
-    def settled(self, group: Group, growth: Growth) -> list[Answered]:
+    def learn_group(self, group: Group, growth: Growth) -> list[Answered]:
         self.verdicts += [verdict for verdict, _ in group]
         self.groups.append([outcome for _, outcome in group])
         return [self._learned(outcome, growth) for _, outcome in group]
 
-    def heard(self, news: Sequence[Stored]) -> None:
+    def learn_news(self, news: Sequence[Stored]) -> None:
         self.stored += news
 
     def _learned(self, outcome: Stored | Exception, growth: Growth) -> Answered:
@@ -132,10 +132,10 @@ def test_beside_comes_out_what_comes_out_here(
 
     learned_here, learned_beside = Learned(), Learned()
     with closing(SqliteStore(tmp_path / "here.db")) as other:
-        here = RecorderHere(other, trust)
+        here = LocalRecorder(other, trust)
         answers_here = recording(here, lambda: by(here), learned_here)
         facts_here = {fact.key: fact for fact in other.facts()}
-    beside = RecorderBeside(store, trust)
+    beside = RemoteRecorder(store, trust)
     answers_beside = recording(beside, lambda: by(beside), learned_beside)
 
     assert comparable(answers_beside) == comparable(answers_here)
@@ -148,7 +148,7 @@ def test_beside_comes_out_what_comes_out_here(
     assert kinds.count(UntrustedEventError) == (41 if is_required else 0)
 
 
-@pytest.mark.parametrize("kind", [RecorderHere, RecorderBeside])
+@pytest.mark.parametrize("kind", [LocalRecorder, RemoteRecorder])
 def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
     store: SqliteStore, kind: Callable[[SqliteStore, Trust], Recorder], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -171,11 +171,11 @@ def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
         not each.is_retriable and "a fault" in str(each) for each in answers if isinstance(each, InvalidEventError)
     )
     assert places(answers) == [0, 1, 2]
-    assert kind is RecorderBeside or "TypeError" in caplog.text
+    assert kind is RemoteRecorder or "TypeError" in caplog.text
 
 
 def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, Trust({}, is_required=False)), Learned()
+    recorder, learned = RemoteRecorder(store, Trust({}, is_required=False)), Learned()
 
     async def trusted_meanwhile() -> None:
         first = recorder.record(posted([sign_event(run(1), KEY)]), None)
@@ -188,7 +188,7 @@ def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:
 
 
 def test_what_its_sender_may_not_bring_is_not_stored(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    recorder, learned = RemoteRecorder(store, TRUST), Learned()
     asked: list[Entry] = []
 
     def why_not(entry: Entry) -> ForbiddenError | None:
@@ -214,7 +214,7 @@ def test_what_its_sender_may_not_bring_is_not_stored(store: SqliteStore) -> None
 
 
 def test_a_reader_sees_the_facts_of_what_was_acknowledged(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    recorder, learned = RemoteRecorder(store, TRUST), Learned()
 
     async def read() -> list[object]:
         found: list[object] = []
@@ -235,7 +235,7 @@ def test_a_reader_sees_the_facts_of_what_was_acknowledged(store: SqliteStore) ->
 
 
 def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_path: Path) -> None:
-    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    recorder, learned = RemoteRecorder(store, TRUST), Learned()
     events = [run(number) for number in range(_MANY)]
 
     async def killed_meanwhile() -> list[Answered]:
@@ -259,7 +259,7 @@ def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_
 
 
 def test_of_events_that_say_much_few_are_learned_in_one_go(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    recorder, learned = RemoteRecorder(store, TRUST), Learned()
     inputs = [dataset(f"t{number}") for number in range(1_000)]
     events = [json.dumps(event(run={"runId": f"run-{number}"}, inputs=inputs)).encode() for number in range(40)]
 
@@ -270,7 +270,7 @@ def test_of_events_that_say_much_few_are_learned_in_one_go(store: SqliteStore) -
 
 
 def test_what_is_said_to_a_process_that_has_just_ended_is_not_said_to_the_next(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    recorder, learned = RemoteRecorder(store, TRUST), Learned()
     unexpected: list[object] = []
 
     async def asked_meanwhile() -> tuple[list[Answered], list[Answered]]:
@@ -294,7 +294,7 @@ def test_what_is_said_to_a_process_that_has_just_ended_is_not_said_to_the_next(s
 
 
 def test_the_head_of_the_tree_goes_along_to_the_process_that_is_started_again(store: SqliteStore) -> None:
-    recorder = RecorderBeside(store, TRUST)
+    recorder = RemoteRecorder(store, TRUST)
 
     async def told() -> Known:
         await one_by_one(recorder, log())
@@ -308,7 +308,7 @@ def test_the_head_of_the_tree_goes_along_to_the_process_that_is_started_again(st
 
 
 def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(store: SqliteStore) -> None:
-    recorder, learned = RecorderBeside(store, TRUST, stuck_s=8), Learned()  # three seconds after that is a fault
+    recorder, learned = RemoteRecorder(store, TRUST, stuck_s=8), Learned()  # three seconds after that is a fault
 
     async def stopped_meanwhile() -> tuple[list[Answered], str | None, list[Answered]]:
         await one_by_one(recorder, [run(0)])
@@ -330,7 +330,7 @@ def test_a_process_that_says_nothing_to_who_waits_is_ended_and_another_goes_on(s
 
 
 def test_a_process_that_nobody_waits_for_may_say_nothing_and_a_late_answer_is_no_silence(store: SqliteStore) -> None:
-    recorder = RecorderBeside(store, TRUST, stuck_s=3)
+    recorder = RemoteRecorder(store, TRUST, stuck_s=3)
 
     async def stopped_for_a_while() -> tuple[int | None, int | None]:
         first = recorder.pid
@@ -355,7 +355,7 @@ def test_a_process_that_nobody_waits_for_may_say_nothing_and_a_late_answer_is_no
 def test_a_process_that_cannot_be_started_again_is_told_once_and_tried_less_and_less(
     store: SqliteStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    recorder = RecorderBeside(store, TRUST)
+    recorder = RemoteRecorder(store, TRUST)
 
     async def damaged_meanwhile() -> str | None:
         assert recorder.pid is not None
@@ -373,7 +373,7 @@ def test_a_process_that_cannot_be_started_again_is_told_once_and_tried_less_and_
 
 
 def test_raw_bytes_move_to_segments_while_a_process_stores(store: SqliteStore) -> None:
-    recorder = RecorderBeside(store, TRUST)
+    recorder = RemoteRecorder(store, TRUST)
 
     async def moved() -> tuple[int, list[bytes]]:
         await one_by_one(recorder, log())
@@ -393,7 +393,7 @@ def damage(folder: Path) -> None:
 
 
 def test_a_process_that_cannot_open_the_store_says_why(store: SqliteStore, tmp_path: Path) -> None:
-    recorder = RecorderBeside(store, TRUST)
+    recorder = RemoteRecorder(store, TRUST)
     damage(tmp_path)
 
     with pytest.raises(SetupError, match="cannot open the database"):

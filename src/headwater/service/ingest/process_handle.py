@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.service.ingest.recording_messages import OpenStore, Recorded, Unread, packed
+from headwater.service.ingest.recording_messages import MessageBuffer, OpenStore, Recorded, packed
 from headwater.store.opened import FACTS_WITHIN_S
 from headwater.store.store import Known
 
@@ -27,13 +27,13 @@ _KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": f"{64 << 20}", "MALLOC_MMAP_TH
 """Has glibc keep what an event took for the next one, rather than give it back and ask again: 3 % of the time."""
 
 
-class Process(asyncio.Protocol):
+class ProcessHandle(asyncio.Protocol):
     """One such process: it is told how to begin, and opens the store."""
 
     def __init__(self, begin: OpenStore) -> None:
         self._events, theirs = _pair()
         self._questions, its_questions = _pair()
-        self._answers = Unread()
+        self._answers = MessageBuffer()
         self.owes_answer = False
         """Whether it was asked, and has not answered in time."""
         self._known: Known | None = None
@@ -41,7 +41,7 @@ class Process(asyncio.Protocol):
         with theirs, its_questions:
             inherited = [theirs.fileno(), its_questions.fileno()]
             command = [sys.executable, "-m", "headwater.service.ingest.recording_process", *map(str, inherited)]
-            kept = inherited if begin.loan.lock is None else [*inherited, begin.loan.lock]
+            kept = inherited if begin.handover.lock is None else [*inherited, begin.handover.lock]
             self._child = subprocess.Popen(  # noqa: S603
                 command,
                 stdin=subprocess.DEVNULL,
@@ -79,7 +79,7 @@ class Process(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[None] = loop.create_future()
         self._hear = hear
-        self._unread = Unread()
+        self._unread = MessageBuffer()
         self._events.setblocking(False)
         self._transport, _ = await loop.create_unix_connection(lambda: self, sock=self._events)
 

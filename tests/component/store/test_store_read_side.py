@@ -13,9 +13,9 @@ from headwater.model.edits import Saying, edit_entry
 from headwater.model.facts import Content, Edit
 from headwater.signing.merkle import EMPTY, Growth
 from headwater.store.entries import Entry, Stored, entry_of
-from headwater.store.lent import LentStore
-from headwater.store.opening import borrowed, open_store
-from headwater.store.store import Known, Loan, Store
+from headwater.store.opening import open_as_writer, open_store
+from headwater.store.read_side import ReadSideStore
+from headwater.store.store import Known, Store, WriterHandover
 from tests.component.store.test_store import entry, event
 from tests.support.app import dataset, schema
 from tests.support.app import event as app_event
@@ -24,9 +24,9 @@ from tests.support.service import eventually
 JOB = ("job", "etl", "load")
 
 
-def inherited(loan: Loan) -> Loan:
+def inherited(handover: WriterHandover) -> WriterHandover:
     """As another process has it."""
-    return loan if loan.lock is None else loan._replace(lock=os.dup(loan.lock))
+    return handover if handover.lock is None else handover._replace(lock=os.dup(handover.lock))
 
 
 def entries() -> list[Entry]:
@@ -45,9 +45,9 @@ def test_who_knows_of_the_first_entries_is_told_what_the_others_say_though_it_is
         told = store.add(entries()[size:])
         head, last_head = store.tree.frontier(size), store.tree.frontier(3)
         store.catch_up()
-        loan = store.lend()
+        handover = store.hand_over_writing()
         news: list[Stored] = []
-        with closing(borrowed(inherited(loan), known)) as there:
+        with closing(open_as_writer(inherited(handover), known)) as there:
             there.watch(news.extend, lambda: None)
             last = there.known
 
@@ -60,17 +60,17 @@ def test_who_knows_of_the_first_entries_is_told_what_the_others_say_though_it_is
 def test_a_store_that_holds_other_events_than_are_known_is_not_borrowed(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add(entries())
-        loan, head = store.lend(), Growth(EMPTY, [bytes(32)] * 2).frontier
+        handover, head = store.hand_over_writing(), Growth(EMPTY, [bytes(32)] * 2).frontier
         with pytest.raises(SetupError, match="holds other events than it did"):
-            borrowed(inherited(loan), Known(2, frozenset(), head))
+            open_as_writer(inherited(handover), Known(2, frozenset(), head))
 
 
 def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | Path) -> None:
     with closing(open_store(database)) as store:
         store.add(entries()[:1])
-        loan = store.lend()
+        handover = store.hand_over_writing()
         with pytest.raises(SetupError, match="holds fewer events than it did"):
-            borrowed(inherited(loan), Known(2, frozenset(), EMPTY))
+            open_as_writer(inherited(handover), Known(2, frozenset(), EMPTY))
 
 
 class Slow:
@@ -92,16 +92,19 @@ class Slow:
         self.there.empty(places)
 
 
-def heard(here: LentStore, there: Store, stored: Sequence[Stored]) -> None:
+def heard(here: ReadSideStore, there: Store, stored: Sequence[Stored]) -> None:
     for each in stored:
-        here.heard(each)
-    here.heard_all(there.head)
+        here.note_stored(each)
+    here.note_head(there.head)
 
 
 def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> None:
-    with closing(open_store(database)) as store, closing(borrowed(inherited(store.lend()), None)) as there:
+    with (
+        closing(open_store(database)) as store,
+        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
+    ):
         borrower = Slow(there)
-        with closing(LentStore(store, borrower)) as here:
+        with closing(ReadSideStore(store, borrower)) as here:
             here.begin(there.known)
             assert list(here.facts()) == []
             asked = borrower.asked
@@ -118,9 +121,12 @@ def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> N
 def test_who_needs_facts_that_cannot_be_stored_now_is_told_so_and_not_everybody_tries_again(
     database: str | Path,
 ) -> None:
-    with closing(open_store(database)) as store, closing(borrowed(inherited(store.lend()), None)) as there:
+    with (
+        closing(open_store(database)) as store,
+        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
+    ):
         borrower = Slow(there)
-        with closing(LentStore(store, borrower)) as here:
+        with closing(ReadSideStore(store, borrower)) as here:
             here.begin(there.known)
             here.size()  # so that it is connected
             heard(here, there, there.add(entries()))
@@ -143,7 +149,7 @@ def test_who_needs_facts_that_cannot_be_stored_now_is_told_so_and_not_everybody_
             assert eventually(lambda: there_are_facts(here), within_s=10)
 
 
-def there_are_facts(here: LentStore) -> bool:
+def there_are_facts(here: ReadSideStore) -> bool:
     try:
         return bool(list(here.graph_facts()))
     except UnavailableError:
@@ -151,9 +157,12 @@ def there_are_facts(here: LentStore) -> bool:
 
 
 def test_contents_that_wait_are_known_also_while_the_other_process_is_away(database: str | Path) -> None:
-    with closing(open_store(database)) as store, closing(borrowed(inherited(store.lend()), None)) as there:
+    with (
+        closing(open_store(database)) as store,
+        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
+    ):
         borrower = Slow(there)
-        with closing(LentStore(store, borrower)) as here:
+        with closing(ReadSideStore(store, borrower)) as here:
             here.begin(there.known)
             here.size()  # so that it is connected
             raw = json.dumps(app_event(outputs=[dataset("orders", orders=schema("id"))])).encode()

@@ -1,4 +1,4 @@
-"""A store that another process writes to, read here: the database, and what that process has yet to store in it."""
+"""The read side of a store that another process writes: the database, plus contents not yet stored in it."""
 
 import threading
 from collections import deque
@@ -8,43 +8,43 @@ from typing import Protocol
 from headwater.model.edits import InOrder
 from headwater.model.facts import Content, Edit
 from headwater.signing.merkle import EMPTY, Frontier
-from headwater.store.attempts import Attempts
+from headwater.store.backoff import Backoff
 from headwater.store.connection import Connection
 from headwater.store.entries import Stored
 from headwater.store.opened import FACTS_AGAIN_AFTER_S, READS_WITHIN_S, OpenStore
 from headwater.store.store import Known, Store
 
 
-class Borrower(Protocol):
-    """The process that writes; any thread may ask it, and waits a little for the answer.
+class WriterProcess(Protocol):
+    """The process that writes; callable from any thread, which waits briefly for the answer.
 
-    Each method raises UnavailableError where it is not there, or cannot do it now.
+    Each method raises UnavailableError if the process is gone, or cannot do it now.
     """
 
     def store_facts(self) -> int:
-        """Have it store the facts of all events that it took in; gives how many entries of the log these are."""
+        """Have it store the facts of all events that it took in; returns the number of log entries they cover."""
 
     def empty(self, places: range) -> None:
         """As in `Store`."""
 
 
-class LentStore(OpenStore):
-    """Answers as the store itself would, of all that was heard of; called as `Store` is."""
+class ReadSideStore(OpenStore):
+    """Answers as the store would, for all events it was told of by `note_stored`. Threads: as for `Store`."""
 
-    def __init__(self, store: Store, borrower: Borrower) -> None:
-        """Read a store that is lent; nothing is known of it until `begin`."""
+    def __init__(self, store: Store, writer_process: WriterProcess) -> None:
+        """Read a store whose write side was handed over; nothing is known of it until `begin`."""
         super().__init__(store.opened_connection(self.see_to_facts), store.known_segments)
         self._store = store
-        self._borrower = borrower
+        self._writer_process = writer_process
         self._folded = 0
         self._size = 0
         self._head = EMPTY
         self._in_order = InOrder(())
         self._noting = threading.Lock()
         self._waiting: deque[tuple[int, bytes]] = deque()
-        self._asking = Attempts(self._ask_for_facts, FACTS_AGAIN_AFTER_S)
+        self._asking = Backoff(self._ask_for_facts, FACTS_AGAIN_AFTER_S)
         self._contents: dict[bytes, bytes] = {}
-        """Bodies by digest, of contents that may not be in the database yet."""
+        """Contents that may not be in the database yet, by digest."""
 
     def opened_connection(self, opened: Callable[[], None]) -> Connection:
         """As in any open store."""
@@ -52,34 +52,34 @@ class LentStore(OpenStore):
 
     def see_to_facts(self) -> None:
         """As in any open store."""
-        self._asking.make()
+        self._asking.attempt()
 
     def _ask_for_facts(self) -> None:
-        self.stored_until(self._borrower.store_facts())
+        self.note_folded(self._writer_process.store_facts())
 
     def empty(self, places: range) -> None:
         """As in any open store."""
-        self._borrower.empty(places)
+        self._writer_process.empty(places)
 
     @property
     def known(self) -> Known:
-        """What is known of the log."""
+        """What this process knows of the log."""
         return Known(self._size, self._in_order.deleted, self._head)
 
     @property
     def fault(self) -> str | None:
-        """Why facts that somebody needed cannot be read now, or None if all is well as far as is known."""
+        """Why facts that a read needed are not available, or None if no fault is known."""
         return self._asking.fault if self._folded < self._size else None
 
     def begin(self, known: Known) -> None:
-        """Know of the log what the process did when it opened the store, and had stored in full."""
+        """Start from what the writer process knew of the log when it opened the store, all facts stored."""
         self._size = self._folded = known.size
         self._head = known.head
         self._in_order = InOrder(known.deleted)
         self.connection.answers_within(READS_WITHIN_S)
 
-    def heard(self, stored: Stored) -> None:
-        """Know of a new event."""
+    def note_stored(self, stored: Stored) -> None:
+        """Note a new event."""
         self._size = max(self._size, stored.log_index + 1)
         for fact in stored.facts:
             if type(fact) is Content:
@@ -89,13 +89,13 @@ class LentStore(OpenStore):
             elif type(fact) is Edit:
                 self._in_order.note([fact])
 
-    def heard_all(self, head: Frontier) -> None:
-        """Know the head of the tree over the entries that were heard of."""
+    def note_head(self, head: Frontier) -> None:
+        """Note the head of the tree over all entries noted so far."""
         self._head = head
 
-    def stored_until(self, folded: int) -> None:
-        """Know that the facts of so many of the log's entries are in the database."""
-        with self._noting:  # whoever reads may be told so, too
+    def note_folded(self, folded: int) -> None:
+        """Note that the facts of the log's first `folded` entries are in the database."""
+        with self._noting:  # also called by readers, on other threads
             self._folded = max(self._folded, folded)
             while self._waiting and self._waiting[0][0] < folded:
                 del self._contents[self._waiting.popleft()[1]]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.service.ingest.process_beside import PATIENCE_S, SILENT, Process
+from headwater.service.ingest.process_handle import PATIENCE_S, SILENT, ProcessHandle
 from headwater.service.ingest.reading import Posted, Trust, read
 from headwater.service.ingest.recording import Answered, Learner, WhyNot
 from headwater.service.ingest.recording_messages import (
@@ -29,8 +29,8 @@ from headwater.service.ingest.recording_messages import (
 )
 from headwater.service.ingest.tickets import Tickets
 from headwater.store.entries import Entry
-from headwater.store.lent import LentStore
 from headwater.store.opened import FACTS_WITHIN_S
+from headwater.store.read_side import ReadSideStore
 from headwater.store.store import Store
 from headwater.store.writer import MAX_WAITING, too_many_wait
 
@@ -49,8 +49,8 @@ _STUCK_S: Final = 30.0
 _ENDED: Final = "the process that stores events ended, another is started; try again in a second"
 
 
-class RecorderBeside:
-    """Has a process read and store events, starts it again if it ends, and is its store's `Borrower`."""
+class RemoteRecorder:
+    """Has a process read and store events, starts it again if it ends, and is its store's `WriterProcess`."""
 
     def __init__(self, store: Store, trust: Trust, stuck_s: float = _STUCK_S) -> None:
         """Take over an open store, which is lent to the process until its owner closes it.
@@ -61,11 +61,11 @@ class RecorderBeside:
         self._stuck_s = stuck_s
         self._silent_s = 0.0
         """For how long it has said nothing to who waits, as far as this loop had its turns meanwhile."""
-        self._loan = store.lend()
-        self.store = LentStore(store, self)
+        self._handover = store.hand_over_writing()
+        self.store = ReadSideStore(store, self)
         """What is to be read from, instead."""
-        self._process: Process | None = None
-        self._listening: Process | None = None
+        self._process: ProcessHandle | None = None
+        self._listening: ProcessHandle | None = None
         """The process, once it can be told of events."""
         self._work: asyncio.Task[None] | None = None
         self._asking = threading.Lock()
@@ -90,7 +90,7 @@ class RecorderBeside:
 
     def open(self) -> None:
         """As in `Recorder`: the process begins, and opens the store while others read it already."""
-        self._process = Process(OpenStore(self._loan, None))
+        self._process = ProcessHandle(OpenStore(self._handover, None))
 
     def start(self, learner: Learner) -> None:
         """As in `Recorder`.
@@ -188,17 +188,17 @@ class RecorderBeside:
         if self._listening is not None:
             self._listening.send(unsent)
 
-    def hear(self, recorded: Recorded) -> None:
+    def on_recorded(self, recorded: Recorded) -> None:
         """Learn what became of events, then answer for them."""
         self._silent_s = 0.0
         self._fault = recorded.fault
         for stored in recorded.news:
-            self.store.heard(stored)
+            self.store.note_stored(stored)
         if recorded.news:
-            self._learner.heard(recorded.news)
+            self._learner.learn_news(recorded.news)
         self._settle(recorded)
-        self.store.heard_all(recorded.head)
-        self.store.stored_until(recorded.folded)
+        self.store.note_head(recorded.head)
+        self.store.note_folded(recorded.folded)
         for ticket, entry in recorded.held:
             self._decide(ticket, entry)
 
@@ -206,8 +206,8 @@ class RecorderBeside:
         group = self._tickets.group(recorded.outcomes)
         for _, outcome in group:
             if not isinstance(outcome, Exception):
-                self.store.heard(outcome)
-        self._tickets.settle(recorded.outcomes, self._learner.settled(group, recorded.growth) if group else ())
+                self.store.note_stored(outcome)
+        self._tickets.settle(recorded.outcomes, self._learner.learn_group(group, recorded.growth) if group else ())
 
     def _decide(self, ticket: Ticket, entry: Entry) -> None:
         """Have an event stored that is held, if its sender may bring it."""
@@ -216,8 +216,8 @@ class RecorderBeside:
         if fault is not None:
             self._tickets.answer(ticket, fault)
 
-    async def _keep_going(self, first: Process) -> None:
-        process: Process | None = first
+    async def _keep_going(self, first: ProcessHandle) -> None:
+        process: ProcessHandle | None = first
         pause_s, told = _PAUSE_S, ""
         while True:
             begin_s = self._loop.time()
@@ -235,8 +235,8 @@ class RecorderBeside:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    async def _another(self) -> Process:
-        process = Process(OpenStore(self._loan, self.store.known))
+    async def _another(self) -> ProcessHandle:
+        process = ProcessHandle(OpenStore(self._handover, self.store.known))
         try:
             await asyncio.to_thread(process.begun)
         except asyncio.CancelledError:
@@ -244,11 +244,11 @@ class RecorderBeside:
             raise
         return process
 
-    async def _run(self, process: Process) -> None:
+    async def _run(self, process: ProcessHandle) -> None:
         """Say and hear until it ends."""
         self._process = process
         try:
-            await process.attach(self.hear)
+            await process.attach(self.on_recorded)
             process.send([RelyOn.of(self.trust)])
             self._listening, self._fault, self._silent_s = process, None, 0.0
             while not (process.ended.done() or self._killed_as_stuck(process)):
@@ -261,7 +261,7 @@ class RecorderBeside:
             self._tickets.give_up(_ENDED)
             await asyncio.to_thread(process.reap)
 
-    def _killed_as_stuck(self, process: Process) -> bool:
+    def _killed_as_stuck(self, process: ProcessHandle) -> bool:
         """Kill it where it is stopped, or waits for a disk that does nothing, and somebody waits for it."""
         is_waited_for = len(self._tickets) > 0 or self._owes_answer(process)
         self._silent_s = self._silent_s + _LOOK_EVERY_S if is_waited_for else 0.0
@@ -271,7 +271,7 @@ class RecorderBeside:
         process.kill()
         return True
 
-    def _owes_answer(self, process: Process) -> bool:
+    def _owes_answer(self, process: ProcessHandle) -> bool:
         if process.owes_answer and self._asking.acquire(blocking=False):
             try:
                 process.look_for_answer()
@@ -282,11 +282,11 @@ class RecorderBeside:
         return False
 
     def store_facts(self) -> int:
-        """As in `Borrower`; on any thread, as `empty`."""
+        """As in `WriterProcess`; on any thread, as `empty`."""
         return cast(int, self._answer(StoreFacts()))
 
     def empty(self, places: range) -> None:
-        """As in `Borrower`."""
+        """As in `WriterProcess`."""
         self._answer(EmptyRows(places))
 
     def _answer(self, question: object) -> object:

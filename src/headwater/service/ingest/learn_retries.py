@@ -14,7 +14,7 @@ _AGAIN_AFTER_S: Final = 5.0
 """A database that does not answer may keep whoever asks waiting for nearly as long."""
 
 
-class Unlearned:
+class LearnRetries:
     """Learns each event once it can be; lives on the event loop's thread.
 
     None of them is acknowledged before, and those that come behind one wait for it.
