@@ -1,11 +1,11 @@
-"""The store, whichever database keeps it: the log of raw bytes, and the merged facts beside it.
+"""The store, independent of the database: the log of raw bytes, and the merged facts beside it.
 
-Events reach the log in transactions that are on disk before they are acknowledged. Their facts follow (`waiting`); what
-a crash leaves of them is folded again from the log by whoever opens the database next, or writes to it. Who reads
-through the store never sees the difference, because reading catches up first.
+Events reach the log in transactions that are on disk before they are acknowledged. Their facts follow (`backlog`);
+those lost in a crash are folded again from the log by the next process that opens or writes the database. Reads through
+the store never see the difference, because they catch up first.
 
-Facts are worked out entry by entry in the log's order, since an edit means something else before a deletion than after
-it. So each process takes in what stands in the log up to its own entries, also what others wrote.
+Facts are derived entry by entry in log order, since the meaning of an edit depends on deletions before it. So each
+process takes in the whole log up to its own entries, including what others wrote.
 """
 
 import logging
@@ -42,39 +42,39 @@ log = logging.getLogger(__name__)
 
 _LOG: Final = Insert("log", 9)
 _MOST_BEHIND: Final = 512
-"""Events whose facts may wait; more events are taken only once these are stored."""
+"""Back-pressure: with so many events in the backlog, more are taken only once their facts are stored."""
 _SEALED_TOGETHER: Final = 512
-"""Entries whose leaves are made in one transaction, where there was no tree before."""
+"""Entries per transaction when the tree is built for a log that had none."""
 _READ_TOGETHER: Final = 256
-"""Entries of others that are taken in at a stretch."""
+"""Entries of other processes taken in per step."""
 _START_ANEW: Final = "was it restored, or did a fail-over lose the last ones? Start the service anew"
 _TELLS_EVERY_S: Final = 5.0
-"""A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
+"""How often progress is logged: refolding a log, as for a new schema, takes a second per thousand entries or so."""
 
 _WRITES_WITHIN_S: Final = 12.0
-"""For how long the database may say nothing to who writes: longer than it has one wait for another who does."""
+"""Database time-out for writes: longer than the database lets a writer wait for another."""
 
 News = Callable[[Sequence[Stored]], None]
 
 
 class WriterHandover(NamedTuple):
-    """How another process opens a store that was lent to it."""
+    """How another process opens the store as its writer."""
 
     where: Path | str
     segments: Path | None
     log_key: str | None
     lock: int | None
-    """The open file that holds the lock, for the other to inherit."""
+    """The file descriptor that holds the lock, to be inherited."""
 
 
 class Known(NamedTuple):
-    """What somebody knows of a log: its first entries."""
+    """How far a process knows a log: a prefix of it."""
 
     size: int
     deleted: frozenset[Target]
-    """What was deleted then, on which it hangs what a later entry means."""
+    """What was deleted by then, which decides what later entries mean."""
     head: Frontier
-    """Of the tree over these entries."""
+    """The head of the tree over these entries."""
 
 
 class Store(OpenStore):
@@ -85,15 +85,12 @@ class Store(OpenStore):
 
     has_tree: ClassVar[bool] = True
     growth: Growth
-    """How the tree over the log grew when something was added last; for the thread that called `add`."""
+    """The last growth of the tree over the log; for the thread that called `add`."""
 
     def __init__(
         self, writer: Connection, reader: Connection, segments: Segments | None = None, known: Known | None = None
     ) -> None:
-        """Open it; who knows of the log's first entries is to be told of the others there are, as news.
-
-        Where nobody does, nobody is told of what stands there before.
-        """
+        """Open the store; with `known`, entries beyond that prefix are reported as news, without it none are."""
         super().__init__(reader, segments)
         self._writer = writer
         self._writing = threading.RLock()
@@ -104,16 +101,16 @@ class Store(OpenStore):
         size, deleted, head = known or (0, (), EMPTY)
         self._taken_in, self._in_order, self._head = size, InOrder(deleted), head
         self._told, self._told_head = size, head
-        """How many of the log's entries were told of, by `add` or as news, or stood there before; and their tree."""
+        """The number of entries reported, by `add` or as news, or present at the start; and the head of their tree."""
         if fault := self._is_another_log():
             raise SetupError(fault)
         self._begin(None if known is None else size)
 
     def _begin(self, known: int | None = None) -> None:
-        """Find out where the database stands, and take in what the log holds beyond the facts.
+        """Read the state of the database, and take in log entries whose facts are not stored.
 
-        `known` says how many entries this process took in before: others may have stored the facts of later ones, of
-        which nobody was told here.
+        `known` is the number of entries this process took in before: others may have stored the facts of later ones,
+        which still have to be reported here.
         """
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
@@ -121,14 +118,14 @@ class Store(OpenStore):
         if known is None or folded <= known:
             self._taken_in = folded
             self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
-        self._waiting = FactBacklog(self._writer)  # now that `wait_for_facts` sees that there are others
+        self._waiting = FactBacklog(self._writer)  # assigned here, as `wait_for_facts` looks at it
         self._seal_what_is_not()
         self._head = self._head_of(self._taken_in)
         self._take_in(self._log_size())
         self.catch_up()
 
     def _is_another_log(self) -> str | None:
-        """Why the log is not the one whose entries were told of, or None if it is: it may be the longer one by now."""
+        """Why the log does not start with the entries reported so far, or None if it does."""
         if self._log_size() < self._told:
             return f"the database holds fewer events than it did: {_START_ANEW}"
         if self._head_of(self._told_head.size) != self._told_head:
@@ -136,31 +133,30 @@ class Store(OpenStore):
         return None
 
     def _head_of(self, size: int) -> Frontier:
-        """The head of the tree over the log's first entries, as it is stored."""
+        """The stored head of the tree over the log's first `size` entries."""
         return ReadTree(self._writer.rows).frontier(size) if self.has_tree and size else EMPTY
 
     @property
     def fault(self) -> str | None:
-        """Why the database cannot be written to now, or None if all is well as far as is known."""
+        """Why the database cannot be written to now, or None if no fault is known."""
         return self._catching_up.fault if self._is_behind else None
 
     @property
     def _is_behind(self) -> bool:
-        """Whether facts of what was told of wait to be stored, or to be worked out again."""
+        """Whether facts of reported entries are not stored, or have to be derived again."""
         return self._taken_in < self._told or self._waiting.are_due(1)
 
     def signs_with(self, log_key: str) -> None:
-        """Have the log's heads signed by this key, and by no other as long as the store is open.
+        """Claim the log for this signing key while the store is open.
 
         Raises:
-            SetupError: another process that has the store open signs them with another key.
+            SetupError: another process that has the store open signs with another key.
         """
 
     def watch(self, news: News, wake: Callable[[], None]) -> None:
-        """Have `news` told what other processes stored, in the log's order, by whoever calls `add` or `follow`.
+        """Call `news` with what other processes stored, in log order, within calls of `add` or `follow`.
 
-        `wake` is called from any thread when `follow` should be called. Nobody waits for a database for long from now
-        on.
+        `wake` is called from any thread when `follow` should be called. From now on, connections have short time-outs.
         """
         self.connection.answers_within(READS_WITHIN_S)
         self._writer.answers_within(_WRITES_WITHIN_S)
@@ -170,9 +166,9 @@ class Store(OpenStore):
             self._unheard = []
 
     def hand_over_writing(self) -> WriterHandover:
-        """Give up writing, and close the connections, so that another process may write; what is locked stays so.
+        """Close the connections, so that another process can write; keep the lock.
 
-        After it, readers and connections may still be opened, and the store is to be closed once the other has ended.
+        Readers and connections can still be opened. Close the store once the other process has ended.
         """
         self._catch_up_if_possible()
         self._is_handed_over = True
@@ -195,26 +191,26 @@ class Store(OpenStore):
 
     @property
     def facts_stored(self) -> int:
-        """Of how many of the log's entries the facts are stored, as far as this process took them in."""
+        """The number of log entries whose facts are stored, as far as this process took them in."""
         return self._waiting.first(default=self._taken_in)
 
     def close(self) -> None:
-        """Bring the facts up to the log, then close the connections."""
+        """Store the backlog, then close the connections."""
         self._news = None
         if not self._is_handed_over:
-            self._catch_up_if_possible()  # what cannot be stored is folded again at the next start
+            self._catch_up_if_possible()  # the rest is folded again at the next start
             super().close()
             self._writer.close()
 
     def add(self, entries: Sequence[Entry]) -> list[Stored]:
         """Store the events in one transaction, which is on disk when this returns; their facts follow.
 
-        An event whose very bytes were stored before, or stand earlier in `entries`, changes nothing.
+        An event whose exact bytes were stored before, or come earlier in `entries`, changes nothing.
 
         Raises:
-            UnavailableError: the disk is full, or the database does not answer; then nothing of it is stored, as far
-                as is known: the same events may be added again.
-            InvalidEventError: one of the events holds what the database does not take; then none is stored.
+            UnavailableError: the disk is full, or the database does not answer; nothing is stored, as far as is known,
+                and the same events may be added again.
+            InvalidEventError: the database rejects the content of an event; none is stored.
         """
         with self._writing:
             self._be_ready()
@@ -231,12 +227,12 @@ class Store(OpenStore):
             ]
 
     def catch_up(self, should_yield: ShouldYield = lambda: False, at_least: int = 1) -> None:
-        """Store the facts of every event that was taken in, if there are so many that wait, or some were begun with.
+        """Store the backlog of facts, if it has `at_least` so many events, or was partly stored before.
 
-        Where somebody waits to add something, only some of them; the next call goes on.
+        Interrupted when `should_yield` says so; the next call continues.
 
         Raises:
-            UnavailableError: the disk is full, or the database does not answer; the facts go on waiting.
+            UnavailableError: the disk is full, or the database does not answer; the facts stay in the backlog.
         """
         with self._writing:
             is_done = True
@@ -245,7 +241,7 @@ class Store(OpenStore):
                 is_done = self._waiting.store(self._taken_in, should_yield)
 
     def follow(self) -> None:
-        """Take in what other processes stored, and tell of it.
+        """Take in what other processes stored, and report it as news.
 
         Raises:
             UnavailableError: the database does not answer.
@@ -255,18 +251,18 @@ class Store(OpenStore):
             self._take_in(self._log_size())
 
     def _be_ready(self) -> None:
-        """Called before anything is written."""
+        """Hook, called before anything is written."""
 
     def _log_size(self) -> int:
         [(size,)] = self._writer.rows(LOG_SIZE)
         return int(size)
 
     def _append(self, entries: Sequence[Entry]) -> tuple[list[int], dict[int, Entry]]:
-        """Append what is new; gives the place of each entry, and the entry at each new place."""
+        """Append what is new; returns the log index of each entry, and the new entries by log index."""
         digests = [entry.digest for entry in entries]
         sql = "SELECT NULL, coalesce(max(idx) + 1, 0) FROM log UNION ALL SELECT digest, idx FROM log WHERE digest IN"
         places: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
-        size = places.pop(None, 0)  # nothing is asked where there are no entries
+        size = places.pop(None, 0)  # without entries nothing is queried
         self._waiting.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
@@ -277,7 +273,7 @@ class Store(OpenStore):
         return [places[digest] for digest in digests], new
 
     def _grown(self, new: Mapping[int, Entry]) -> Growth:
-        """Let the tree take in what was appended, and what a Headwater before had appended without it."""
+        """Grow the tree by what was appended, and by what an older Headwater appended without a tree."""
         before = self.growth.frontier
         size = min(new, default=None)
         if not self.has_tree:
@@ -289,8 +285,8 @@ class Store(OpenStore):
         return grown(self._writer, before, [entry.seal or _sealed(entry) for entry in new.values()])
 
     def _seal_what_is_not(self) -> None:
-        """Give leaves to the entries that were stored before there was a tree."""
-        size = self._log_size() if self.has_tree else 0  # first: another service may go on storing
+        """Make leaves for entries that were stored before there was a tree."""
+        size = self._log_size() if self.has_tree else 0  # read first, as another service may go on storing
         self.growth = Growth(stored_frontier(self._writer.rows), [])
         if self.growth.size < size:
             log.warning("the log's tree is made, which is done once", extra={"entries": size - self.growth.size})
@@ -325,12 +321,12 @@ class Store(OpenStore):
         )
 
     def replace(self, place: int, raw: bytes, salt: bytes, entry: Entry) -> int:
-        """Put other bytes in an event's place, append the entry that says so, and make all facts anew from the log.
+        """Replace an event's bytes, append the entry that records it, and derive all facts from the log again.
 
-        Gives the place of the entry. What stood there is overwritten where the database can do that.
+        Returns the log index of that entry. The old bytes are overwritten if the database can do that.
 
         Raises:
-            InvalidEventError: these very bytes stand in the log already.
+            InvalidEventError: these exact bytes are in the log already.
             UnavailableError: the disk is full, or the database does not answer.
         """
         with self._writing:
@@ -351,14 +347,14 @@ class Store(OpenStore):
                 if self.known_segments is not None:
                     self.known_segments.sweep()
                 self._rewrite_segment(place)
-            self._writer.forget_freed()  # before the facts are made anew, which takes minutes
+            self._writer.forget_freed()  # before the facts are derived again, which takes minutes
             self.growth = growth
             self.content.cache_clear()
             self._begin()
             return told
 
     def _bring_back(self, place: int) -> None:
-        """Let an event's row have its bytes again: to be killed before both say the same loses none."""
+        """Restore an event's bytes from its segment to its row, so that a kill in between loses nothing."""
         [(frame,)] = self._writer.rows("SELECT packed FROM log WHERE idx = ?", (place,))
         if not frame:
             with self._waiting.transaction(is_acknowledged=True):
@@ -366,7 +362,7 @@ class Store(OpenStore):
                 self._writer.execute("UPDATE log SET packed = ? WHERE idx = ?", (again, place))
 
     def _rewrite_segment(self, place: int) -> None:
-        """Have the segment with that event, if there is one, hold what the log does."""
+        """Rewrite the segment with that event, if there is one, from the log."""
         for places in self.known_segments.ranges() if self.known_segments is not None else ():
             if place in places and self.known_segments is not None:
                 sql = "SELECT idx, digest, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
@@ -387,10 +383,10 @@ class Store(OpenStore):
                 self._writer.execute(sql, (b"", *bounds, b""))
 
     def _take_back_erasure(self, place: int) -> None:
-        """Bring a segment back to the log, where an erasure was cut off before the log said so.
+        """Restore a segment from the log, if an erasure was interrupted before the log recorded it.
 
         Raises:
-            UnavailableError: it is not that which the segment has otherwise.
+            UnavailableError: the segment differs for another reason.
         """
         [(digest, frame)] = self._writer.rows("SELECT digest, packed FROM log WHERE idx = ?", (place,))
         if not frame or not is_left_of(self.segments.raw(place), self._unpacked(place, digest, frame)):
@@ -399,7 +395,7 @@ class Store(OpenStore):
         self._rewrite_segment(place)
 
     def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
-        """Work out the facts of the log's entries up to there; `own` are the last of them, which need not be read."""
+        """Derive the facts of log entries up to `until`; `own` are the last of these, already in memory."""
         others_until = min(own, default=until) if own else until
         told_s = time.monotonic()
         while self._taken_in < others_until:
@@ -445,7 +441,7 @@ class Store(OpenStore):
         self._note_told()
 
     def _leaves_of(self, found: Sequence[bytes | None], places: range) -> Sequence[bytes | None]:
-        """The leaves of what others appended, also where a Headwater before did, which makes none."""
+        """The leaves of what others appended; made here for entries of an older Headwater, which makes none."""
         if None not in found or not self.has_tree:
             return found
         self._seal_what_is_not()
@@ -458,7 +454,7 @@ class Store(OpenStore):
             log.error("an event was taken once and is refused now", extra={"log_index": place, "fault": str(fault)})
         except MemoryError:
             raise
-        except Exception:  # others are not to suffer from it, nor is the start
+        except Exception:  # must not affect other entries, nor prevent the start
             log.exception("an event was taken once and cannot be read now", extra={"log_index": place})
         return ()
 
@@ -481,10 +477,10 @@ class Store(OpenStore):
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
-        """Keep others from writing, for who cannot wait long until they have done.
+        """Take the lock for writing, with a short time-out.
 
         Raises:
-            UnavailableError: they have not by then.
+            UnavailableError: another thread still holds it.
         """
         if not self._writing.acquire(timeout=FACTS_WITHIN_S):
             raise UnavailableError("what was stored last cannot be read yet; try again in a second")

@@ -17,19 +17,19 @@ MAX_GROUP: Final = 256
 """Posts in one transaction at most."""
 
 _MANY_FACTS: Final = 10_000
-"""Facts in one transaction, to which nothing is added beyond: who answers learns all of them in one go."""
+"""Limit on facts in one transaction; the graph learns all of them before other requests run."""
 
 QUIET_S: Final = 0.02
-"""How long nothing must have come before the facts of what was stored are brought up to date."""
+"""How long the inbox must be empty before the backlog of facts is stored."""
 
 MANY: Final = 256
-"""Events whose facts are brought up to date at once; twice as many take a fifth less of the disk for each event."""
+"""Backlog, in events, that is stored without waiting for a pause; twice as many need a fifth less disk per event."""
 
 _STRETCH_S: Final = 0.005
-"""How long facts are brought up to date at least while posts wait: each stretch is a transaction of its own."""
+"""Least time slice for storing facts while posts wait; each slice is a transaction of its own."""
 
 MAX_WAITING: Final = 8192
-"""Posts that may wait; beyond it the caller is told to come back later."""
+"""Back-pressure: limit on queued posts; further ones are refused with a retriable error."""
 
 
 class _Sign(Enum):
@@ -37,13 +37,13 @@ class _Sign(Enum):
 
 
 END: Final = _Sign.END
-"""Stands in an inbox behind all that is to be done."""
+"""The last item of an inbox."""
 
 Ticket = TypeVar("Ticket")
 TicketThere = TypeVar("TicketThere", covariant=True)
 Outcome = Stored | Exception
 Errand = Callable[[], None]
-"""What is to be done between two groups."""
+"""A task to run between two groups."""
 Item = tuple[Entry, Ticket] | Errand | Literal[_Sign.END]
 Add = Callable[[Sequence[Entry]], list[Stored]]
 CatchUp = Callable[[Callable[[], bool], int], None]
@@ -51,24 +51,24 @@ Deliver = Callable[[Sequence[tuple[Ticket, Outcome]]], None]
 
 
 class Inbox(Protocol[TicketThere]):
-    """Where a writer finds its work, in order: as a queue, which it may be."""
+    """The writer's work, in order; a subset of `queue.Queue`."""
 
     def get(self, *, timeout: float | None = None) -> Item[TicketThere]:
-        """The next item, once there is one; raises `queue.Empty` after so many seconds without."""
+        """Wait for the next item; raises `queue.Empty` after `timeout` seconds."""
 
     def get_nowait(self) -> Item[TicketThere]:
-        """The next item; raises `queue.Empty` where there is none."""
+        """The next item; raises `queue.Empty` if there is none."""
 
     def empty(self) -> bool:
-        """Whether there is nothing."""
+        """Whether there is no item."""
 
 
 class GroupCommit(Generic[Ticket]):
-    """Stores what stands in an inbox, in order, in groups.
+    """Stores the entries of an inbox, in order, a group per transaction.
 
-    `deliver` is called once a group, after the transaction is on disk or has failed, with the ticket and the outcome of
-    each post. `catch_up` is called between groups, and when nothing has come for a moment: it is given how to ask
-    whether posts wait, and how much there must be to do.
+    `deliver` is called once per group, after the transaction is on disk or has failed, with the ticket and outcome of
+    each post. `catch_up` is called between groups and when the inbox is idle, with a function that says whether to
+    yield to waiting posts, and the least backlog to act on.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class GroupCommit(Generic[Ticket]):
         self._most = most
 
     def work(self) -> None:
-        """Work until the inbox comes to its end."""
+        """Work until the inbox ends."""
         item = self._next()
         while item is not END:
             after = None
@@ -110,7 +110,7 @@ class GroupCommit(Generic[Ticket]):
         try:
             self._catch_up(lambda: time.monotonic() > until_s and not self._inbox.empty(), at_least)
         except UnavailableError:
-            pass  # whoever adds more than may be behind tries again, and is told
+            pass  # `add` tries again once the backlog is full, and reports the error
         except Exception:  # the writer must outlive any fault
             log.exception("facts of what was stored cannot be brought up to date")
 
@@ -118,12 +118,12 @@ class GroupCommit(Generic[Ticket]):
         try:
             errand()
         except UnavailableError:
-            pass  # who sent it does so again
+            pass  # its sender repeats it
         except Exception:  # the writer must outlive any fault
             log.exception("what was to be done between two groups failed")
 
     def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], Item[Ticket] | None]:
-        """Posts for one transaction, and what stood behind them."""
+        """Posts for one transaction, and the item after them if it is no post."""
         group, facts = [first], len(first[0].facts)
         while len(group) < self._most and facts < _MANY_FACTS:
             try:
@@ -139,18 +139,18 @@ class GroupCommit(Generic[Ticket]):
     def _outcomes(self, group: list[tuple[Entry, Ticket]]) -> list[tuple[Ticket, Outcome]]:
         try:
             answers = self._add([entry for entry, _ in group])
-        except Exception as fault:  # the writer must outlive any fault; its caller gets it
+        except Exception as fault:  # the writer must outlive any fault; the sender gets it
             if len(group) == 1 or isinstance(fault, UnavailableError):
                 return [(ticket, fault) for _, ticket in group]
-            # One event that cannot be stored must not take its neighbours with it.
+            # One event that cannot be stored must not fail the others of its group.
             return [outcome for each in group for outcome in self._outcomes([each])]
         return [(ticket, answer) for (_, ticket), answer in zip(group, answers, strict=True)]
 
 
 class WriterThread(Generic[Ticket]):
-    """A thread that stores what is submitted, in order, in groups; `deliver` and the others are called there.
+    """A thread that stores submitted entries by group commit; all callbacks are called on it.
 
-    `follow` is called there when it was woken: so what other processes stored is told in the one order, too.
+    `follow` is called after `wake`, in line with the groups, so that what other processes stored keeps its order.
     """
 
     def __init__(self, add: Add, catch_up: CatchUp, deliver: Deliver[Ticket], follow: Errand = lambda: None) -> None:
@@ -170,7 +170,7 @@ class WriterThread(Generic[Ticket]):
         """Queue an event for storing.
 
         Raises:
-            UnavailableError: too many wait already.
+            UnavailableError: the queue is full.
         """
         if self._waiting.qsize() >= MAX_WAITING:
             raise too_many_wait()
@@ -183,7 +183,7 @@ class WriterThread(Generic[Ticket]):
             self._waiting.put(self._follow_others)
 
     def close(self) -> None:
-        """Store what waits, then end the thread."""
+        """Store what is queued, then end the thread."""
         self._waiting.put(END)
         self._thread.join()
 
@@ -193,5 +193,5 @@ class WriterThread(Generic[Ticket]):
 
 
 def too_many_wait() -> UnavailableError:
-    """What is told to who would have to wait too long."""
+    """The error for a post that finds the queue full."""
     return UnavailableError("too many events wait to be stored, try again in a second")

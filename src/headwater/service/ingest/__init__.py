@@ -1,32 +1,32 @@
-"""From bytes to the log: an event is read, verified, stored, in the graph, and only then acknowledged.
+"""From bytes to the log: an event is parsed, verified, stored and learned by the graph before it is acknowledged.
 
-intake      an event in, and what is answered for it
-batch       many events in one body, cut apart
-unlearned   events that the graph cannot learn now
-reading     an event's bytes read: parsed, verified, made ready; mistrust: what is said where a signature does not count
-recording   events read and stored: what is asked of whoever does it, and how it is done here
+intake      takes events in, and answers for them
+batch       splits a body of many events
+learn_retries  events stored but not learned by the graph, retried
+reading     parses and verifies an event, extracts its facts; remedies: what to do about a rejected signature
+recording   the interface for reading and storing events, and the recorder within this process
 
-It is done by a process beside the service:
+The recorder in another process:
 
-recorder_beside     the service's side; tickets: who waits for what became of which event
-process_beside      that process as the service holds it
-recording_process   what runs in it; recording_sockets: what it hears and says
-recording_messages  what the two sides say to each other
+remote_recorder     the service's side; tickets: requests awaiting the outcome of their events
+process_handle      starts, talks to and ends that process
+recording_process   what runs in it; recording_sockets: its side of the sockets
+recording_messages  the messages between the two
 
-What they say, in its order; what is asked (===) goes over a socket of its own, and is answered before events:
+The protocol, in order; requests (===) use a socket of their own, and are answered ahead of events:
 
-    service (recorder_beside)                    process (recording_process)
+    service (remote_recorder)                    process (recording_process)
 
-    OpenStore(handover) ======= asks =============>  opens the store
+    OpenStore(handover) === asks =============>  opens the store
                     <==========================  what it knows of the log, or why it cannot
     RelyOn(keys) ----------------------------->
     ReadAndStore(ticket, bytes) -------------->  reads, verifies, stores it with others in one transaction
-        where its sender may perhaps not bring it, it is held first:
+        if the sender must be authorised first, it is held:
                     <--------------------------  Recorded(held)
         StoreOrForget(ticket) ---------------->  stores it, or forgets it
-    StoreRead(ticket, entry) ----------------->  stores what the service has read, for the process has much to do
+    StoreRead(ticket, entry) ----------------->  stores what the service has read, while the process is busy
                     <--------------------------  Recorded(outcomes, news, growth)
-    learns it, then answers for the ticket
+    learns it, then answers the ticket
     StoreFacts, EmptyRows(places) === asks ===>  does it
                     <==========================  the answer
     End -------------------------------------->  stores what came before, and ends

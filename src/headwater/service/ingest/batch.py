@@ -1,4 +1,4 @@
-"""Many events in one body: cut apart without touching a byte of any, and taken each for itself."""
+"""Splits a body of many events without changing a byte of any, and builds the answer for each."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,22 +20,22 @@ from headwater.signing.merkle import Growth
 
 NDJSON: Final = "application/x-ndjson"
 _MOST: Final = 140_000
-"""Elements, more than there is room for events in a body: the least takes 121 bytes. What is told of each takes 5 kB of
-memory, so 16 MB of zeros took all that there was."""
+"""Limit on elements, above the number of events that fit a body (the smallest takes 121 bytes). The answer for each
+takes 5 kB of memory, so without it a body of 16 MB of zeros took all there was."""
 _LINES: Final = frozenset({NDJSON, "application/ndjson", "application/jsonl", "application/jsonlines"})
-"""What programs call one event a line: none of these names is registered."""
+"""Content types in use for one event per line; none of them is registered."""
 _TO_SEND: Final = f"send a JSON array of events, or one event a line with the content type {NDJSON}"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
-_DECODER: Final = JSONDecoder(parse_int=str)  # only ends of values count, and `int` refuses more than 4,300 digits
+_DECODER: Final = JSONDecoder(parse_int=str)  # only to find the end of a value; `int` refuses more than 4,300 digits
 
 
 def events_in(body: bytes, content_type: str) -> list[bytes]:
     """The events of a body: the elements of a JSON array, or the lines of newline-delimited JSON.
 
-    Lines are not looked into; one that is no JSON fails for itself. Empty lines do not count.
+    Lines are not parsed here; a line that is not JSON fails by itself. Empty lines are skipped.
 
     Raises:
-        MalformedJsonError: no JSON array; the message gives the position, and of what is none at all says what to send.
+        MalformedJsonError: not a JSON array; the message gives the position, and what to send.
         HTTPException: 413 for more elements than there could be events.
     """
     if content_type.partition(";")[0].strip().lower() in _LINES:
@@ -52,7 +52,7 @@ def _not_too_many(elements: Iterable[bytes]) -> list[bytes]:
 
 
 def _rewritten(body: bytes) -> list[bytes] | None:
-    """The elements, if written again they give these very bytes: that is how most programs write, and fast to read."""
+    """The fast path: elements parsed and written again, if that gives the very same bytes, as for most senders."""
     try:
         values = orjson.loads(body)
         events = _not_too_many(map(orjson.dumps, values)) if isinstance(values, list) else []
@@ -85,7 +85,7 @@ def _end_of_value(text: str, place: int) -> int:
         return _DECODER.raw_decode(text, place)[1]
     except JSONDecodeError as fault:
         raise MalformedJsonError(f"batch: not JSON at character {fault.pos}: {fault.msg}") from None
-    except RecursionError:  # too deep to be an event, which it is told by itself
+    except RecursionError:  # nested too deep to be an event; refused later, by itself
         end = end_of_brackets(text, place)
         if end is None:
             raise MalformedJsonError(f"batch: the event at character {place} has no end") from None
@@ -107,9 +107,9 @@ def _after_space(text: str, place: int) -> int:
 def batch_answer(
     outcomes: Sequence[Answer | HeadwaterError], receipt: Callable[[int, Growth], Receipt] | None = None
 ) -> BatchAnswer:
-    """What is told of a batch: a summary, one answer for each event in its order, and the failed ones once more.
+    """The answer for a batch: a summary, a result per event in order, and the failed ones listed again.
 
-    `receipt` makes receipts for those that were stored, if the sender asked for them.
+    `receipt` makes receipts for stored events, if the sender asked for them.
     """
     results = [_event_answer(index, outcome) for index, outcome in enumerate(outcomes)]
     if receipt is not None:

@@ -1,4 +1,4 @@
-"""An event in: read, verified, stored, in the graph, and only then acknowledged."""
+"""Event intake: an event is parsed, verified, stored and learned by the graph before it is acknowledged."""
 
 import asyncio
 import logging
@@ -29,20 +29,21 @@ from headwater.store.writer import Outcome
 log = logging.getLogger(__name__)
 
 _FAILED_FOR_US: Final = 30_000_000
-"""How long a post that failed counts: what leaves a service out while it is not well sends it none that succeeds."""
+"""How long a failed post makes the service report a fault: a load balancer that then leaves it out sends none that
+succeeds and would clear it."""
 _TOGETHER: Final = 16
-"""Events of a batch that go their way together."""
+"""Events of a batch that are recorded together."""
 _UNDER_WAY: Final = 64
-"""Such groups of one batch that are on their way at once: it is not to fill by itself what may wait in all."""
+"""Groups of one batch in flight at once: back-pressure, so that one batch does not fill the queue by itself."""
 _SALTS_TOGETHER: Final = 256
 
 
 @dataclass(slots=True)
 class Intake:
-    """Takes events, and is the `Learner` of who records them; lives on the event loop's thread.
+    """Takes events, and is the recorder's `Learner`. For the event loop's thread.
 
-    Each new event is learned after it is on disk, and before it is acknowledged; also those that another service stored
-    in the same database.
+    The graph learns each new event after it is on disk and before it is acknowledged; it also learns events that
+    another service stored in the same database.
     """
 
     recorder: Recorder
@@ -50,12 +51,12 @@ class Intake:
     metrics: Metrics
     now_us: Callable[[], int]
     _last_failure: tuple[str, int] | None = field(init=False, default=None)
-    """Of the last event that was to be stored, if it was not: why, and when."""
+    """If the last event could not be stored: why, and when."""
     _salts: Iterator[bytes] = field(init=False, default_factory=lambda: _random_salts())
 
     @property
     def fault(self) -> str | None:
-        """Why events cannot be stored now, or None if all is well as far as is known."""
+        """Why events cannot be stored now, or None if no fault is known."""
         return self.recorder.fault or self.learn_retries.fault or self._newest_failure()
 
     def _newest_failure(self) -> str | None:
@@ -64,15 +65,15 @@ class Intake:
         return self._last_failure[0]
 
     async def take(self, raw: bytes, why_not: WhyNot | None = None) -> Answer:
-        """Store an event; when this returns, it is on disk and in every answer.
+        """Store an event; when this returns, it is on disk, and every later answer includes it.
 
-        `why_not` is asked whether its sender may bring it.
+        `why_not` decides whether the sender may post it.
 
         Raises:
-            MalformedJsonError: no JSON.
-            InvalidEventError: no event; the message gives the path of the first bad field.
-            UntrustedEventError: it lacks the good signature that is required.
-            ForbiddenError: its sender may not bring it.
+            MalformedJsonError: not JSON.
+            InvalidEventError: not a valid event; the message gives the path of the first bad field.
+            UntrustedEventError: signatures are required, and it has no good one.
+            ForbiddenError: the sender may not post it.
             UnavailableError: it could not be stored now.
         """
         (outcome,) = await self._take_some([raw], why_not)
@@ -81,13 +82,13 @@ class Intake:
         return outcome
 
     async def take_all(self, events: Sequence[bytes], why_not: WhyNot | None = None) -> list[Answer | HeadwaterError]:
-        """Store many events, each for itself; gives for each, in order, its answer or why it was not stored."""
+        """Store many events independently; returns for each, in order, its answer or why it was not stored."""
         taken: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
         for number, begin in enumerate(range(0, len(events), _TOGETHER)):
             if number >= _UNDER_WAY:
                 await asyncio.wait([taken[number - _UNDER_WAY]])
             taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER], why_not)))
-            await asyncio.sleep(0)  # let them be sent on their way, and others have their turn
+            await asyncio.sleep(0)  # starts the task, and lets other requests run
         return [outcome for some in await asyncio.gather(*taken) for outcome in some]
 
     async def _take_some(self, events: Sequence[bytes], why_not: WhyNot | None) -> list[Answer | HeadwaterError]:
@@ -107,9 +108,9 @@ class Intake:
         return answer
 
     async def edit(self, entry: EditEntry, *, is_proved: bool = False) -> Answer:
-        """Store what somebody said over the API; when this returns, it is on disk and in every answer.
+        """Store an edit made over the API; when this returns, it is on disk, and every later answer includes it.
 
-        `is_proved` is for what carries proofs of its own.
+        `is_proved`: the edit carries its own proof, so no signature is needed.
 
         Raises:
             UntrustedEventError: signatures are required, and an edit has none.
@@ -125,7 +126,7 @@ class Intake:
     def learn_news(self, news: Sequence[Stored]) -> None:
         """As in `Learner`."""
         for stored in news:
-            with suppress(UnavailableError):  # it waits
+            with suppress(UnavailableError):  # it will be retried
                 self.learn_retries.learn(stored)
 
     def learn_group(self, group: Group, growth: Growth) -> list[Answered]:
@@ -145,14 +146,14 @@ class Intake:
                 self.learn_retries.learn(outcome)
             else:
                 self.learn_retries.check(outcome.log_index)
-        except Exception as fault:  # every post is answered, whatever happens to its neighbours
+        except Exception as fault:  # every post is answered, whatever happens to the others in the group
             return fault
         self.metrics.events.labels("stored" if outcome.is_new else "known", verdict).inc()
         return Answer(outcome.log_index, outcome.is_new, growth)
 
 
 def _random_salts() -> Iterator[bytes]:
-    """Random bytes for one leaf after the other; to ask the system for many at once takes a tenth of the time."""
+    """A random salt per leaf, drawn in bulk: that takes a tenth of the time of one system call each."""
     while True:
         some = secrets.token_bytes(SALT_BYTES * _SALTS_TOGETHER)
         yield from (some[at : at + SALT_BYTES] for at in range(0, len(some), SALT_BYTES))

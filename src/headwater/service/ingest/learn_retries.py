@@ -1,4 +1,4 @@
-"""Events that are in the log and not in the graph, since the database did not answer while the graph learned them."""
+"""Retries of events that are in the log but not in the graph: the database failed while the graph learned them."""
 
 import asyncio
 import logging
@@ -11,38 +11,38 @@ from headwater.store.entries import Stored
 log = logging.getLogger(__name__)
 
 _AGAIN_AFTER_S: Final = 5.0
-"""A database that does not answer may keep whoever asks waiting for nearly as long."""
+"""A query to a database that does not answer may block for nearly as long."""
 
 
 class LearnRetries:
-    """Learns each event once it can be; lives on the event loop's thread.
+    """Learns events in order, and retries one that fails; later ones queue behind it. For the event loop's thread.
 
-    None of them is acknowledged before, and those that come behind one wait for it.
+    No event is acknowledged before it is learned.
     """
 
     def __init__(
         self, learn: Callable[[Stored], None], reset: Callable[[], None], again_after_s: float = _AGAIN_AFTER_S
     ) -> None:
-        """Learn by `learn`, which may raise UnavailableError half-way and takes the same event again.
+        """`learn` may raise UnavailableError half-way, and accepts the same event again.
 
-        `reset` is called once all are learned of which some were not at once.
+        `reset` is called when the queue is empty again: derived state may have missed half-learned events.
         """
         self._learn = learn
         self._reset = reset
         self._again_after_s = again_after_s
         self._waiting: dict[int, Stored] = {}
-        """By their places in the log."""
+        """By log index."""
 
     @property
     def fault(self) -> str | None:
-        """What is not learned, or None where all is."""
+        """The error for the first event that is not learned, or None if all are."""
         return str(self._refusal()) if self._waiting else None
 
     def check(self, log_index: int) -> None:
-        """See that an event is learned which was stored before.
+        """Check that an event that was stored before is learned.
 
         Raises:
-            UnavailableError: it waits.
+            UnavailableError: it is still waiting.
         """
         if log_index in self._waiting:
             raise self._refusal()
@@ -51,7 +51,7 @@ class LearnRetries:
         """Learn an event.
 
         Raises:
-            UnavailableError: it cannot be learned now, and waits for that.
+            UnavailableError: it cannot be learned now, and is queued.
         """
         if self._waiting:
             self._waiting[stored.log_index] = stored
@@ -82,7 +82,7 @@ class LearnRetries:
         self._reset()
 
     def _is_done_with(self, stored: Stored) -> bool:
-        """Learn it; one that an error comes of which nobody expects keeps no others waiting."""
+        """Learn it; True also after an unexpected error, which must not block the others."""
         try:
             self._learn(stored)
         except UnavailableError:

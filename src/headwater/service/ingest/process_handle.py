@@ -1,6 +1,6 @@
-"""The process that reads and stores events, as the service holds it: started, spoken to, asked, ended.
+"""The handle of the process that reads and stores events: start it, send to it, query it, end it.
 
-It is told of events on one socket, where it says what became of them; on another one it answers questions.
+Events and their outcomes go over one socket; requests and their answers over another.
 """
 
 import asyncio
@@ -19,23 +19,23 @@ from headwater.store.store import Known
 
 SILENT: Final = "the process that stores events does not answer; try again in a second"
 PATIENCE_S: Final = 60.0
-"""How long the process may take to open the store, or to end: it writes to a disk."""
+"""How long the process may take to open the store, or to end; both write to the disk."""
 _UNREAD_BYTES: Final = 1 << 20
-"""What one side may have written and the other not have read."""
+"""The send buffer of each socket."""
 _READ_BYTES: Final = 1 << 16
 _KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": f"{64 << 20}", "MALLOC_MMAP_THRESHOLD_": f"{16 << 20}"}
-"""Has glibc keep what an event took for the next one, rather than give it back and ask again: 3 % of the time."""
+"""Makes glibc keep freed memory for the next event instead of returning it to the system: saves 3 % of the time."""
 
 
 class ProcessHandle(asyncio.Protocol):
-    """One such process: it is told how to begin, and opens the store."""
+    """Starts the process, which opens the store as `begin` says."""
 
     def __init__(self, begin: OpenStore) -> None:
         self._events, theirs = _pair()
         self._questions, its_questions = _pair()
         self._answers = MessageBuffer()
         self.owes_answer = False
-        """Whether it was asked, and has not answered in time."""
+        """Whether a request has not been answered yet."""
         self._known: Known | None = None
         self._transport: asyncio.Transport | None = None
         with theirs, its_questions:
@@ -54,15 +54,15 @@ class ProcessHandle(asyncio.Protocol):
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The process id."""
         return self._child.pid
 
     def begun(self) -> Known:
-        """Wait until it has opened the store; gives what it knew of the log then.
+        """Wait until it has opened the store; returns what it knew of the log then.
 
         Raises:
-            SetupError: it cannot.
-            UnavailableError: it does not answer, and is ended.
+            SetupError: it cannot open the store.
+            UnavailableError: it does not answer, and was killed.
         """
         if self._known is None:
             try:
@@ -74,32 +74,32 @@ class ProcessHandle(asyncio.Protocol):
                 raise
         return self._known
 
-    async def attach(self, hear: Callable[[Recorded], None]) -> None:
-        """Have `hear` told what became of events, on the event loop's thread; `ended` is done once it ends."""
+    async def attach(self, on_recorded: Callable[[Recorded], None]) -> None:
+        """Call `on_recorded` with outcomes, on the event loop's thread; `ended` is done when the process ends."""
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[None] = loop.create_future()
-        self._hear = hear
+        self._on_recorded = on_recorded
         self._unread = MessageBuffer()
         self._events.setblocking(False)
         self._transport, _ = await loop.create_unix_connection(lambda: self, sock=self._events)
 
     def send(self, messages: Sequence[object]) -> None:
-        """Say this; it is attached. One that has ended hears nothing more."""
+        """Send messages; call `attach` first. Ignored once the process has ended."""
         if self._transport is not None and not self.ended.done():
             self._transport.write(b"".join(map(packed, messages)))
 
     def data_received(self, data: bytes) -> None:
-        """Read what it said."""
+        """Handle the messages received."""
         for message in self._unread.messages(data):
-            self._hear(cast(Recorded, message))
+            self._on_recorded(cast(Recorded, message))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that it ended."""
+        """Note that the process ended."""
         if not self.ended.done():
             self.ended.set_result(None)
 
     def answer(self, question: object) -> object:
-        """Ask it, and wait a little for the answer; once one is late, nobody asks and waits until it has come.
+        """Send a request and wait briefly for the answer; while an answer is late, further requests fail at once.
 
         Raises:
             SetupError: it cannot open the store.
@@ -107,22 +107,22 @@ class ProcessHandle(asyncio.Protocol):
         """
         self.begun()
         self.look_for_answer()
-        with suppress(OSError):  # it has ended, as receiving tells
+        with suppress(OSError):  # it has ended, which receiving reports
             self._questions.sendall(packed(question))
         self.owes_answer = True
         return self._checked(self._answered(wait_s=FACTS_WITHIN_S))
 
     def look_for_answer(self) -> None:
-        """See whether the answer that it owes has come.
+        """Receive a late answer, if there is one.
 
         Raises:
-            UnavailableError: it has not.
+            UnavailableError: it has not come yet.
         """
         if self.owes_answer:
             self._answered(wait_s=0.0)
 
     def _answered(self, wait_s: float) -> object:
-        """The answer that it owes, if it comes in that time."""
+        """The pending answer, if it comes in that time."""
         self._questions.settimeout(wait_s)
         try:
             answer = self._received()
@@ -132,7 +132,7 @@ class ProcessHandle(asyncio.Protocol):
         return answer
 
     def _received(self) -> object:
-        """What it answers; it is ended where it cannot."""
+        """The answer; the process is killed if the connection is lost."""
         with suppress(ConnectionError):
             while came := self._questions.recv(_READ_BYTES):
                 if messages := self._answers.messages(came):
@@ -146,16 +146,16 @@ class ProcessHandle(asyncio.Protocol):
         return answer
 
     def close(self) -> None:
-        """Hang up, which ends it."""
+        """Close the sockets, upon which the process ends."""
         self._questions.close()
         (self._events if self._transport is None else self._transport).close()
 
     def kill(self) -> None:
-        """End it at once; whoever waits for its answer is told."""
+        """Kill it; a thread that waits for its answer gets an error."""
         self._child.kill()
 
     def reap(self) -> None:
-        """Wait until it has ended."""
+        """Wait until it has ended; kill it if it takes too long."""
         try:
             self._child.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:

@@ -1,6 +1,6 @@
-"""An event's bytes read: parsed, verified, made ready for the store.
+"""Reading an event: parse, verify, extract facts, pack for the store.
 
-All of it is pure, so it may be done in another process, and most of what an event costs is done here.
+Pure, so it can run in another process. Most of the cost of an event is here.
 """
 
 import logging
@@ -26,19 +26,19 @@ from headwater.store.entries import Entry, entry_of
 log = logging.getLogger(__name__)
 
 Refusal = InvalidEventError | UntrustedEventError
-"""Why an event is not taken."""
+"""Why an event is refused."""
 
 _MOST_NAMES: Final = 10_000
-"""Datasets that one event may read and write, and other names of them, together: to learn them keeps all others waiting
-for a second, and 100,000 did for twelve."""
+"""Limit on an event's datasets and their aliases together: learning so many blocks the event loop for a second, and
+100,000 took twelve."""
 _SIGNATURE: Final = ("run", "facets", SIGNATURE)
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whose signatures are accepted, and whether there must be one.
+    """The keys whose signatures are accepted, and whether a signature is required.
 
-    `revoked_us` says of some keys from when on they are not accepted, in microseconds since 1970.
+    `revoked_us` gives the time from which a key is revoked, in microseconds since 1970.
     """
 
     keys: Mapping[str, Ed25519PublicKey]
@@ -51,10 +51,10 @@ Posted = tuple[bytes, int, bytes]
 
 
 def read(posted: Posted, trust: Trust) -> Entry | Refusal:
-    """Read an event; gives why it cannot be taken where it cannot.
+    """Read an event; returns the refusal if it cannot be taken.
 
-    One that an error comes of which nobody expects is refused for its own sake: a sender that tried again would hold up
-    all that it has behind it, and the next attempt would come to the same.
+    An unexpected error is a refusal too, not something to retry: the retry would fail the same way, and hold up all
+    events queued behind it at the sender.
     """
     raw, received_us, salt = posted
     try:
@@ -84,11 +84,11 @@ def _parsed(raw: bytes) -> Event:
 
 
 def _refuse_false_names(event: Event, verified: Verification) -> None:
-    """A node's own job is told of by nobody else.
+    """Only a node itself may report on its own job.
 
     Raises:
-        UntrustedEventError: the event is about such a job, and that node did not sign it. Whether its key is trusted is
-            another question: a service may not know it yet.
+        UntrustedEventError: the event is about such a job, and that node did not sign it. The key need not be trusted,
+            as a service may not know it yet.
     """
     if isinstance(event, DatasetEvent) or event.job.namespace != NODES:
         return
@@ -100,7 +100,7 @@ def _refuse_false_names(event: Event, verified: Verification) -> None:
 
 
 def _refuse_too_many_names(event: Event, said: Sequence[Fact]) -> None:
-    """Whoever has more to tell does so in several events.
+    """Limit the names in one event; a sender can split them over several events.
 
     Raises:
         InvalidEventError: the event names too many datasets; the field is the one with the most.
@@ -138,10 +138,12 @@ def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
         verified = verify_event(event.raw, trust.keys, Claim(facet, event.producer, _begin_of_signature(event)))
     if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
         verified.key_id or "", AFTER_ALL_US
-    ):  # by arrival too: who has stolen a key may write any event time
+    ):  # by arrival too, as the thief of a key can write any event time
         verified = as_revoked(verified)
     if trust.is_required and verified.verdict != "ok":
-        is_retriable = verified.verdict == "unknown-key" and verified.key_id not in trust.keys  # it may be enrolled
+        is_retriable = (
+            verified.verdict == "unknown-key" and verified.key_id not in trust.keys
+        )  # it may be enrolled later
         told = f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}"
         raise UntrustedEventError(told, is_retriable=is_retriable)
     return verified

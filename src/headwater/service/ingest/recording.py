@@ -1,4 +1,4 @@
-"""Events read and stored: what is asked of whoever does it, and how it is done in this very process."""
+"""Reading and storing events: the `Recorder` interface, and the recorder within this process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,16 +14,16 @@ from headwater.store.store import Store
 from headwater.store.writer import Outcome, WriterThread
 
 WhyNot = Callable[[Entry], HeadwaterError | None]
-"""Why an event may not be brought by its sender, or None if it may."""
+"""Returns why its sender may not post an event, or None if it may."""
 
 
 class Answer(NamedTuple):
-    """Where the event stands in the log; `is_new` False if it was stored before."""
+    """The event's index in the log; `is_new` is False if it was stored before."""
 
     log_index: int
     is_new: bool
     growth: Growth
-    """The tree over the log, when it was last appended to before this was said."""
+    """How the tree over the log grew with the last append before this answer."""
 
 
 Answered = Answer | Exception
@@ -31,51 +31,51 @@ Group = Sequence[tuple[Verdict, Outcome]]
 
 
 class Learner(Protocol):
-    """Who learns what was stored, before anybody is told, on the event loop's thread."""
+    """Learns what was stored, before it is acknowledged; called on the event loop's thread."""
 
     def learn_group(self, group: Group, growth: Growth) -> list[Answered]:
-        """Learn what was stored together, or could not be; gives what is answered to each."""
+        """Learn the events of one transaction; returns the answer to each, including those that failed."""
 
     def learn_news(self, news: Sequence[Stored]) -> None:
-        """Learn what others stored in the same database."""
+        """Learn what other services stored in the same database."""
 
 
 class Recorder(Protocol):
-    """Reads, verifies and stores events. Lives on the event loop's thread."""
+    """Reads, verifies and stores events. For the event loop's thread."""
 
     @property
     def trust(self) -> Trust:
-        """Who is trusted."""
+        """The keys trusted now."""
 
     @property
     def pid(self) -> int | None:
-        """The number of the process that does it, where there is one beside this one."""
+        """The id of the recorder's process, if it is another one."""
 
     @property
     def fault(self) -> str | None:
-        """Why events cannot be stored now, or None if all is well as far as is known."""
+        """Why events cannot be stored now, or None if no fault is known."""
 
     def open(self) -> None:
-        """Get ready, before anything is read from the store."""
+        """Prepare; called before anything is read from the store."""
 
     def start(self, learner: Learner) -> None:
-        """Begin, once all is known that was stored before; called on the event loop's thread."""
+        """Start taking events; called on the event loop's thread, once the graph is loaded."""
 
     async def stop(self) -> None:
-        """Store and answer what waits, then end."""
+        """Store and answer what is queued, then end."""
 
     def rely_on(self, trust: Trust) -> None:
-        """Trust these from the next event on."""
+        """Trust these keys from the next event on."""
 
     def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> Awaitable[Sequence[Answered]]:
-        """Read and store events, each for itself, in the order in which this is called; gives an answer for each."""
+        """Read and store events independently, in order of the calls; returns an answer for each."""
 
     def add(self, entry: Entry) -> Awaitable[Sequence[Answered]]:
-        """Store one that was read already."""
+        """Store an entry that was read already."""
 
 
 class _Waits(NamedTuple):
-    """Who waits for what."""
+    """A pending answer."""
 
     answer: "asyncio.Future[Answered]"
     verdict: Verdict
@@ -83,7 +83,7 @@ class _Waits(NamedTuple):
 
 @dataclass(slots=True)
 class LocalRecorder:
-    """Reads on the event loop's thread, and stores on one of its own."""
+    """Reads events on the event loop's thread, and stores them on a writer thread."""
 
     store: Store
     trust: Trust
@@ -149,14 +149,14 @@ class LocalRecorder:
         return waits.answer
 
     def _hand_over(self, outcomes: Sequence[tuple[_Waits, Outcome]]) -> None:
-        """On the writer's thread, as `_hear`."""
+        """Called on the writer's thread, as is `_hear`."""
         self._loop.call_soon_threadsafe(self._settle, outcomes, self.store.growth)
 
     def _hear(self, news: Sequence[Stored]) -> None:
         self._loop.call_soon_threadsafe(self._learner.learn_news, news)
 
     def _settle(self, outcomes: Sequence[tuple[_Waits, Outcome]], growth: Growth) -> None:
-        """Back on the event loop's thread."""
+        """Called on the event loop's thread."""
         answers = self._learner.learn_group([(waits.verdict, outcome) for waits, outcome in outcomes], growth)
         for (waits, _), answer in zip(outcomes, answers, strict=True):
             if not waits.answer.done():

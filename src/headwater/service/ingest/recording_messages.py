@@ -1,6 +1,6 @@
-"""What a service and the process that records events for it say to each other.
+"""The messages between a service and its recorder process.
 
-The process says `Recorded`, the service all others. Messages are pickled, each behind its length in four bytes.
+The process sends `Recorded`, the service all others. Messages are pickled, each prefixed with its length (four bytes).
 """
 
 import pickle
@@ -19,19 +19,19 @@ from headwater.store.writer import Outcome
 _LENGTH: Final = 4
 
 Ticket = int
-"""By which the service knows an event again."""
+"""Correlates an event with its outcome."""
 
 
 class OpenStore(NamedTuple):
-    """Asked first: open the store. The answer is what the process knows of the log, or why it cannot be opened."""
+    """The first request: open the store. The answer is what the process knows of the log, or why it cannot open it."""
 
     handover: WriterHandover
     known: Known | None
-    """What the service knows of the log; nothing where it is yet to read the store."""
+    """What the service knows of the log; None if it has not read the store yet."""
 
 
 class RelyOn(NamedTuple):
-    """Whom to trust from now on."""
+    """The keys to trust from now on."""
 
     is_required: bool
     keys: Mapping[str, bytes]
@@ -39,21 +39,21 @@ class RelyOn(NamedTuple):
 
     @classmethod
     def of(cls, trust: Trust) -> "RelyOn":
-        """The message about them."""
+        """The message for these keys."""
         raw_keys = {key_id: key.public_bytes_raw() for key_id, key in trust.keys.items()}
         return cls(trust.is_required, raw_keys, dict(trust.revoked_us))
 
     @property
     def trust(self) -> Trust:
-        """Whom the message is about."""
+        """The keys in the message."""
         keys = {key_id: Ed25519PublicKey.from_public_bytes(raw) for key_id, raw in self.keys.items()}
         return Trust(keys, self.is_required, self.revoked_us)
 
 
 class ReadAndStore(NamedTuple):
-    """Read these events, which have tickets that follow on the first, and store what can be.
+    """Read these events, whose tickets count up from `first`, and store the valid ones.
 
-    Where they are held, each waits for a `StoreOrForget` once it is read.
+    If `is_held`, each waits for a `StoreOrForget` once it is read.
     """
 
     first: Ticket
@@ -62,66 +62,66 @@ class ReadAndStore(NamedTuple):
 
 
 class StoreOrForget(NamedTuple):
-    """Store one that is held, or forget it."""
+    """Store a held event, or drop it."""
 
     ticket: Ticket
     is_stored: bool
 
 
 class StoreRead(NamedTuple):
-    """Store these, which were read already; many in one message take a third of the time of as many messages."""
+    """Store these entries, already read; one message for many takes a third of the time of a message each."""
 
     entries: Sequence[tuple[Ticket, Entry]]
 
 
 class End(NamedTuple):
-    """Store what came before this, and end."""
+    """Store everything sent before this, and end."""
 
 
 class StoreFacts(NamedTuple):
-    """Asked: store the facts of all events that were taken in. The answer is how many entries of the log these are."""
+    """A request: store the facts of all events taken in. The answer is the number of log entries they cover."""
 
 
 class EmptyRows(NamedTuple):
-    """Asked: take the raw bytes out of these rows; the answer is None."""
+    """A request: remove the raw bytes from these rows. The answer is None."""
 
     places: range
 
 
 EventOutcome = tuple[Ticket, Verdict | None, Outcome]
-"""What became of an event; without a verdict it is refused, and did not come to the store."""
+"""The outcome of an event; without a verdict it was refused, and did not reach the store."""
 
 
 class Recorded(NamedTuple):
-    """What became of events, what others stored, and how the store is."""
+    """The outcomes of events, what other services stored, and the state of the store."""
 
     outcomes: Sequence[EventOutcome]
     held: Sequence[tuple[Ticket, Entry]]
-    """What was read and is held, without its bytes."""
+    """Events read and held, without their bytes."""
     news: Sequence[Stored]
     growth: Growth
-    """How the tree over the log grew last."""
+    """The last growth of the tree over the log."""
     head: Frontier
-    """Of the tree over the entries that were told of, with these."""
+    """The head of the tree over all entries reported so far, including these."""
     folded: int
-    """Of how many of the log's entries the facts are stored."""
+    """The number of log entries whose facts are stored."""
     fault: str | None
 
 
 def packed(message: object) -> bytes:
-    """A message behind its length."""
+    """A message, prefixed with its length."""
     body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return len(body).to_bytes(_LENGTH, "big") + body
 
 
 class MessageBuffer:
-    """What came, until it is whole messages."""
+    """Assembles messages from received bytes."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
 
     def messages(self, came: bytes) -> list[object]:
-        """The messages that are whole with what came now."""
+        """The messages that these bytes complete."""
         self._bytes += came
         messages: list[object] = []
         begin = 0
@@ -132,7 +132,7 @@ class MessageBuffer:
         return messages
 
     def _end(self, begin: int) -> int | None:
-        """Where the message ends that begins there, if it is whole."""
+        """The end of the message that begins there, or None if it is incomplete."""
         if len(self._bytes) - begin < _LENGTH:
             return None
         until = begin + _LENGTH + int.from_bytes(self._bytes[begin : begin + _LENGTH], "big")

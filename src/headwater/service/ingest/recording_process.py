@@ -1,9 +1,8 @@
 """A process that reads, verifies and stores events for a service.
 
-`python -m headwater.service.ingest.recording_process 5 7`: it inherits two sockets, by their numbers. Over the one come
-events, and what became of them goes back; over the other the service asks for something and waits until it is done. One
-thread does everything, a group of events at a time: two would wait for each other's turn with Python more than for the
-disk. The process ends with the service.
+`python -m headwater.service.ingest.recording_process 5 7`: the arguments are two inherited sockets. One carries events
+and their outcomes, the other requests, for whose answers the service blocks. A single thread does everything, a group
+of events at a time: two would wait for Python's lock more than for the disk. The process ends with the service.
 """
 
 import gc
@@ -46,23 +45,23 @@ from headwater.store.writer import END, GroupCommit, Item, Outcome
 log = logging.getLogger(__name__)
 
 _MOST_TOGETHER: Final = 64
-"""Events in one transaction: to read so many takes some 15 ms, for which the first of them waits."""
+"""Limit on events in one transaction: reading so many takes some 15 ms, for which the first one waits."""
 
 
 class Awaited(NamedTuple):
-    """What is kept of an event until it is stored."""
+    """What is kept of an event until its outcome is sent."""
 
     ticket: Ticket
     verdict: Verdict
     told: int
-    """How many of the facts that it says the service knows."""
+    """How many of its facts the service knows already."""
 
 
 _Read = tuple[Entry, Awaited]
 
 
 class _Posted(NamedTuple):
-    """An event that is to be read."""
+    """An event to be read."""
 
     ticket: Ticket
     posted: Posted
@@ -77,12 +76,12 @@ class _Added(NamedTuple):
 
 
 class Recording:
-    """What comes over the sockets, done in order; the inbox of a group commit."""
+    """Executes what comes over the sockets, in order; serves as the inbox of the group commit."""
 
     def __init__(self, events: socket.socket, questions: socket.socket, store: Store) -> None:
         self._sockets = Sockets(events, questions, self)
         self._store = store
-        self._trust = Trust({}, is_required=True)  # until it is told
+        self._trust = Trust({}, is_required=True)  # until the first `RelyOn`
         self._came: deque[_Posted | RelyOn | StoreOrForget | _Added | Item[Awaited]] = deque()
         self._held: dict[Ticket, Entry] = {}
         self._refused: list[tuple[Ticket, None, Refusal]] = []
@@ -90,16 +89,16 @@ class Recording:
         self._news: list[Stored] = []
         self._told: tuple[int, str | None] = (-1, None)
         self._begun_s = 0.0
-        """When the reading of a group began."""
+        """When reading of the current group began."""
         self._left = 0
-        """How many more are to be in it."""
+        """How many more events the group is to have."""
         self._storing_s = 0.0
-        """How long it took to store the one before."""
+        """How long it took to store the previous group."""
         self.is_abandoned = False
-        """Whether the service ended without a word."""
+        """Whether the service is gone without `End`."""
 
     def work(self) -> None:
-        """Work until the service has it end, or ends itself."""
+        """Work until the service sends `End`, or is gone."""
         self._store.watch(self._hear, self._sockets.wake)
         self._say([])
         GroupCommit[Awaited](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
@@ -118,10 +117,10 @@ class Recording:
         return item
 
     def get_nowait(self) -> Item[Awaited]:
-        """As in `Inbox`; at the end of a group it gives nothing, whatever waits.
+        """As in `Inbox`; raises Empty at the end of a group, even if more is queued.
 
-        A group is half of what waits: so the service answers for the one half while the other is stored. But to read it
-        is to take as long as storing the one before: a slow disk is to have few large groups.
+        A group is half of the queue, so that the service answers one half while the other is stored. But reading it
+        takes at least as long as storing the previous group did, so that a slow disk gets few, large groups.
         """
         if self._left <= 0 and time.monotonic() - self._begun_s >= self._storing_s:
             raise queue.Empty
@@ -173,7 +172,7 @@ class Recording:
                 self._came += [_Posted(first + number, posted, is_held) for number, posted in enumerate(events)]
             case End():
                 self._came.append(END)
-            case StoreFacts() | EmptyRows():  # before all events: who asks waits
+            case StoreFacts() | EmptyRows():  # ahead of all events, as the service blocks for the answer
                 self._came.appendleft(lambda: self._answer(message))
             case StoreRead(entries):
                 self._came += [_Added(*each) for each in entries]
@@ -190,12 +189,12 @@ class Recording:
         self._came.appendleft(END)
 
     def _hear(self, news: Sequence[Stored]) -> None:
-        """Hear of what others stored, and tell it at once: to take in much of it takes long."""
+        """Pass on what other services stored at once, since taking in a lot of it takes long."""
         self._news += news
         self._say([])
 
     def _say(self, outcomes: Sequence[EventOutcome]) -> None:
-        """Tell the service all that it does not know yet."""
+        """Send the service everything it does not know yet."""
         self._told = (self._store.facts_stored, self._store.fault)
         tree = self._store.growth, self._store.head
         message = Recorded([*self._refused, *outcomes], self._shown, self._news, *tree, *self._told)
@@ -247,16 +246,16 @@ class Recording:
 
 
 def _news_of(awaited: Awaited, outcome: Outcome) -> Outcome:
-    """The outcome without what the service knows."""
+    """The outcome without the facts that the service knows."""
     if not awaited.told or isinstance(outcome, Exception):
         return outcome
     return outcome._replace(facts=outcome.facts[awaited.told :])
 
 
 def main() -> None:
-    """Open the store, then record until it is over."""
+    """Open the store, then record events until the service ends."""
     log_to_stderr()
-    for number in (signal.SIGINT, signal.SIGTERM):  # the service ends this process, once nothing waits
+    for number in (signal.SIGINT, signal.SIGTERM):  # the service ends this process, once nothing is queued
         signal.signal(number, signal.SIG_IGN)
     events, questions = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
@@ -270,12 +269,12 @@ def main() -> None:
     recording = Recording(events, questions, store)
     recording.work()
     if recording.is_abandoned:
-        os._exit(0)  # at once: a service that is started now takes the store, and folds what is missing
+        os._exit(0)  # at once: the next service takes over the store, and folds what is missing
     store.close()
 
 
 def _opened(questions: socket.socket) -> Store | None:
-    """Open the store that the service lends, and say so."""
+    """Open the store as the service says, and report the result."""
     unread = MessageBuffer()
     while came := questions.recv(READ_BYTES):
         for message in unread.messages(came):

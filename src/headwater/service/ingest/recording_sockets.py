@@ -1,4 +1,4 @@
-"""What a process that records events hears from the service and says to it, without waiting for either."""
+"""Non-blocking sockets of the recorder process to the service."""
 
 import os
 import select
@@ -9,24 +9,24 @@ from typing import Final, Protocol
 from headwater.service.ingest.recording_messages import MessageBuffer, packed
 
 READ_BYTES: Final = 1 << 18
-"""That are read from a socket in one go."""
+"""Bytes read from a socket at once."""
 
 
 class MessageHandler(Protocol):
-    """Who is told what comes."""
+    """Handles what comes in."""
 
     def handle(self, message: object) -> None:
-        """The service says this."""
+        """The service sent this message."""
 
     def on_wake(self) -> None:
         """Another thread called `wake`."""
 
     def on_disconnect(self) -> None:
-        """The service ended without a word."""
+        """The service closed the connection without `End`."""
 
 
 class Sockets:
-    """Two sockets, of which one is for questions that are answered at once, and a pipe for other threads."""
+    """A socket for events, one for requests that are answered at once, and a pipe to be woken by other threads."""
 
     def __init__(self, events: socket.socket, questions: socket.socket, handler: MessageHandler) -> None:
         self._events = events
@@ -43,11 +43,11 @@ class Sockets:
 
     @property
     def is_all_sent(self) -> bool:
-        """Whether the service has taken all that was said."""
+        """Whether all messages were sent."""
         return not self._unsent
 
     def look(self, timeout: float | None) -> bool:
-        """Wait for something to come, or to be taken; False if nothing did for so many seconds."""
+        """Wait until something can be received or sent, and do it; returns False on time-out (seconds)."""
         wanted = select.POLLIN | (select.POLLOUT if self._unsent else 0)
         self._poll.modify(self._events.fileno(), wanted)
         ready = self._poll.poll(None if timeout is None else timeout * 1000)
@@ -73,7 +73,7 @@ class Sockets:
             self._handler.on_disconnect()
 
     def say(self, message: object) -> None:
-        """Say it as soon as the service takes it."""
+        """Send a message as soon as the socket takes it."""
         self._unsent += packed(message)
         self._send()
 
@@ -82,17 +82,17 @@ class Sockets:
             del self._unsent[: self._events.send(self._unsent)]
         except BlockingIOError:
             pass
-        except ConnectionError:  # nobody waits any more, as reading tells, too
+        except ConnectionError:  # the service is gone, which reading reports too
             self._unsent.clear()
 
     def answer(self, answer: object) -> None:
-        """Answer a question; the service waits for it."""
+        """Answer a request; blocks, as the service waits for it."""
         self._questions.setblocking(True)
-        with suppress(ConnectionError):  # nobody waits any more, as reading tells, too
+        with suppress(ConnectionError):  # the service is gone, which reading reports too
             self._questions.sendall(packed(answer))
         self._questions.setblocking(False)
 
     def wake(self) -> None:
-        """Have `on_wake` called by whoever looks; on any thread."""
-        with suppress(BlockingIOError):  # it was woken so often that one time more says nothing
+        """Have `look` call `on_wake`; from any thread."""
+        with suppress(BlockingIOError):  # the pipe is full of wake-ups already
             os.write(self._wakes, b"\0")

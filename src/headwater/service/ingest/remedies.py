@@ -1,4 +1,4 @@
-"""What the sender of an event is told, whose signature does not count here."""
+"""Messages for the sender of an event whose signature is not accepted."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,12 +13,12 @@ _REMEDIES: Final[Mapping[str, str]] = {
 
 
 def remedy(verdict: str) -> str:
-    """What is to be done so that such an event is taken. Short: emitters keep 200 characters of an answer."""
+    """What to do so that such an event is accepted. Short, as emitters keep 200 characters of an answer."""
     return _REMEDIES.get(verdict, _AS_SIGNED)
 
 
 def found(verdict: str, key_id: str | None) -> str:
-    """What an event is that is by none of the nodes for which its sender may speak."""
+    """How an event is signed that is not signed by a node its sender may post for."""
     if verdict == "ok" and key_id is not None:
         return f"node {node_of(key_id)} signed it"
     return f"it is {verdict}, {remedy(verdict)}"

@@ -1,7 +1,7 @@
-"""Events read and stored in a process beside the service, which has the service's own thread for everything else.
+"""Events are read and stored in another process, which leaves the service's thread free for everything else.
 
-To read, verify and store an event takes longer than all the rest of its way, and Python does one thing at a time in a
-process: with the store in the service's process, each waited for the other.
+Reading, verifying and storing an event takes longer than all its other steps, and Python runs one thread at a time: in
+one process, storing and answering waited for each other.
 """
 
 import asyncio
@@ -37,36 +37,36 @@ from headwater.store.writer import MAX_WAITING, too_many_wait
 log = logging.getLogger(__name__)
 
 _MUCH: Final = 48
-"""Events before the process, from which on others are read here: it is busy with so many for some 20 ms."""
+"""With so many events pending at the process (some 20 ms of work), every other one is read here."""
 _PAUSE_S: Final = 1.0
-"""How long to wait before a process that ended is started again; twice as long each time that it ends soon."""
+"""Back-off before a process that ended is started again; doubles each time that it ends soon."""
 _LONGEST_PAUSE_S: Final = 15.0
 _LOOK_EVERY_S: Final = 1.0
 _SLOW_S: Final = 5.0
-"""How long the process may say nothing, though somebody waits for it, before that is told."""
+"""How long the process may be silent while something waits for it, before that is reported as a fault."""
 _STUCK_S: Final = 30.0
-"""How long before it is ended: more than it waits for a database, and less than who posts would."""
+"""How long before it is killed: longer than it waits for a database, and shorter than a client's time-out."""
 _ENDED: Final = "the process that stores events ended, another is started; try again in a second"
 
 
 class RemoteRecorder:
-    """Has a process read and store events, starts it again if it ends, and is its store's `WriterProcess`."""
+    """A `Recorder` in another process, which is restarted if it ends; also the store's `WriterProcess`."""
 
     def __init__(self, store: Store, trust: Trust, stuck_s: float = _STUCK_S) -> None:
-        """Take over an open store, which is lent to the process until its owner closes it.
+        """Hand the write side of an open store over to the process; the caller closes the store.
 
-        A process that says nothing for `stuck_s` seconds, though somebody waits for it, is ended.
+        A process that is silent for `stuck_s` seconds while something waits for it is killed.
         """
         self.trust = trust
         self._stuck_s = stuck_s
         self._silent_s = 0.0
-        """For how long it has said nothing to who waits, as far as this loop had its turns meanwhile."""
+        """How long it has been silent while something waits, as far as this event loop could run."""
         self._handover = store.hand_over_writing()
         self.store = ReadSideStore(store, self)
-        """What is to be read from, instead."""
+        """The store to read from instead."""
         self._process: ProcessHandle | None = None
         self._listening: ProcessHandle | None = None
-        """The process, once it can be told of events."""
+        """The process, once it can take events."""
         self._work: asyncio.Task[None] | None = None
         self._asking = threading.Lock()
         self._fault: str | None = None
@@ -85,11 +85,11 @@ class RemoteRecorder:
 
     @property
     def pid(self) -> int | None:
-        """As in `Recorder`, while it is there."""
+        """As in `Recorder`; None while no process runs."""
         return None if self._process is None else self._process.pid
 
     def open(self) -> None:
-        """As in `Recorder`: the process begins, and opens the store while others read it already."""
+        """As in `Recorder`: starts the process, which opens the store while this one already reads it."""
         self._process = ProcessHandle(OpenStore(self._handover, None))
 
     def start(self, learner: Learner) -> None:
@@ -130,7 +130,7 @@ class RemoteRecorder:
     def rely_on(self, trust: Trust) -> None:
         """As in `Recorder`."""
         self.trust = trust
-        if self._listening is not None:  # one that is not there yet is told then
+        if self._listening is not None:  # else `_run` sends it at the start
             self._say(RelyOn.of(trust))
 
     def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> "asyncio.Future[Sequence[Answered]]":
@@ -147,7 +147,7 @@ class RemoteRecorder:
         return answered
 
     def _read_here(self, first: Ticket, events: Sequence[Posted]) -> None:
-        """Read events that the process would not come to for long enough."""
+        """Read events here, since the process is busy."""
         good: list[tuple[Ticket, Entry]] = []
         for ticket, posted in enumerate(events, first):
             entry = read(posted, self.trust)
@@ -167,7 +167,7 @@ class RemoteRecorder:
         return answered
 
     def _expected(self, count: int) -> "asyncio.Future[Sequence[Answered]]":
-        """Where the answers about so many events will be; they are there already if nothing can be taken now."""
+        """A future for the answers to so many events; already done, with errors, if nothing can be taken now."""
         answered: asyncio.Future[Sequence[Answered]] = self._loop.create_future()
         if self._listening is None:
             answered.set_result([UnavailableError(_ENDED)] * count)
@@ -176,7 +176,7 @@ class RemoteRecorder:
         return answered
 
     def _say(self, message: object) -> None:
-        """Say it with what else is said in this turn of the loop, in its order."""
+        """Send the message together with others of this turn of the event loop, in order."""
         self._unsent.append(message)
         if not self._is_called:
             self._is_called = True
@@ -189,7 +189,7 @@ class RemoteRecorder:
             self._listening.send(unsent)
 
     def on_recorded(self, recorded: Recorded) -> None:
-        """Learn what became of events, then answer for them."""
+        """Learn the events that were stored, then answer all tickets."""
         self._silent_s = 0.0
         self._fault = recorded.fault
         for stored in recorded.news:
@@ -210,7 +210,7 @@ class RemoteRecorder:
         self._tickets.settle(recorded.outcomes, self._learner.learn_group(group, recorded.growth) if group else ())
 
     def _decide(self, ticket: Ticket, entry: Entry) -> None:
-        """Have an event stored that is held, if its sender may bring it."""
+        """Have a held event stored if its sender may post it, else dropped."""
         fault = self._tickets.why_not(ticket, entry)
         self._say(StoreOrForget(ticket, is_stored=fault is None))
         if fault is not None:
@@ -245,7 +245,7 @@ class RemoteRecorder:
         return process
 
     async def _run(self, process: ProcessHandle) -> None:
-        """Say and hear until it ends."""
+        """Exchange messages until the process ends."""
         self._process = process
         try:
             await process.attach(self.on_recorded)
@@ -262,7 +262,7 @@ class RemoteRecorder:
             await asyncio.to_thread(process.reap)
 
     def _killed_as_stuck(self, process: ProcessHandle) -> bool:
-        """Kill it where it is stopped, or waits for a disk that does nothing, and somebody waits for it."""
+        """Kill the process if it is stopped, or blocked on a disk, while something waits for it."""
         is_waited_for = len(self._tickets) > 0 or self._owes_answer(process)
         self._silent_s = self._silent_s + _LOOK_EVERY_S if is_waited_for else 0.0
         if self._silent_s < self._stuck_s:
@@ -297,7 +297,7 @@ class RemoteRecorder:
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
-        """Keep others from asking; each of them waits no longer either."""
+        """Take the lock for requests, with a time-out."""
         if not self._asking.acquire(timeout=FACTS_WITHIN_S):
             raise UnavailableError(SILENT)
         try:
