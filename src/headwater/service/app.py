@@ -1,4 +1,4 @@
-"""The app, put together."""
+"""Builds the app: wires store, graph, ingest, routes and middleware."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -72,18 +72,18 @@ if TYPE_CHECKING:
     from headwater.service.gate.guard import Guard
 
 _QUIET_S: Final = 1.0
-"""How long no event may have come before gaps are looked at, and answers rendered, ahead of questions."""
+"""How long no event must have come before gaps are computed and answers rendered ahead of requests."""
 
 
 def _routes() -> list[BaseRoute]:
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
     resources = (*answered, questions, evidence, diff, log, nodes, writes, edits, keys, access, actions)
-    # Not included in another router, which would work out the parameters and answers of each once more.
+    # Not included in another router, which would analyse the parameters and answers of each route again.
     return [route for resource in (*resources, graphql, health) for route in resource.router.routes]
 
 
 _ROUTES: Final = _routes()
-"""The routes of every app; FastAPI works out their parameters and answers once, which takes half a second."""
+"""The routes of every app; FastAPI analyses their parameters and answers once, which takes half a second."""
 
 
 def create_app(
@@ -94,10 +94,10 @@ def create_app(
     log_key: NoteSigner,
     now_us: Callable[[], int],
 ) -> FastAPI:
-    """Make the app over an open store.
+    """Build the app over an open store.
 
-    While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store. `log_key` signs the log's heads.
+    At start-up the graph is loaded from the store; at shutdown queued events are stored. The caller closes the store.
+    `log_key` signs the log's heads.
     """
     recorder = (RemoteRecorder if config.records_in_process else LocalRecorder)(
         store, Trust(trusted_keys, config.require_signed)
@@ -109,10 +109,10 @@ def create_app(
         title="Headwater",
         version=VERSION,
         summary="Lineage you can prove, from the source.",
-        docs_url=None,  # its viewer would come from another host: ours stands beside the page
+        docs_url=None,  # its viewer would load from another host; ours comes with the page
         redoc_url=None,
         redirect_slashes=False,
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # paths hold names that not everybody may know
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # paths contain names that not everybody may see
         routes=_ROUTES,
         lifespan=_lifespan(service, Retention(recorder.store, config.retain_raw_days, now_us), gate),
     )
@@ -120,7 +120,7 @@ def create_app(
     app.add_middleware(paths.PathsAsSent)
     app.add_middleware(SaysAsOf)
     handle_failures(app)
-    intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
+    intake.add_intake(app)  # added after those above, so that it runs before them
     if gate is not None:
         app.add_middleware(_guard(), gate=gate)
     elif config.hosts is not None:
@@ -157,7 +157,7 @@ def _service(
         pasts.learned(stored.log_index, stored.facts, touched)
         if any(map(is_about_keys, stored.facts)):
             rely_on_directory(service)
-        for tell in service.told:
+        for tell in service.on_learned:
             tell(stored.facts, touched)
         for each in idle_workers:
             each.wake()
@@ -207,7 +207,7 @@ def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Li
             rely_on_directory(service)
             if gate is not None:
                 gate.load()
-                service.told.append(gate.learned)
+                service.on_learned.append(gate.learned)
             recorder.start(service.intake)
         except BaseException:
             await recorder.stop()

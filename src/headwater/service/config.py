@@ -1,4 +1,4 @@
-"""What whoever runs a service decides about it."""
+"""The settings of a service."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceConfig:
-    """How one service is run."""
+    """The settings of one service."""
 
     require_signed: bool = False
-    """Whether events without a good signature by a trusted key are refused."""
+    """Refuse events without a good signature by a trusted key."""
     body_limit: int = DEFAULT_LIMIT
-    """Bytes of one request's body."""
+    """Limit on one request's body, in bytes."""
     page: Path | None = BUILT_PAGE
     """The folder of the built page."""
     kept_mb: float = DEFAULT_KEPT_MB
-    """Memory that the pasts take together that are kept."""
+    """Memory for all cached pasts together, in MB."""
     records_in_process: bool = False
-    """Whether a process beside this one reads and stores events, to which the store is lent."""
+    """Read and store events in another process, which takes over writing to the store."""
     retain_raw_days: int | None = None
-    """Raw bytes move to segments after so many days; None: never."""
+    """Move raw bytes to segments after so many days; None: never."""
     tokens: Path | None = None
-    """The folder of the one-time tokens by which keys are enrolled; None: none are."""
+    """The folder of one-time tokens for enrolling keys; None: keys cannot be enrolled."""
     entrance: "Entrance | None" = None
-    """Who asks who calls; None: whoever asks may do everything."""
+    """Identifies callers; None: every caller may do everything."""
     hosts: frozenset[str] | None = None
-    """Where nobody is asked: the service is for this machine, known by these names, too; None: for whoever asks."""
+    """Without access control: serve only this machine, under its own or these host names; None: serve everybody."""
     witnesses: Enrolled = field(default_factory=Enrolled)
-    """Of these alone co-signatures are kept."""
+    """The witnesses whose co-signatures are kept."""

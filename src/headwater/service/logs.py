@@ -1,4 +1,4 @@
-"""What the service's processes have to say to those who run them, on standard error."""
+"""Logging of the service's processes, to standard error."""
 
 import logging
 import sys
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class _WithExtras(logging.Formatter):
-    """Writes what a record has beside its message as KEY='VALUE' behind it, unless the message says it."""
+    """Appends a record's extras to the message as KEY='VALUE', unless the message contains them."""
 
     _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -18,7 +18,7 @@ class _WithExtras(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Write warnings and errors there, a line each."""
+    """Write warnings and errors to standard error, a line each."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_WithExtras("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])

@@ -1,4 +1,4 @@
-"""What Prometheus sees, in a registry of its own for each service."""
+"""Prometheus metrics, in a registry of its own for each service."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -20,7 +20,7 @@ class Metrics:
     """Counters of one service."""
 
     def __init__(self, knowledge: Knowledge, recorder_pid: Callable[[], int | None] = lambda: None) -> None:
-        """Count; `recorder_pid` gives the number of the process beside this one that stores events, if there is one."""
+        """`recorder_pid` returns the id of the process that stores events, if it is another one."""
         self._registry = CollectorRegistry()
         self.events = Counter(
             "headwater_events_total",
@@ -76,12 +76,12 @@ class Metrics:
         """Events refused since the service started."""
 
     def refuse(self, reason: str) -> None:
-        """Count an event that is not taken."""
+        """Count a refused event."""
         self.refused += 1
         self._refused.labels(reason).inc()
 
     def refuse_access(self, why: str) -> None:
-        """Count a request that is not let in, or an event that its sender may not bring."""
+        """Count a request refused by access control, or an event that its sender may not post."""
         self._refused_access.labels(why).inc()
 
     def replayed(self, events: int, took_s: float) -> None:
@@ -90,7 +90,7 @@ class Metrics:
         self._replayed.inc(events)
 
     def text(self, nodes: int, troubles: Mapping[str, int]) -> bytes:
-        """Everything, in Prometheus's text format; nodes and what does not fit in their records as it is now."""
+        """All metrics in Prometheus's text format; `nodes` and `troubles` are the current values."""
         self._nodes.set(nodes)
         for kind, count in troubles.items():
             self._troubles.labels(kind).set(count)
@@ -98,14 +98,14 @@ class Metrics:
 
 
 class _Sizes(Collector):
-    """How much there is, looked at only when it is asked for."""
+    """Sizes of log and graph, computed at each scrape."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         graph = self._knowledge.graph
-        with suppress(UnavailableError):  # left out while the database is away: all the rest is known
+        with suppress(UnavailableError):  # left out while the database is away; the rest is in memory
             yield GaugeMetricFamily("headwater_log_events", "Events in the log.", self._knowledge.store.size())
         nodes = GaugeMetricFamily("headwater_graph_nodes", "Nodes of the graph, by kind.", labels=["kind"])
         nodes.add_metric(["job"], len(graph.jobs))

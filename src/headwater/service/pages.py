@@ -1,4 +1,4 @@
-"""The page: built files, served as they are; a sentence where they were not built. And our facets' schemas."""
+"""Serves the built page, or a notice if it is not built; and the JSON Schemas of our own facets."""
 
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 BUILT_PAGE: Final = Path(__file__).parent / "page"
 SPECIFICATION: Final = Path(__file__).parents[1] / "spec"
-"""What the paths in `_schemaURL` of our own facets name."""
+"""The folder that `_schemaURL` of our own facets refers to."""
 _SECURITY: Final = {
     "content-security-policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; "

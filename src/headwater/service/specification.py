@@ -1,4 +1,4 @@
-"""The OpenAPI page, with what stands before all routes: access control, on or off, and the look at parameters."""
+"""The OpenAPI document, completed with what applies to all routes: access control and checks of parameters."""
 
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
@@ -29,10 +29,10 @@ _SHAPES_OF_FASTAPI: Final = ("HTTPValidationError", "ValidationError")
 
 
 class Described(FastAPI):
-    """An app whose page says what callers must send to be let in, and what else they are told."""
+    """An app whose OpenAPI document includes authentication and the common error responses."""
 
     def openapi(self) -> Json:
-        """The page, put together once."""
+        """The document, built once."""
         if self.openapi_schema is None:
             self.openapi_schema = _with_access(super().openapi())
         return self.openapi_schema

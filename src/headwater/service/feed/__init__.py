@@ -1,1 +1,1 @@
-"""What listeners are told: feed: of each stored event whom it touched; news: what it made new."""
+"""Live changes. feed: what each stored event touched, sent to listeners; news: what it added."""

@@ -1,7 +1,6 @@
-"""Tells listeners what each stored event touched. Lives on the event loop's thread.
+"""Sends listeners what each stored event touched (server-sent events). For the event loop's thread.
 
-Each listener has a queue of its own with an end: who does not read is cut off, and finds its place again by the number
-of the last change it saw.
+Each listener has a bounded queue: a slow one is disconnected, and can resume from the number of the last change it saw.
 """
 
 import asyncio
@@ -17,16 +16,16 @@ from headwater.service.feed.news import Edge, News
 from headwater.service.knowledge.touched import Touched
 
 _KEPT: Final = 1_000
-"""Changes kept for listeners that come back."""
+"""Changes kept for listeners that resume."""
 _UNREAD: Final = 1_000
-"""Changes that may wait for one listener."""
+"""Changes queued for one listener at most."""
 _ALIVE_EVERY_S: Final = 15.0
 _ALIVE: Final = b": alive\n\n"
 
 
 @dataclass
 class _Change:
-    """What an event touched, put into words once somebody listens: where nobody does, that is most of the work."""
+    """What an event touched; serialised lazily, as without listeners that would be most of the work."""
 
     number: int
     touched: Touched
@@ -34,7 +33,7 @@ class _Change:
 
     @cached_property
     def text(self) -> bytes:
-        """As listeners are told it."""
+        """The server-sent event."""
         return _event(self.number, self.touched, self.news)
 
 
@@ -42,16 +41,16 @@ _Listener = asyncio.Queue[_Change | None]
 
 
 class Feed:
-    """Changes in the order in which they were learned, numbered by their place in the log."""
+    """Changes in the order in which they were learned, numbered by log index."""
 
     def __init__(self) -> None:
         self._kept: deque[_Change] = deque(maxlen=_KEPT)
         self._listeners: set[_Listener] = set()
         self.was_asked = False
-        """Whether anybody ever listened: until then nobody looks what is new, which takes a quarter of learning it."""
+        """Whether anybody ever listened; until then no news is computed, which takes a quarter of learning an event."""
 
     def publish(self, log_index: int, touched: Touched, news: News | None = None) -> None:
-        """Tell every listener; no news where nobody looked for it."""
+        """Send a change to every listener; `news` is None if it was not computed."""
         change = _Change(log_index, touched, news)
         self._kept.append(change)
         for listener in [*self._listeners]:
@@ -61,10 +60,10 @@ class Feed:
                 self._cut_off(listener)
 
     async def listen(self, after: int | None, log_size: int = 0) -> AsyncGenerator[bytes, None]:
-        """Server-sent events: what was kept after that number, then each change as it comes.
+        """Server-sent events: the kept changes after number `after`, then each change as it comes.
 
-        Where not all of the log, of that size, is kept from there on, `missed` comes first and says which places it is:
-        the whole log where that number is beyond its end, for then the listener read another log.
+        If changes after `after` are no longer kept, a `missed` event with their range comes first. If `after` is beyond
+        the end of the log, the listener has read another log, and the whole log counts as missed.
 
         Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
         """
@@ -87,7 +86,7 @@ class Feed:
         return b"event: missed\ndata: %b\n\n" % orjson.dumps({"first": first, "last": end - 1}) if first < end else b""
 
     def close(self) -> None:
-        """End every listener's stream, after what it has not read yet."""
+        """End every listener's stream, once it has read what is queued."""
         for listener in [*self._listeners]:
             if listener.full():
                 self._cut_off(listener)
@@ -102,7 +101,7 @@ class Feed:
 
 
 async def _news(listener: _Listener) -> bytes | None:
-    """Whatever has come, a sign of life after a while, or None at the end."""
+    """All queued changes, a keep-alive comment after a while, or None at the end."""
     try:
         async with asyncio.timeout(_ALIVE_EVERY_S):
             change = await listener.get()

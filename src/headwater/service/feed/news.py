@@ -1,4 +1,4 @@
-"""What an event made new beside what it touched, as listeners are told it: a run's state, edges, schemas."""
+"""What an event adds to the graph, for listeners: a run's new state, new edges, changed schemas."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -24,20 +24,20 @@ from headwater.service.knowledge.activity import known_run
 
 _SCHEMA: Final = "schema"
 Edge = tuple[JobId, Direction | Literal["feeds"], DatasetId | JobId]
-"""What a job reads or writes, or the job that it hands data to without a dataset between."""
+"""A job, and a dataset that it reads or writes, or a job that it feeds directly."""
 
 
 class News(NamedTuple):
-    """The state that the event's run is in by now, and what the graph had not had before; datasets by shown names."""
+    """The state of the event's run after it, and what is new in the graph; datasets by shown names."""
 
     state: RunState | None = None
     edges: Sequence[Edge] = ()
     schemas: Sequence[DatasetId] = ()
-    """Datasets whose newest schema is another one now, or is the first."""
+    """Datasets whose newest schema changed, or is the first."""
 
 
 def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
-    """Look at what the facts are about before they are added; what comes back looks again once they are."""
+    """Take a snapshot before the facts are added; call the returned function afterwards for what is new."""
     runs, told, flows, declared, schemas = (
         list[RunOfJob](),
         list[Observation](),
@@ -83,9 +83,9 @@ def _job_of(graph: Graph, fact: RunOfJob) -> JobId:
 
 
 def _is_other(graph: Graph, fact: ObservedFacet, facts: Sequence[Fact]) -> bool:
-    """Whether the newest schema will say another thing; where it is told again, as nearly always, that is seen at once.
+    """Whether the fact changes the newest schema; fast if it repeats it, as nearly always.
 
-    `facts` are all of the event, among them what the facet says.
+    `facts` are all facts of the event, including the facet's content.
     """
     known = graph.datasets.get(fact.dataset)
     newest = None if known is None else known.facets.get(_SCHEMA)
@@ -105,7 +105,7 @@ def _schema(graph: Graph, name: DatasetId) -> bytes | None:
 
 
 def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
-    """The edge that a flow is; an end without a name is the job of the event's run."""
+    """The edge of a flow; an end without a name is the job of the event's run."""
     match flow.between(jobs[0]) if flow.is_of_own else flow:
         case Flow(JobId() as job, JobId() as taker):
             yield job, "feeds", taker
@@ -116,14 +116,14 @@ def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
 
 
 def _ends(graph: Graph, edge: Edge) -> Mapping[DatasetId, object] | Mapping[JobId, object]:
-    """What its job reads, writes, or feeds."""
+    """What the edge's job reads, writes, or feeds."""
     job, way, _ = edge
     known = graph.jobs.get(job)
     return {} if known is None else known.reads if way == "input" else known.writes if way == "output" else known.feeds
 
 
 def _new_edges(graph: Graph, fresh: AbstractSet[Edge]) -> Iterator[Edge]:
-    """Of edges that were not there, those that are now, and that the job had under none of the dataset's names."""
+    """The fresh edges that exist now, unless the job already had one under another of the dataset's names."""
     for edge in fresh:
         job, way, end = edge
         ends = _ends(graph, edge)

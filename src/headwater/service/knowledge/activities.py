@@ -1,4 +1,4 @@
-"""What jobs did, kept from answer to answer: of a job that was touched, only the runs that were told of are looked at.
+"""The activity of jobs, cached: for a job that was touched, only the runs with new events are read again.
 
 A job may have any number of runs, and each of their events touches it.
 """
@@ -17,11 +17,11 @@ from headwater.service.knowledge.activity import Activity, KnownRun, activity_in
 from headwater.service.tallies.ordered import Ordered
 
 _Key = tuple[int, str]
-"""Orders runs newest first: minus the time of the first event, then the id."""
+"""Sorts runs newest first: minus the time of the first event, then the id."""
 
 
 class RunSnapshot(NamedTuple):
-    """What a run had told of itself: its job, and when; None where it had told nothing."""
+    """A run's own statements before an event: its job, and its first and last event; None if it had made none."""
 
     of_job: RunOfJob | None
     seen: Seen | None
@@ -29,37 +29,37 @@ class RunSnapshot(NamedTuple):
 
 @dataclass(slots=True)
 class _Kept:
-    """What a job did, as of when it was last looked at."""
+    """A job's cached activity, with what is needed to update it."""
 
     activity: Activity
     order: Ordered[_Key] | None = None
-    """Of its runs; None where these were not looked at."""
+    """Its runs in order; None if they were not read."""
     silent: dict[str, Seen] = field(default_factory=dict)
-    """Its runs that are known by their children alone, and when these spoke."""
+    """Its runs without events of their own, with the first and last event of their children."""
     with_parent: _Key | None = None
     """The newest run that names a parent."""
     ended: _Key | None = None
     is_touched: bool = False
     before: dict[str, Seen | None] = field(default_factory=dict)
-    """By the runs that were told of since, when they had spoken as runs of this job."""
+    """Per run with events since: its interval before, if it was a run of this job."""
 
 
 class Activities:
-    """What the jobs of a graph did."""
+    """The activities of the jobs of a graph."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._kept: dict[JobId, _Kept] = {}
         self._silent: dict[str, KnownRun] = {}
-        """Runs that are known by others alone, of which there may be thousands."""
+        """Cached runs without events of their own; thousands of others may name each."""
 
     def run(self, run_id: str) -> KnownRun | None:
-        """The run, or None if nobody ever named it."""
+        """The run, or None if no event names it."""
         run = self.told_run(run_id)
         return None if run is None else as_meant(self._graph, run)
 
     def told_run(self, run_id: str) -> KnownRun | None:
-        """The run, its parent and root as it tells them; None if nobody ever named it."""
+        """The run, with parent and root as its own events name them; None if no event names it."""
         run = self._silent.get(run_id)
         if run is None and (run := self._known_run(run_id)) is not None and not run.has_events:
             self._silent[run_id] = run
@@ -69,11 +69,11 @@ class Activities:
         return told_run(self._graph, run_id)
 
     def snapshot(self, run_ids: Iterable[str]) -> Mapping[str, RunSnapshot]:
-        """What the runs have told: asked before the graph hears more of them, for `touch` to be told."""
+        """Snapshots of runs, taken before the graph learns more about them; to be passed to `touch`."""
         return {run_id: _snapshot(self._graph.runs.get(run_id)) for run_id in run_ids}
 
     def touch(self, jobs: Iterable[JobId], before: Mapping[str, RunSnapshot]) -> None:
-        """The graph has heard of these jobs, and of these runs that had spoken so before."""
+        """Mark jobs, and the runs that changed, given as snapshots from before."""
         silent = {*self._silent_wholes(before)}
         for run_id in chain(before, silent):
             self._silent.pop(run_id, None)
@@ -90,7 +90,7 @@ class Activities:
                 kept.before.setdefault(run_id, None)
 
     def _silent_wholes(self, before: Mapping[str, RunSnapshot]) -> Iterable[str]:
-        """The runs that others are or were parts of, and that are known by these alone."""
+        """The parents and roots, now or before, of these runs that have no events of their own."""
         for run_id, (of_job, _) in before.items():
             now = self._graph.runs[run_id].of_job
             for whole in (part for told in (of_job, now) if told is not None for part in told.parts_of):
@@ -98,14 +98,14 @@ class Activities:
                     yield whole.run_id
 
     def of(self, job: JobId) -> Activity:
-        """What a known job did."""
+        """The activity of a known job."""
         kept = self._kept.get(job)
         if kept is None or (kept.is_touched and not self._catch_up(job, kept)):
             kept = self._kept[job] = self._looked_at(job)
         return kept.activity
 
     def _told(self, job: JobId) -> Activity | None:
-        """What a job did, as far as that is known without a look at its runs."""
+        """Hook: the activity of a job, if it is known without reading its runs."""
         return None
 
     def _looked_at(self, job: JobId) -> _Kept:
@@ -124,10 +124,10 @@ class Activities:
         )
 
     def _catch_up(self, job: JobId, kept: _Kept) -> bool:
-        """Look at what was touched; False where that is not enough: a run left the job, or its times are others."""
+        """Read the runs that changed; False if that is not enough, as a run left the job or its interval shrank."""
         order, seen, longest_us = kept.order, kept.activity.seen, kept.activity.longest_us
         if order is None or not order.items():
-            return False  # what others told of the job was all there was
+            return False  # only others mentioned the job
         for run_id, spoke in kept.before.items():
             old, run = kept.silent.pop(run_id, spoke), self._run_of(job, run_id)
             if old is not None:
@@ -154,7 +154,7 @@ class Activities:
     def _newest(
         self, job: JobId, kept: _Kept, order: Sequence[_Key], known: _Key | None, is_so: Callable[[KnownRun], bool]
     ) -> _Key | None:
-        """The newest run of which it is so; `known`: it was that one before runs were told of."""
+        """The newest run for which `is_so` holds; `known` was the newest before the runs changed."""
         is_doubtful = known is not None and known[1] in kept.before
         ids = (run_id for _, run_id in order) if is_doubtful else kept.before
         runs = (self._run_of(job, run_id) for run_id in ids)
@@ -168,7 +168,7 @@ class Activities:
         return None if run is None else run.parent
 
     def _run_of(self, job: JobId, run_id: str) -> KnownRun | None:
-        """The run, if it is one of the job's."""
+        """The run, if it belongs to the job."""
         run = self.told_run(run_id)
         return run if run is not None and run.job == job else None
 

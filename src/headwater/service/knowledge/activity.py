@@ -1,4 +1,4 @@
-"""Runs as they are known: by their own events, or only because other runs name them as their parent or root."""
+"""Runs, known by their own events or only because other runs name them as their parent or root."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,42 +35,42 @@ class KnownRun(NamedTuple):
     seen: Seen
     state: RunState
     started_us: int | None
-    """When it was under way first, at its end at the latest; None where nobody told that it ever was."""
+    """When it was first running, at the latest when it ended; None if no event says that it ran."""
     ended_us: int | None
     has_events: bool
-    """False for a run that other runs name as their parent or root, and that has not spoken itself."""
+    """False if it has no events of its own, and is only named by other runs as their parent or root."""
 
     def with_seen(self, seen: Seen) -> "KnownRun":
-        """This run, had others named it at these times; it is one that has not spoken itself."""
+        """The same run with other times, for a run without events of its own."""
         return self._replace(seen=seen, started_us=seen.first_us)
 
 
 class Activity(NamedTuple):
-    """What a job did: its runs, newest first, and the parent that the newest run tells which names one."""
+    """What a job did: its runs, newest first, and the parent named by the newest run that names one."""
 
     runs: tuple[str, ...]
     parent: ParentRun | None
-    """As that run tells it, which the parent may tell otherwise; None where no run names one."""
+    """As that run names it, which may differ from the parent's own events; None if no run names one."""
     ended_run: str | None
     """The newest run that has ended."""
     seen: Seen
-    """First and last event of its runs, its declarations or its children."""
+    """The first and last event of its runs, its declarations or its children."""
     longest_us: int = 0
-    """How long from the first event of one of its runs to its last at most."""
+    """The longest interval from a run's first event to its last."""
 
     def begun_by(self, until_us: int, first_us: Callable[[str], int]) -> Sequence[str]:
-        """Its runs that had begun by then, newest first; `first_us` says when one did."""
+        """Its runs that began by `until_us`, newest first; `first_us` returns when a run began."""
         return self.runs[bisect_left(self.runs, -until_us, key=lambda run_id: -first_us(run_id)) :]
 
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:
-    """The run, or None if nobody ever named it."""
+    """The run, or None if no event names it."""
     run = told_run(graph, run_id)
     return None if run is None else as_meant(graph, run)
 
 
 def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
-    """A run with its parent and root as they are meant; one that names itself as its parent has none."""
+    """The run with its parent and root resolved by the graph; a run that names itself as its parent has none."""
     if run.parent is None and run.root is None:
         return run
     parent = None if run.parent is None or run.parent.run_id == run.run_id else run.parent
@@ -78,7 +78,7 @@ def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
 
 
 def told_run(graph: Graph, run_id: str) -> KnownRun | None:
-    """The run, its parent and root as it tells them; None if nobody ever named it."""
+    """The run, with parent and root as its own events name them; None if no event names it."""
     run = graph.runs.get(run_id)
     if run is not None and run.times is not None and run.of_job is not None and (end := graph.end_of(run)) is not None:
         return _from_own_events(run.times, run.of_job, end)
@@ -87,9 +87,9 @@ def told_run(graph: Graph, run_id: str) -> KnownRun | None:
 
 
 def named_by(run_id: str, children: list[Run]) -> KnownRun | None:
-    """What its children say of a run that says nothing itself; of what they claim the newest holds.
+    """A run without events of its own, as its children name it; the newest claim wins.
 
-    There may be thousands of them, at each read: so nothing is made of what does not hold.
+    Called with thousands of children, so objects are made only for the newest.
     """
     times = [child.times.seen for child in children if child.times]
     claims = [child.of_job for child in children if child.of_job]
@@ -119,7 +119,7 @@ def _from_own_events(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
 
 
 def _claimed(run_id: str, child: RunOfJob) -> tuple[JobId, ParentRun | None]:
-    """The job and the root that a run gives the one that it is a part of: a parent has the root of its children."""
+    """The job and root that a run states for its parent or root; a parent has the root of its children."""
     whole = next(each for each in child.parts_of if each.run_id == run_id)
     return whole.job, None if child.root is None or child.root.run_id == run_id else child.root
 
@@ -134,18 +134,18 @@ def known_runs(graph: Graph, job_id: JobId) -> list[KnownRun]:
 
 
 def activity(graph: Graph, job_id: JobId) -> Activity:
-    """What the job did; the job is one that the graph knows."""
+    """The activity of a known job."""
     return activity_in(graph, job_id, known_runs(graph, job_id))
 
 
 def parent_in(graph: Graph, done: Activity) -> JobId | None:
-    """The job that a job is a part of, by what it did."""
+    """The parent job, by the job's activity."""
     parent = graph.meant(done.parent)
     return None if parent is None else parent.job
 
 
 def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activity:
-    """What the job did, out of all its runs, which are given newest first."""
+    """The activity of a known job, from all its runs, newest first."""
     job = graph.jobs[job_id]
     times = [run.seen for run in runs]
     if job.declared_over is not None:
@@ -162,12 +162,12 @@ def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activi
 
 
 def longest_us(times: Iterable[Seen]) -> int:
-    """How long the longest of these is."""
+    """The length of the longest interval; 0 if there are none."""
     return max((seen.last_us - seen.first_us for seen in times), default=0)
 
 
 def _times_told(job: Job) -> Iterator[Seen]:
-    """When others spoke of a job that does not speak itself."""
+    """The times at which others mention a job that has no events of its own."""
     for tellers in (*job.reported.values(), *job.feeds.values(), *job.fed_by.values()):
         yield from tellers.values()
 

@@ -1,7 +1,7 @@
-"""The gaps that are known, kept in step with events: who was looked at once, is looked at again when it is touched.
+"""Known gaps, maintained incrementally: a subject is examined once, and again after an event touched it.
 
-So an answer takes as long as what is new since the last one, and as the runs that go on: what their silence means hangs
-on the time that is asked for.
+An answer takes as long as the subjects touched since the last one, and the runs still going on: whether their silence
+is a gap depends on the time asked for.
 """
 
 from collections import Counter, defaultdict
@@ -22,39 +22,39 @@ from headwater.service.tallies.ordered import Ordered
 KINDS: Final[tuple[GapKind, ...]] = get_args(GapKind)
 
 _SLICE: Final = 32
-"""Runs, jobs or datasets that are looked at in one go."""
+"""Runs, jobs or datasets examined per step."""
 
 SubjectT = TypeVar("SubjectT", bound=Hashable)
 
 _Place = tuple[int, str, str, tuple[str, ...], str]
-"""Of a gap among those of its kind in its namespace, newest first; the last part tells apart what looks the same."""
+"""Sort key of a gap within its kind and namespace, newest first; the last part distinguishes equal-looking gaps."""
 
 
 class GapIndex:
-    """Gaps by kind and namespace, in their order."""
+    """Gaps by kind and namespace, in order."""
 
     def __init__(self) -> None:
         self._orders: dict[GapKind, dict[str, Ordered[_Place]]] = {kind: defaultdict(Ordered) for kind in KINDS}
         self.counts: Counter[tuple[str, GapKind]] = Counter()
 
     def put(self, gap: Gap, apart: str) -> None:
-        """Take it in."""
+        """Add a gap."""
         self._orders[gap.kind][gap.namespace].add(_place(gap, apart))
         self.counts[gap.namespace, gap.kind] += 1
 
     def take(self, gap: Gap, apart: str) -> None:
-        """Leave it out from now on."""
+        """Remove a gap."""
         self._orders[gap.kind][gap.namespace].remove(_place(gap, apart))
         self.counts[gap.namespace, gap.kind] -= 1
 
     def sort(self) -> Iterator[None]:
-        """Put them in order as they are now, those of a kind in a namespace with each step."""
+        """Sort them, one kind in one namespace per step."""
         for order in [order for orders in self._orders.values() for order in orders.values()]:
             order.items()
             yield
 
     def newest_first(self, kind: GapKind, namespace: str | None) -> Iterator[Gap]:
-        """The gaps of a kind in a namespace, or in all (None); to be read before any comes or goes."""
+        """The gaps of a kind in a namespace, or in all (None); valid until the next change."""
         orders = self._orders[kind]
         names = [*orders] if namespace is None else [namespace] if namespace in orders else []
         for place, name in merge(*(_with_name(orders[each].items(), each) for each in names)):
@@ -71,7 +71,7 @@ def _with_name(places: Sequence[_Place], name: str) -> Iterator[tuple[_Place, st
 
 
 class GapsBySubject(Generic[SubjectT]):
-    """The gaps at subjects of one kind; `look` gives those of one, now."""
+    """The gaps of subjects of one kind; `look` returns the current gaps of one."""
 
     def __init__(
         self,
@@ -83,15 +83,15 @@ class GapsBySubject(Generic[SubjectT]):
         self._index = index
         self._apart = apart
         self._found: dict[SubjectT, tuple[Gap, ...]] = {}
-        """Of those that have any."""
+        """For subjects that have any."""
         self._touched: dict[SubjectT, None] = {}
 
     def touch(self, subjects: Iterable[SubjectT]) -> None:
-        """These may have other gaps by now."""
+        """Mark subjects whose gaps may have changed."""
         self._touched.update(dict.fromkeys(subjects))
 
     def catch_up(self) -> Iterator[None]:
-        """Look at who was touched, some with each step."""
+        """Examine the marked subjects, some with each step."""
         while self._touched:
             for _ in range(min(_SLICE, len(self._touched))):
                 self._look_at(self._touched.popitem()[0])
@@ -99,13 +99,13 @@ class GapsBySubject(Generic[SubjectT]):
 
     @property
     def is_behind(self) -> bool:
-        """Whether anybody was touched that was not looked at since."""
+        """Whether any subject is marked."""
         return bool(self._touched)
 
     def _look_at(self, subject: SubjectT) -> None:
         try:
             gaps = tuple(self._look(subject))
-        except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+        except HeadwaterError:  # the store does not answer: the next reader tries again
             self._touched[subject] = None
             raise
         before = self._found.pop(subject, ())
@@ -120,14 +120,14 @@ class GapsBySubject(Generic[SubjectT]):
 
 
 class Longest(NamedTuple):
-    """The run of a job that took longest to complete."""
+    """The job's run that took longest to complete."""
 
     took_us: int
     run_id: str
 
 
 class KnownGaps:
-    """All gaps of a graph. Nothing is looked at before somebody asks for the first time."""
+    """All gaps of a graph. Nothing is examined before they are first asked for."""
 
     def __init__(self, graph: Graph, content: ContentReader) -> None:
         self._graph = graph
@@ -138,26 +138,26 @@ class KnownGaps:
         self._jobs: GapsBySubject[JobId] = GapsBySubject(self._at_job, self._index)
         self._datasets: GapsBySubject[DatasetId] = GapsBySubject(self._at_dataset, self._index)
         self._told: set[str] = set()
-        """The runs that told their START."""
+        """The runs with a START event."""
         self._is_begun = self._is_told = False
         self._going_on: dict[str, None] = {}
-        """The runs that told no end."""
+        """The runs without a terminal event."""
         self._expected: dict[JobId, Expected] = {}
         self._longest: dict[JobId, Longest] = {}
-        """Of jobs with runs that go on."""
+        """For jobs with runs still going on."""
         self._runs_of: dict[JobId, int] = {}
         self.runs: Counter[str] = Counter()
-        """How many runs each namespace has."""
+        """The number of runs per namespace."""
 
-    # In step with events
+    # Updates
 
     def begin(self) -> bool:
-        """Listen from now on; gives whether `tell_starts` is still to be called."""
+        """Track events from now on; returns whether `tell_starts` must still be called."""
         self._is_begun = True
         return self.wants_starts
 
     def tell_starts(self, run_ids: Iterable[str]) -> None:
-        """Of the runs that were known when it began these have told their START: everything can be looked at."""
+        """Provide the runs, of those known at `begin`, that have a START event; needed before anything is examined."""
         self._told.update(run_ids)
         if not self._is_told:
             self._is_told = True
@@ -166,18 +166,18 @@ class KnownGaps:
 
     @property
     def wants_starts(self) -> bool:
-        """Whether `tell_starts` is still to be called."""
+        """Whether `tell_starts` must still be called."""
         return not self._is_told
 
     def touch_all(self) -> None:
-        """Any names may be one now, or anything be deleted."""
+        """Mark everything: names may have been joined or split, or nodes deleted."""
         if self._is_begun:
             self._names.touch(self._graph.quarantined)
             self._jobs.touch(self._graph.jobs)
             self._datasets.touch(self._graph.datasets)
 
     def touch_facts(self, facts: Sequence[Fact], runs: Iterable[str]) -> None:
-        """The graph has learned these facts about these runs."""
+        """Mark what these facts, which the graph just learned, say about runs and quarantined names."""
         if not self._is_begun:
             return
         for fact in facts:
@@ -189,10 +189,10 @@ class KnownGaps:
         self._runs.touch(runs)
 
     def touch(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId], *, is_renamed: bool, is_moved: bool) -> None:
-        """An event was about these, datasets by their shown names.
+        """Mark the nodes that an event touched, datasets by shown names.
 
-        These may be shown by other names now (`is_renamed`); names may be of another dataset, or runs of another job
-        (`is_moved`).
+        `is_renamed`: shown names may have changed. `is_moved`: names may belong to another dataset, or runs to another
+        job.
         """
         if not self._is_begun:
             return
@@ -212,14 +212,14 @@ class KnownGaps:
             self._longest.clear()
 
     def catch_up(self) -> Iterator[None]:
-        """Look at what was touched, some with each step; at its end nothing is left."""
+        """Examine everything marked, some with each step."""
         parts: tuple[GapsBySubject[Any], ...] = (self._runs, self._jobs, self._datasets, self._names)
         while any(part.is_behind for part in parts):
             for part in parts:
                 yield from part.catch_up()
 
     def sort(self) -> Iterator[None]:
-        """Put those that are known in order, some with each step."""
+        """Sort the known gaps, some with each step."""
         return self._index.sort()
 
     def _at_name(self, key: FactKey) -> Iterator[Gap]:
@@ -241,7 +241,7 @@ class KnownGaps:
 
     def _at_job(self, job: JobId) -> Iterable[Gap]:
         if job not in self._graph.jobs:
-            return ()  # an edit is about it, and no event
+            return ()  # known by an edit only
         runs = len(self._graph.jobs[job].runs)
         self.runs[job.namespace] += runs - self._runs_of.get(job, 0)
         self._runs_of[job] = runs
@@ -250,19 +250,19 @@ class KnownGaps:
     def _at_dataset(self, name: DatasetId) -> Iterator[Gap]:
         return coverage.gap_of_dataset(self._graph, name)
 
-    # Asked for
+    # Queries
 
     @property
     def counts(self) -> Mapping[tuple[str, GapKind], int]:
-        """How many gaps of a kind are in a namespace, but for those of silence."""
+        """The number of gaps by namespace and kind, without those of silence."""
         return self._index.counts
 
     def newest_first(self, kind: GapKind, namespace: str | None) -> Iterator[Gap]:
-        """The gaps of a kind in a namespace, or in all (None), but for those of silence."""
+        """The gaps of a kind in a namespace, or in all (None), without those of silence."""
         return self._index.newest_first(kind, namespace)
 
     def silent(self, now_us: int, expects: Callable[[JobId], Expected]) -> Iterator[Gap | None]:
-        """For each run that goes on the gap that its silence is by then; `expects` is asked once of a job."""
+        """For each run going on, the gap that its silence is at that time; `expects` is called once per job."""
         for run_id in [*self._going_on]:
             run = self._graph.runs[run_id]
             job = None if run.of_job is None else run.of_job.job

@@ -1,4 +1,4 @@
-"""The past as the walk to a root cause asks for it, read from graph and store."""
+"""The history of runs and datasets for the root-cause walk, read from graph and store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -49,27 +49,27 @@ from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ToldFacet
 
 _MOST_RUNS: Final = 200
-"""Of a job, its newest."""
+"""Limit per job: its newest runs."""
 _MOST_BETWEEN: Final = 5_000
-"""Of a job, its newest between two times."""
+"""Limit per job: its newest runs between two times."""
 _FAILED_ENDS: Final = frozenset({"FAIL", "ABORT"})
 _MOST_WHOLES: Final = 20
-"""Around a run, one within the other."""
+"""Limit on nested parents of a run."""
 _MOST_EVENTS: Final = 200
-"""Of a run, its first and as many of its last: a stream may have any number between."""
+"""Limit per run: its first events, and as many of its last; a stream may have any number between."""
 _WINDOWS: Final = 2
-"""Of a stream that says how often it speaks: so many may pass."""
+"""Reporting windows that a stream may miss, if it announces one."""
 _TELL_VERSIONS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
     kind.key: kind for kind in (VersionFacet, IcebergCommitReportFacet, IcebergScanReportFacet)
 }
-"""What tells which version of a dataset was read or written, by its name."""
+"""The facets that state which version of a dataset was read or written, by key."""
 
 
 class KnownHistory:
-    """`headwater.graph.causes.history.History` over one state of what is known; everything is read once.
+    """Implements `headwater.graph.causes.history.History` over one state of the read model; caches all it reads.
 
-    `asked_us` is when it is asked, microseconds since 1970. `with_deleted`: what is deleted since counts all the same
-    among what runs read and wrote, and among the jobs that write.
+    `asked_us` is the time of the request, in microseconds since 1970. `with_deleted`: inputs and outputs of runs, and
+    writing jobs, include what was deleted since.
     """
 
     def __init__(self, knowledge: Knowledge, asked_us: int = 0, *, with_deleted: bool = False) -> None:
@@ -92,23 +92,23 @@ class KnownHistory:
         self._said_of = cache(partial(said_of, self._graph))
 
     def close(self) -> None:
-        """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
+        """Free the caches: they form reference cycles, which only the garbage collector would find."""
         vars(self).clear()
 
     def writers(self, name: DatasetId) -> Sequence[JobId]:
-        """The jobs that write a dataset, by name; deleted ones are left out, unless asked for."""
+        """The jobs that write a dataset, by name; without deleted ones, unless asked for."""
         return sorted(filter(self._counts, self._graph.writers(name)))
 
     def readers(self, name: DatasetId) -> Sequence[JobId]:
-        """The jobs that read a dataset, by name; deleted ones are left out."""
+        """The jobs that read a dataset, by name; without deleted ones."""
         return sorted(job for job in self._graph.readers(name) if not self._graph.hides(job))
 
     def givers(self, job: JobId) -> Sequence[JobId]:
-        """The jobs that a job takes data from without a dataset between, by name; deleted ones are left out."""
+        """The jobs that feed a job directly, without a dataset between, by name; without deleted ones."""
         return sorted(giver for giver in self._graph.jobs[job].fed_by if not self._graph.hides(giver))
 
     def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
-        """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
+        """The runs named as having fed a run directly, by job, newest first; only runs with events of their own."""
         named = runs_handing_to(self._graph, run_id)
         return {job: self._newest_first(run_ids) for job, run_ids in named.items()}
 
@@ -123,20 +123,20 @@ class KnownHistory:
         return [*dict.fromkeys((*told, *(source for job in never_ran for source in self._declared(job, name))))]
 
     def _declared(self, job: JobId, name: DatasetId) -> Sequence[DatasetId]:
-        """What a job that never ran makes the dataset from; all that it reads where that is not told."""
+        """The inputs from which a job that never ran makes the dataset; all its inputs if that is not declared."""
         sources = sources_through(self._graph, job, name)
         return sorted(filter(self._graph.shows, sources)) or self.read_by(job)
 
     def has_run(self, job: JobId) -> bool:
-        """Whether a job ever ran, be it that only others say so; else it is only declared."""
+        """Whether a job has any run, even one known only from others; else it is only declared."""
         return bool(self._knowledge.activity(job).runs)
 
     def read_by(self, job: JobId) -> Sequence[DatasetId]:
-        """What a job reads, by name."""
+        """The datasets that a job reads, by name."""
         return sorted(filter(self._graph.shows, self._graph.reads(job)))
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
-        """What a run says it made a dataset from, by the strongest of its facets; None where it says nothing."""
+        """The sources of a dataset as a run states them, by its strongest facet; None if it states none."""
         return sources_told_by(self._graph, run_id, name)
 
     def parts(self, run_id: str) -> Sequence[Outline]:
@@ -156,7 +156,7 @@ class KnownHistory:
         return sorted(found, key=lambda run: (run.started_us, run.run_id))
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
-        """The runs that a run is a part of and that spoke themselves, nearest first; deleted jobs are left out."""
+        """The parents and roots of a run that have events of their own, nearest first; without deleted jobs."""
         found = reachable(self._named_wholes(run_id), lambda whole: self._named_wholes(whole.run_id), _MOST_WHOLES)
         spoke = (whole for whole in found if self._graph.job_of(whole.run_id) is not None)
         return [whole for whole in spoke if not self._graph.hides(whole.job)]
@@ -166,11 +166,11 @@ class KnownHistory:
         return [] if run is None else [whole for whole in (run.parent, run.root) if whole is not None]
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
-        """For each run the versions of the dataset that it says it wrote."""
+        """For each run, the versions of the dataset that it states to have written."""
         return self._versions_told(run_ids, name, "output")
 
     def versions_read(self, run_id: str, name: DatasetId) -> frozenset[str]:
-        """The versions of the dataset that the run says it read, as it said last."""
+        """The versions of the dataset that the run last stated to have read."""
         return self._versions_told([run_id], name, "input")[run_id]
 
     def _versions_told(
@@ -184,7 +184,7 @@ class KnownHistory:
         return versions
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
-        """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
+        """The source columns of these columns, direct or indirect; None if the dataset has no column edges."""
         edges = self._graph.column_edges_into(name)
         wanted = Nesting(columns)
         sources: dict[DatasetId, set[str | None]] = {}
@@ -194,12 +194,12 @@ class KnownHistory:
         return {source: self._all_of(source, feeding) for source, feeding in sources.items()} if edges else None
 
     def _all_of(self, name: DatasetId, columns: AbstractSet[str | None]) -> frozenset[str]:
-        """These columns of a dataset; None stands for all that it has."""
+        """These columns of a dataset; None among them stands for all."""
         named = (column for column in columns if column is not None)
         return frozenset((*named, *(self._knowledge.all_columns(name) if None in columns else ())))
 
     def silence_us(self, job: JobId) -> int:
-        """How long a running stream may say nothing: twice the window that it promises, else an hour."""
+        """How long a running stream may be silent: twice the window that it announces, else an hour."""
         kind = self._knowledge.facets.read(JobTypeFacet, self._graph.job_digest(job, JobTypeFacet.key))
         window_s = None if kind is None else kind.window_s
         return SILENCE_US if window_s is None else _WINDOWS * window_s * 1_000_000
@@ -236,12 +236,12 @@ class KnownHistory:
         return has_only_changed_places(self._knowledge, name, dropped_us)
 
     def _reported_schema_changes(self, run_id: str) -> Sequence[ReportedSchemaChange]:
-        """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
+        """Schema changes of a run's inputs and outputs during the run, as it reported them, in no order."""
         run = self._graph.runs[run_id]
         return [change for direction, name in sorted(run.observed) for change in self._anew(run_id, direction, name)]
 
     def _failed_checks_while_running(self, run_id: str) -> Sequence[FailedCheck]:
-        """The expectations that a run told to be missed while it went on, oldest first."""
+        """The expectations that a run reported as failed while it was running, oldest first."""
         run = self._graph.runs[run_id]
         found = (each for direction, name in sorted(run.observed) for each in self._failed(run_id, direction, name))
         return sorted(found, key=lambda each: (each.at_us, each.dataset, each.direction))
@@ -287,16 +287,16 @@ class KnownHistory:
         return tuple(sorted(islice(begun, _MOST_RUNS), key=_newest))
 
     def _begun(self, run_id: str) -> Outline | None:
-        """The run, or None where it never spoke itself, or told no more than that it was created."""
+        """The run, or None if it has no events of its own, or was only created."""
         run = self._graph.runs.get(run_id)
         return self.outline(run_id) if run is not None and run.has_begun else None
 
     def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[Outline]:
-        """As in `History`: read lazily, and found out without a look at what runs told of datasets."""
+        """As in `History`: read lazily, and without the runs' datasets."""
         done = self._knowledge.activity(job)
         for run_id in islice(done.begun_by(until_us, self._began_us), _MOST_BETWEEN):
             if self._began_us(run_id) + done.longest_us <= after_us:
-                return  # it and all that began before it had ended by then
+                return  # this run and all earlier ones had ended by then
             if self._has_ended_in(run_id, after_us, until_us, has_failed) and (run := self.outline(run_id)) is not None:
                 yield run
 
@@ -320,7 +320,7 @@ class KnownHistory:
         )
 
     def _outline(self, run_id: str) -> Outline | None:
-        """The run, or None where it never spoke itself."""
+        """The run, or None if it has no events of its own."""
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
@@ -339,14 +339,14 @@ class KnownHistory:
         )
 
     def _said_then(self, run: KnownRun) -> AbstractSet[RunEnd]:
-        """What the run's job is said to read and write, but for what was deleted before the run began."""
+        """The declared inputs and outputs of the run's job, without those deleted before the run began."""
         said, began_us = self._said_of(run.job), run.seen.first_us
         if not self._graph.edits.deleted:
             return said
         return {end for end in said if not self._was_deleted(self._graph.shown(end[1]), began_us)}
 
     def _was_deleted(self, name: DatasetId, by_us: int) -> bool:
-        """Whether a dataset, by its shown name, is deleted, and was by then."""
+        """Whether a dataset, by its shown name, is deleted now and was by then."""
         deletion = self._graph.edits.said(target_of(name), DELETED)
         return deletion is not None and deletion.seen.last_us <= by_us and self._graph.hides(name)
 
@@ -359,7 +359,7 @@ class KnownHistory:
 
     def _record(self, run_id: str) -> Record:
         outline = self.outline(run_id)
-        assert outline is not None  # noqa: S101  only runs that spoke are asked for
+        assert outline is not None  # noqa: S101  only runs with events are asked for
         record = self._records.get(run_id)
         if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
             record = record_of(outline, self._told(run_id), self._graph.shown, self._records.readings)
@@ -402,17 +402,17 @@ class KnownHistory:
         view = self._knowledge.facets.read(_TELL_VERSIONS[told.name], told.content)
         if isinstance(view, VersionFacet):
             yield view.dataset_version
-        elif view is not None and isinstance(view.snapshot_id, int):  # a float was rounded
+        elif view is not None and isinstance(view.snapshot_id, int):  # a float has lost digits
             yield str(view.snapshot_id)
 
 
 def _newest(run: Outline) -> tuple[int, str]:
-    """Orders runs newest first."""
+    """Sort key: newest first."""
     return -run.started_us, run.run_id
 
 
 def _failed(runs: Iterable[Outline], in_run: str) -> Iterator[Outline]:
-    """Those parts of a run, given newest first, that failed and were not made good."""
+    """The parts of a run, given newest first, that failed and were not retried successfully."""
     return not_made_good([run for run in runs if run.ended_us is not None], in_run)
 
 
@@ -427,9 +427,9 @@ def _declared_schema_change(changes: tuple[ColumnChange, ...], logged: LoggedEve
 
 
 def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tuple[ColumnChange, ...]:
-    """The changes, with whether each breaks who reads the column as the registry's watcher tells.
+    """The changes, each marked as breaking or not as the registry's watcher reports it.
 
-    It knows the language of the schema: an `int32` that becomes a `double` is read on in Avro, and not in Protobuf.
+    The watcher knows the schema language: readers survive a change from `int32` to `double` in Avro, not in Protobuf.
     """
     told = {(each.field, each.change): each.is_breaking for each in (subject and subject.changes) or ()}
     return tuple(
@@ -438,6 +438,6 @@ def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tup
 
 
 def declared_subject(logged: LoggedEvent) -> SubjectFacet | None:
-    """The version of a registry's subject that a declaration is from, as its event tells."""
+    """The registry subject and version that a declaration is from, by its event."""
     event = as_today(logged.event_type, logged.raw)
     return SubjectFacet.readable(event.dataset.facets) if isinstance(event, DatasetEvent) else None

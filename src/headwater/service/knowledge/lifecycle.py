@@ -1,4 +1,4 @@
-"""What was done to a dataset as a whole, and whether it is still there."""
+"""Lifecycle changes of a whole dataset (created, dropped, renamed ...), and whether it still exists."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -24,14 +24,15 @@ _KEY = LifecycleStateChangeFacet.key
 class _Change(NamedTuple):
     at_us: int
     name: DatasetId
-    """By which of its names it was told."""
+    """The name under which it was reported."""
     state: str
 
 
 def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:
-    """What was done to the dataset last, nothing where it was dropped and is there again; `digests` are of its facets.
+    """The last lifecycle change; empty if there is none, or if the dataset was dropped and exists again.
 
-    As Marquez has it: None for a dataset without a version, and for one that was put and that no run wrote.
+    As in Marquez, None for a dataset without a version, and for one that was put over the API and never written by a
+    run. `digests` are those of its facets.
     """
     last = _last_change(knowledge, name) if _KEY in digests else None
     if last is not None:
@@ -42,15 +43,15 @@ def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str,
 
 
 def is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> bool:
-    """Whether it was dropped, and since then no run has begun to write it and nobody declared it."""
+    """Whether it was dropped, and since then neither written by a new run nor declared."""
     last = _last_change(knowledge, name) if _KEY in digests else None
     return last is not None and last.state == _DROP and not _is_there_again(knowledge, name, last)
 
 
 def has_only_changed_places(knowledge: Knowledge, name: DatasetId, dropped_us: int) -> bool:
-    """Whether what was dropped then had only one of the dataset's names, and the dataset stood by another.
+    """Whether the drop at that time concerned only one of the dataset's names, and it lived on under another.
 
-    What was told of it since says nothing of then. Of declarations those count that hold now.
+    Later reports do not count. Of declarations, the current ones count.
     """
     told = sorted((each for each in _told_by_all(knowledge, name) if each[0].at_us <= dropped_us), key=itemgetter(0))
     newest = {change.name: change for change, _ in told}
@@ -60,12 +61,12 @@ def has_only_changed_places(knowledge: Knowledge, name: DatasetId, dropped_us: i
 
 
 def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
-    """Whether a run has begun to write it since it was dropped, or somebody declared it."""
+    """Whether since the drop a new run wrote it, or it was declared."""
     return any(at_us > drop.at_us for member in knowledge.graph.members(name) for at_us in _made(knowledge, member))
 
 
 def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change | None:
-    """What was done last to a dataset, be it that it was dropped under one of its names; None: nobody told."""
+    """The last change of a dataset under any of its names; None if none was reported."""
     left_us = partial(_left, knowledge, name)
     return _last_of(knowledge, name, [*_changes(knowledge, name)], left_us, AFTER_ALL_US)
 
@@ -77,10 +78,10 @@ def _last_of(
     left: Callable[[], Mapping[DatasetId, int]],
     until_us: int,
 ) -> _Change | None:
-    """The last of what was told last by each name, until a time; `left` gives when names were last told to be renamed.
+    """The last change by a time, out of the last of each name; `left` returns when each name was last renamed.
 
-    Tables change places by their names: t becomes t_old, t_new becomes t, t_old is dropped. What is told of the three
-    is told of one dataset, and that is still there: nobody has renamed t since it came back, or was made anew.
+    Tables are swapped by renaming: t becomes t_old, t_new becomes t, t_old is dropped. The three names belong to one
+    dataset, which still exists, as t was not renamed after it came back or was created again.
     """
     if not changes:
         return None
@@ -108,7 +109,7 @@ def _last_of(
 
 
 def _left(knowledge: Knowledge, name: DatasetId) -> dict[DatasetId, int]:
-    """When each name of a dataset was last told to be renamed, or to be what another was renamed to."""
+    """Per name of a dataset, the last time that it was renamed or became the new name."""
     left_us: dict[DatasetId, int] = {}
     for link in knowledge.graph.identities.links(name):
         if link.reason == "rename" and link.seen is not None:
@@ -118,7 +119,7 @@ def _left(knowledge: Knowledge, name: DatasetId) -> dict[DatasetId, int]:
 
 
 def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetId]:
-    """The name, and all others that these links make one with it."""
+    """The name, and all others joined with it by these links."""
 
     def linked(known: DatasetId) -> Iterator[DatasetId]:
         return (end for link in links if known in (link.name, link.other) for end in (link.name, link.other))
@@ -127,7 +128,7 @@ def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetI
 
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> Iterator[_Change]:
-    """What was told last by each name, but for what a run told that failed to do it."""
+    """The last reported change under each name, without changes by runs that failed."""
     for member in knowledge.graph.members(name):
         dataset = knowledge.graph.datasets.get(member)
         said = None if dataset is None else dataset.current_facets().get(_KEY)
@@ -139,7 +140,7 @@ def _changes(knowledge: Knowledge, name: DatasetId) -> Iterator[_Change]:
 
 
 def _is_of_failed(knowledge: Knowledge, name: DatasetId, said: Stamped) -> bool:
-    """Whether runs told this of what they wrote that failed; the store is asked only if one may have."""
+    """Whether failed runs reported this about their outputs; the store is queried only if any may have."""
     at_us = said.stamp.time_us
     jobs = knowledge.graph.jobs_naming(name) if said.is_written else ()
     failed = [
@@ -150,7 +151,7 @@ def _is_of_failed(knowledge: Knowledge, name: DatasetId, said: Stamped) -> bool:
 
 
 def _at_work(knowledge: Knowledge, job: JobId, at_us: int) -> Iterator[str]:
-    """The runs of a job that may have spoken then; only those are looked at that had begun not long before."""
+    """The runs of a job that may have an event at that time; only those that began not long before are examined."""
     done, runs = knowledge.activity(job), knowledge.graph.runs
     for run_id in done.begun_by(at_us, lambda each: knowledge.run(each).seen.first_us):
         seen = knowledge.run(run_id).seen
@@ -161,12 +162,12 @@ def _at_work(knowledge: Knowledge, job: JobId, at_us: int) -> Iterator[str]:
 
 
 def _told_otherwise(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Stamped | None:
-    """What was told last by that name but for what failed runs told of what they wrote."""
+    """The last report under that name, without those of failed runs about their outputs."""
     return max(_told(knowledge, name, dataset), default=None)
 
 
 def _told(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[Stamped]:
-    """What each run told last by that name, but for what failed ones told of what they wrote, and who declares it."""
+    """The last report of each run under that name, except of failed runs about outputs; and declarations."""
     runs = [run_id for job in knowledge.graph.jobs_naming(name) for run_id in knowledge.graph.jobs[job].runs]
     failed = {run_id for run_id in runs if knowledge.graph.has_failed(run_id)}
     for each in knowledge.store.told_facets(runs, name, [_KEY]):
@@ -176,7 +177,7 @@ def _told(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[S
 
 
 def _told_by_all(knowledge: Knowledge, name: DatasetId) -> Iterator[tuple[_Change, DatasetId | None]]:
-    """Everything that was told so by each name, in no order, of a rename also the former name."""
+    """All reports under each name, in no order; for a rename, with the former name."""
     for member in knowledge.graph.members(name):
         dataset = knowledge.graph.datasets.get(member)
         for said in () if dataset is None else _told(knowledge, member, dataset):
@@ -193,7 +194,7 @@ def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
 
 
 def _made(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
-    """When a dataset was declared under that very name, and when each run that wrote it so was first told to."""
+    """When the dataset was declared under that very name, and when each run first reported writing it."""
     dataset = knowledge.graph.datasets.get(name)
     if dataset is not None:
         yield from (each.stamp.time_us for each in dataset.declared.values())
@@ -201,7 +202,7 @@ def _made(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
 
 
 def _writes_began(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
-    """When each run that wrote a dataset under that very name was first told to."""
+    """When each run first reported writing the dataset under that very name."""
     graph = knowledge.graph
     dataset, end = graph.datasets.get(name), ("output", name)
     writers = () if dataset is None else dataset.writers

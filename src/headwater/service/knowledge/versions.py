@@ -1,7 +1,7 @@
-"""Versions: of a dataset by its schema and its own version facet, of a job by what a run read and wrote.
+"""Versions: of a dataset by its schema and version facets, of a job by what a run read and wrote.
 
-A version has no state of its own. Its id is a UUID over its content, so the same content has the same id wherever and
-whenever it is computed, and a late event just falls into its place.
+Versions are derived, not stored. A version's id is a UUID over its content, so equal content has the same id wherever
+and whenever it is computed, and a late event falls into place.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _OURS: Final = uuid5(NAMESPACE_URL, HEADWATER_FACETS)
 
 
 class Shape(NamedTuple):
-    """What makes a version of a dataset, by what they say: the digests of its schema facet and its version facet."""
+    """What defines a version of a dataset: the digests of its schema facet and its version facet."""
 
     schema: bytes | None = None
     version: bytes | None = None
@@ -42,14 +42,14 @@ class DatasetVersion(NamedTuple):
     shape: Shape
     since_us: int
     told_by: tuple[str, Direction, DatasetId] | None
-    """Run, direction and the name it used, where a run told of the change."""
+    """Run, direction and dataset name, if a run reported the change."""
     declared_by: tuple[bytes, DatasetId] | None = None
-    """The digest of the event and the name it used, where one without a run told of the change."""
+    """The event's digest and the dataset name, if an event without a run reported the change."""
 
 
-@lru_cache(maxsize=20_000)  # a version stands in the answer of each run that met it
+@lru_cache(maxsize=20_000)  # a version is part of the answer for each run that met it
 def content_uuid(*content: str | None) -> UUID:
-    """A UUID that equal texts have in common, and no others."""
+    """A UUID derived from these texts."""
     return uuid5(_OURS, orjson.dumps(content).decode())
 
 
@@ -59,14 +59,14 @@ def job_uuid(job: JobId) -> UUID:
 
 
 def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, DatasetId]]) -> UUID:
-    """The UUID of a job that reads and writes just these."""
+    """The UUID of the job's version with exactly these inputs and outputs."""
     shown = ((direction, graph.shown(name)) for direction, name in observed)
     ends = sorted({(direction, *name) for direction, name in shown if name.is_complete})
     return content_uuid("job version", *job, *(part for end in ends for part in end))
 
 
 class Giving(NamedTuple):
-    """A run that gives its job a version."""
+    """A run that defines a version of its job."""
 
     run_id: str
     seen: Seen
@@ -74,37 +74,37 @@ class Giving(NamedTuple):
 
 
 def runs_giving_version(knowledge: Knowledge, job: JobId) -> Iterator[Giving]:
-    """The runs that give the job a version, newest first: those that have ended.
+    """The runs that define versions of the job, newest first: those that have ended.
 
-    That of a stream may never end; it gives one with the first that it reads or writes.
+    The run of a stream may never end; it defines one with its first input or output.
     """
     is_stream, records = job_type(knowledge, job) == STREAM, knowledge.graph.runs
     for run_id in knowledge.activity(job).runs:
         run = records.get(run_id)
-        if run is not None and run.times is not None:  # else it has not spoken itself
+        if run is not None and run.times is not None:  # else it has no events of its own
             *_, event_type = run.times.state
             if event_type in TERMINAL_STATES or (is_stream and run.observed):
                 yield Giving(run_id, run.times.seen, run.observed)
 
 
 def newest_giving_version(knowledge: Knowledge, job: JobId) -> str | None:
-    """The first of these runs, without a look at those of a job that is no stream; None where there is none."""
+    """The first of these runs, or None; does not read the runs of a job that is no stream."""
     if job_type(knowledge, job) != STREAM:
         return knowledge.activity(job).ended_run
     return next((run.run_id for run in runs_giving_version(knowledge, job)), None)
 
 
 class DeclaredVersion(NamedTuple):
-    """A job as an event declared it: what it reads and writes by that event alone."""
+    """A job as declared by an event: its inputs and outputs by that event alone."""
 
     uuid: UUID
     since_us: int
     ends: Sequence[tuple[Direction, DatasetId]]
-    """By the names that the datasets are shown under, in order."""
+    """By shown names, in order."""
 
 
 def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None:
-    """The version that the newest declaration gave the job; None for one that was only put, which gives none."""
+    """The job's version by its newest declaration; None for a job that was only put over the API."""
     graph = knowledge.graph
     declaration = graph.jobs[job].declaration
     if declaration is None or graph.job_digest(job, DeclaredFacet.key) is not None:
@@ -115,7 +115,7 @@ def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None
 
 
 def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
-    """The UUID of a version of a dataset, the same under each of its names, whoever tells of it."""
+    """The UUID of a version of a dataset, the same under each of its names."""
     digests = (None if digest is None else digest.hex() for digest in _said(graph, shape))
     return content_uuid("dataset version", *graph.shown(name), *digests)
 
@@ -125,14 +125,14 @@ def _said(graph: Graph, shape: Shape) -> tuple[bytes | None, bytes | None]:
 
 
 def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
-    """The newest schema and version; None for a dataset that was declared without either and that no run touched."""
+    """The newest schema and version; None for a dataset that no run touched, and that was declared without either."""
     shape = Shape(*(graph.digest_of(name, part) for part in SHAPE_PARTS))
     was_touched = any(graph.datasets[member].observed for member in graph.members(name) if member in graph.datasets)
     return shape if was_touched or shape != Shape() else None
 
 
 def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes]) -> Shape:
-    """The shape that a run met: what it told itself (`own`, by facet name), else what was told last until then."""
+    """The shape that a run met: what it reported itself (`own`, by facet name), else the latest report by then."""
     graph = knowledge.graph
     return Shape(
         *(
@@ -168,9 +168,9 @@ class _Change(NamedTuple):
 
 
 def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
-    """The versions of a dataset, oldest first; neighbours differ in what they say. A stream makes one with each commit.
+    """The versions of a dataset, oldest first; neighbours differ in content. A stream makes one with each commit.
 
-    An event that reads a dataset and writes it may tell of two.
+    An event that reads and writes the same dataset may report two.
     """
     shape, told = Shape(), _ToldSoFar()
     is_known = False
@@ -187,12 +187,12 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
 
 
 def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Generator[None, None, int | None]:
-    """When a dataset or job last had the version with that UUID, in microseconds since 1970; None: it has it now.
+    """When a dataset or job last had the version with that UUID, in microseconds since 1970; None: it is current.
 
-    Some of the work in each step.
+    Works in steps.
 
     Raises:
-        NotFoundError: it never had it.
+        NotFoundError: it never had that version.
     """
     if isinstance(node, JobId):
         return (yield from _job_had(knowledge, node, uuid))
@@ -224,14 +224,14 @@ def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, Non
 
 
 class _ToldSoFar:
-    """What runs and job events told last, and dataset events that no other has replaced; of these the newest holds."""
+    """Folds reports in time order: the last of runs and job events, and current dataset events; the newest wins."""
 
     def __init__(self) -> None:
         self._observed: dict[ShapePart, Stamped] = {}
         self._declared: dict[DatasetId, DeclaredShape] = {}
 
     def after(self, changes: Iterable[_Change | DeclaredShape]) -> Shape:
-        """The shape once these, which are later than all before, were told."""
+        """The shape after these reports, which are later than all before."""
         for change in changes:
             if isinstance(change, DeclaredShape):
                 self._declared[change.dataset] = change

@@ -1,12 +1,12 @@
-"""What would be known, had only some of the events come.
+"""Pasts: the read model as of an event time, or as of a size of the log.
 
-pasts           those that were asked for, made and kept
-cut_past        one that is cut out of what is known now; replayed_past: made by replaying the log
-knowledge_then  what was known, beside what is known now
-same_now        what is the same now as then; rendered_of_now: what is but for times
-heard_by_then   when jobs and datasets had been heard of; activities_then: what jobs had done
-tallies_then    what jobs and datasets added to the numbers of all
-doubtful        who may have been otherwise although nothing was told of it since
-may_differ      which jobs and datasets may differ between then and now, for who compares
-older_facets    what was told of jobs and datasets that was told anew since
+pasts           builds and caches pasts
+cut_past        a past derived from the current state; replayed_past: one built by replaying the log
+knowledge_as_of  the read model of a cut past, which falls back to the current one
+unchanged       which nodes and runs are unchanged since; nodes_from_now: rendered JSON reused for them
+seen_as_of      first and last events of nodes as of a time; activities_as_of: the runs of jobs
+tallies_as_of   contributions of jobs and datasets to the totals
+indirect_changes  nodes that may have changed although no event since mentions them
+change_candidates  nodes that may differ between then and now, for comparisons
+older_facets    facets of nodes that were reported again since
 """

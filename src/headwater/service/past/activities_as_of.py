@@ -1,4 +1,4 @@
-"""What jobs had done by some time, told from what is known now: only runs that spoke since are looked at anew."""
+"""The runs of jobs as of a time, derived from the current activities: only runs with later events are read again."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -12,12 +12,12 @@ from headwater.service.knowledge.activity import Activity, KnownRun, longest_us,
 
 
 class ActivitiesAsOf(Activities):
-    """What the jobs of a past did."""
+    """The activities of the jobs of a past."""
 
     def __init__(
         self, graph: CutGraph, now: Activities, until_us: int, told_by_runs: Callable[[JobId], Seen | None]
     ) -> None:
-        """`told_by_runs` gives when a job was heard of, if that is known without a look at its runs."""
+        """`told_by_runs` returns a job's first and last event, if known without examining its runs."""
         super().__init__(graph)
         self._cut = graph
         self._now = now
@@ -25,7 +25,7 @@ class ActivitiesAsOf(Activities):
         self._told_by_runs = told_by_runs
 
     def told_run(self, run_id: str) -> KnownRun | None:
-        """As in `Activities`: that of now where neither the run nor, if it is silent, its parts spoke since."""
+        """As in `Activities`: the current run, if it has no later events (or, having none itself, its parts have none)."""
         if run_id not in self._cut.again.runs and (run := self._now.told_run(run_id)) is not None:
             is_silent_again = not run.has_events and run_id in self._cut.again.child_runs
             if run.seen.last_us <= self._until_us and not is_silent_again:
@@ -39,7 +39,7 @@ class ActivitiesAsOf(Activities):
         return self._named_by_last(run_id) or named_by(run_id, cut.parts_as_then(run_id))
 
     def _named_by_last(self, run_id: str) -> KnownRun | None:
-        """A silent run as the last of its parts had it by then; None where others may have had it otherwise since."""
+        """A run without events, as its latest part named it by then; None if other parts may name it otherwise."""
         claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.told_run(run_id)
         if len(claims) != 1 or known is None or self._cut.tellers is None:
             return None
@@ -54,7 +54,7 @@ class ActivitiesAsOf(Activities):
         return named and named.with_seen(Seen(known.seen.first_us, named.seen.last_us))
 
     def _told(self, job: JobId) -> Activity | None:
-        """As in `Activities`: that of now, or put together from when the job's runs spoke."""
+        """As in `Activities`: the current one, or composed from the intervals of the job's runs."""
         if self._cut.is_job_as_then(job):
             return self._now.of(job)
         known = self._cut.jobs[job]
@@ -62,7 +62,7 @@ class ActivitiesAsOf(Activities):
         if done is not None:
             newest_first: Sequence[str] = done.begun_by(self._until_us, self._first_us)
             seen = self._told_by_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
-            longest = done.longest_us  # or less: that of now may have begun since
+            longest = done.longest_us  # an upper bound: the longest run may have begun since
         else:
             told = ((run_id, self._seen_as_run_of(run_id, job)) for run_id in known.runs | known.named)
             times = {run_id: seen for run_id, seen in told if seen is not None}
@@ -70,16 +70,16 @@ class ActivitiesAsOf(Activities):
             seen = Seen.over((*times.values(), known.declared_over))
             longest = longest_us(times.values())
         if not newest_first or seen is None:
-            return None  # what others tell of the job is all there is
-        is_part = done is None or done.parent is not None  # else none of its runs ever named a parent
+            return None  # only others mention the job
+        is_part = done is None or done.parent is not None  # else no run ever named a parent
         parents = (run.parent for run in self._known(newest_first if is_part else ()) if run.parent is not None)
-        ended = None if done is None else done.ended_run  # the newest now that ended, be it since
+        ended = None if done is None else done.ended_run  # the newest run that has ended by now, even after then
         if done is None or (ended is not None and not self._has_begun(ended)):
             ended = next((run.run_id for run in self._known(newest_first) if run.ended_us is not None), None)
         return Activity(tuple(newest_first), next(parents, None), ended, seen, longest)
 
     def _is_told_by_runs_of_now(self, name: JobId) -> bool:
-        """Whether all that tells of a job are runs, or the parts of silent ones, that spoke either by then or since."""
+        """Whether only runs (or parts of runs without events) mention a job, none with events both before and after."""
         now, again = self._cut.now.jobs.get(name), self._cut.again
         if now is None or now.declared_over is not None or name in again.jobs:
             return False
@@ -94,7 +94,7 @@ class ActivitiesAsOf(Activities):
         return self._first_us(run_id) <= self._until_us
 
     def _first_us(self, run_id: str) -> int:
-        """When a run was heard of first that is known now; one that spoke tells that itself."""
+        """The first event of a run that is known now, by its own events if it has any."""
         known = self._cut.now.runs.get(run_id)
         if known is not None and known.times is not None:
             return known.times.seen.first_us
@@ -105,7 +105,7 @@ class ActivitiesAsOf(Activities):
         return (run for run_id in run_ids if (run := self.told_run(run_id)) is not None)
 
     def _seen_as_run_of(self, run_id: str, job: JobId) -> Seen | None:
-        """When a run was heard of as one of the job's."""
+        """The interval of a run, if it belongs to the job."""
         known = self._cut.now.runs.get(run_id)
         if known is not None and known.times is not None and self._cut.is_run_as_then(run_id):
             is_of_it = known.of_job is not None and known.of_job.job == job

@@ -1,4 +1,4 @@
-"""Which jobs and datasets may be otherwise now than they were by some time: who compares passes over the others."""
+"""The jobs and datasets that may differ between a time and now; a comparison can skip all others."""
 
 from collections.abc import Generator, Iterable, Iterator
 from typing import Final
@@ -18,13 +18,13 @@ from headwater.service.background import groups
 from headwater.service.knowledge.knowledge import Knowledge
 
 _MANY: Final = 128
-"""That are looked at in one go: a millisecond's work."""
+"""Nodes or runs examined per step: a millisecond's work."""
 
 
 def told_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
-    """Those of which runs told news after that time, and all of which others tell than their own runs; step by step.
+    """Nodes that runs changed after that time, and all nodes that others than their own runs mention; found in steps.
 
-    What is folded again of that time is left out, and what was said over the API.
+    Not included: nodes that were folded again for that time, and edits over the API.
     """
     jobs, datasets = yield from _told_by_runs(now, until_us)
     graph = now.graph
@@ -41,7 +41,7 @@ def told_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
 
 
 def parted_or_joined(cut: CutGraph) -> Generator[None, None, Among]:
-    """The datasets that go by other names now, by all these, and the jobs that read or write them; step by step."""
+    """The datasets whose names were joined or split since, under all names, and the jobs that use them; in steps."""
     jobs, datasets = set[JobId](), set[DatasetId]()
     for names in groups({*cut.identities.joined(), *cut.now.identities.joined()}, _MANY):
         for then, now in ((cut.identities.members(name), cut.now.identities.members(name)) for name in names):
@@ -56,7 +56,7 @@ def parted_or_joined(cut: CutGraph) -> Generator[None, None, Among]:
 
 
 def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[set[JobId], set[DatasetId]]]:
-    """Of whom runs tell that spoke after that time."""
+    """The nodes mentioned by runs with events after that time."""
     jobs, datasets = set[JobId](), set[DatasetId]()
     for run_ids in groups([*now.run_intervals.after(until_us)], _MANY):
         for run in map(now.graph.runs.__getitem__, run_ids):
@@ -73,7 +73,7 @@ def _jobs_in_flows(run: Run) -> Iterator[JobId]:
 
 
 def _has_job_news(now: Knowledge, job: JobId, until_us: int) -> bool:
-    """Whether anything but the job itself may have been told after that time that had not been told by then."""
+    """Whether anything but the job's times may have changed after that time."""
     tally, known = now.job_tallies.get(job), now.graph.jobs.get(job)
     if tally is None or known is None:
         return True

@@ -1,9 +1,9 @@
-"""A past that is cut out of what is known now: only what runs said that spoke across that time is read again.
+"""A past derived from the current state: only runs with events on both sides of its time are read again from the log.
 
-What stands in memory and in rows is as it was for every run that spoke for the last time before then
-(`headwater.graph.past.cut`, `headwater.store.until`), and is looked at when a read comes to it. Lives on the event
-loop's thread, and is kept in step: an event that happened earlier and comes late belongs to this past, and one that is
-heard of a run that is in it makes that run's rows say more than was known then.
+For every run whose last event is before that time, memory and rows are as they were (`headwater.graph.past.cut`,
+`headwater.store.until`), and are used as they are. The past is kept up to date: a late event with an earlier time
+belongs to it, and a new event of one of its runs means that the run's rows now say more than was known then. For the
+event loop's thread.
 """
 
 import asyncio
@@ -28,20 +28,21 @@ from headwater.store.reader import AnotherReader, Reader
 from headwater.store.until import ReaderUntil
 
 _FEW: Final = 16
-"""Events that are folded again at once; more are in a thread, and of these as few as rows leave to be told."""
+"""Up to so many events are folded again on the event loop's thread; more in another thread, and only those whose facts
+are not in rows."""
 _FACTS: Final = 200
-"""Facts that are added in one go: a millisecond's work."""
+"""Facts added per step: a millisecond's work."""
 _GROUP: Final = 64
-"""Events that are folded again in one go."""
+"""Events folded again per step."""
 _At = Callable[[Iterable[int]], Iterable[Sequence[LoggedEvent]]]
-"""Gives the events in some places, in the log's order, some at a time."""
+"""Returns the events at these log indexes, in log order, in chunks."""
 _BYTES_OF_A_PAST: Final = 4_000_000
-"""Its caches; and each that is kept is told of every event that comes."""
+"""For its caches, and as a charge for updating it with every event."""
 _BYTES_OF_A_NODE: Final = 1_500
 
 
 class CutPast:
-    """What was known as of `until_us`, kept in step with what comes."""
+    """The state as of `until_us`, kept up to date with new events."""
 
     def __init__(self, now: Knowledge, until_us: int, another_reader: AnotherReader, thread: Executor) -> None:
         self._now = now
@@ -60,16 +61,16 @@ class CutPast:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
+        """An estimate of its memory."""
         return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.folded_again * BYTES_OF_AN_EVENT
 
     def close(self) -> None:
-        """Give the memory back now: the caches of a knowledge refer to it."""
+        """Free the memory now: the caches form reference cycles, which only the garbage collector would find."""
         self._store.close()
         vars(self.knowledge).clear()
 
     async def make(self) -> None:
-        """Make it ready; called once, and before anything is asked of its knowledge."""
+        """Build the past; called once, before its knowledge is read."""
         await collect_in_slices(self._now.run_intervals.catch_up())
         across = [*self._now.run_intervals.across(self._until_us)]
         await collect_in_slices(self._add(self._store.identity_facts()))
@@ -91,20 +92,20 @@ class CutPast:
             yield
 
     def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
-        """Fold what runs said by then, and what was said without a run; the events are all held meanwhile."""
+        """Fold the events up to the time, of these runs and without a run; all are in memory meanwhile."""
         logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
         return self._fold_again(
             logged.values(), lambda places: [[logged[place] for place in sorted(places)]], self._now.store
         )
 
     def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
-        """Fold what runs said by then, and what was said without a run."""
+        """Fold the events up to the time, of these runs and without a run."""
         told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader), reader)
-        self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
+        self._store.fold_ahead()  # a second's work for a stream, which the first read would have to do
         return told
 
     def _fold_again(self, events: Iterable[LoggedEvent], at: _At, reader: Reader) -> list[Fact]:
-        """Fold those of the events that rows do not tell."""
+        """Fold the events whose facts are not in rows."""
         needed = _Needed(events, _TellingsInRows(reader, self._until_us))
         for _ in needed.steps():
             pass
@@ -121,7 +122,7 @@ class CutPast:
                 self._has_nodes = True
 
     async def _in_thread(self, read: Callable[[Reader], list[Fact]]) -> list[Fact]:
-        """What is read in another thread, by a reader of its own."""
+        """Run `read` in another thread, with a reader of its own."""
 
         def reading() -> list[Fact]:
             with closing(self._another_reader()) as reader:
@@ -130,12 +131,12 @@ class CutPast:
         return await asyncio.get_running_loop().run_in_executor(self._thread, reading)
 
     def about_to_learn(self, facts: Sequence[Fact]) -> None:
-        """Keep what is known of the run that an event is about, which `now` is about to learn."""
+        """Keep the current state of the event's run, before it changes."""
         if (run_id := _run_of(facts)) is not None:
             self._graph.keep(run_id)
 
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
-        """Note that `now` learned an event, and whom it touched, datasets by all their names."""
+        """Invalidate what the event touched (datasets under all their names), and note what to catch up with."""
         self._graph.forget(touched.jobs, touched.datasets)
         self.knowledge.now_learned(facts)
         is_late = happened_us(facts) <= self._until_us
@@ -151,16 +152,16 @@ class CutPast:
         return bool(self._runs_behind or self._late_entries or self._is_catching_up)
 
     def _is_news(self, run_id: str) -> bool:
-        """Whether what `now` has of a run that spoke since is no longer what was known then, and was till now."""
+        """Whether a run that was the same then and now has just changed."""
         is_of_then = side(self._now.graph.runs[run_id], self._until_us) != "after"
         return is_of_then and run_id not in self._store.runs
 
     async def catch_up(self) -> None:
-        """Take in what was heard of since; runs that spoke again are from now on read from their events."""
+        """Take in events learned since; runs with new events are from now on read from the log."""
         async with self._turn:
             while self._is_behind:
                 run_ids, places = [*islice(self._runs_behind, _GROUP)], self._late_entries[:_GROUP]
-                for run_id in run_ids:  # whoever is heard of meanwhile is looked at again
+                for run_id in run_ids:  # first, so that a run that changes meanwhile is added again
                     del self._runs_behind[run_id]
                 del self._late_entries[: len(places)]
                 self._is_catching_up = True
@@ -189,7 +190,7 @@ class CutPast:
 
 
 class _Needed:
-    """Which events are to be folded again: of those of runs only as many as say together what all say."""
+    """Selects the events to fold again: of each run's events, only as many as are needed for the facts of all."""
 
     def __init__(self, logged: Iterable[LoggedEvent], known: "_TellingsInRows") -> None:
         self._logged = logged
@@ -199,7 +200,7 @@ class _Needed:
         self.looked_at: set[int] = set()
 
     def steps(self) -> Iterator[None]:
-        """Look at one event after the other."""
+        """Examine the events, one per step."""
         for event in self._logged:
             self.looked_at.add(event.log_index)
             if event.event_type in WITHOUT_RUN:
@@ -209,7 +210,7 @@ class _Needed:
             yield
 
     def places(self) -> set[int]:
-        """Those that are needed, of those that were looked at."""
+        """The log indexes of the events needed."""
         needed = self._minimal_events.places()
         if len(needed) > _FEW:
             needed = self._minimal_events.places(self._known.tells)
@@ -217,20 +218,20 @@ class _Needed:
 
 
 class _TellingsInRows:
-    """What rows tell although their run spoke again: a stream tells each version of a table once, of thousands."""
+    """Facts that rows hold as of then although their run has later events, like the versions that a stream reports."""
 
     def __init__(self, reader: Reader, until_us: int) -> None:
         self._done = cache(partial(reader.tellings_done_by, until_us))
 
     def tells(self, fact: Fact) -> bool:
-        """Whether a row tells the fact as it was then."""
+        """Whether a row holds the fact as it was then."""
         if not isinstance(fact, Telling):
             return False
         return (fact.direction, fact.name, fact.content) in self._done(fact.run_id, fact.dataset)
 
 
 def _in_order(reader: Reader, places: Iterable[int]) -> Iterator[list[LoggedEvent]]:
-    """The events in these places, in the log's order, some at a time."""
+    """The events at these log indexes, in log order, in chunks."""
     for group in groups(sorted(places), _GROUP):
         yield sorted(reader.at(group).values(), key=_place)
 

@@ -1,4 +1,4 @@
-"""Who may have been otherwise by some time although nothing was told of it since: the doubtful."""
+"""Nodes that may have changed since a time although no event since mentions them."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -11,7 +11,7 @@ from headwater.service.past.unchanged import Unchanged
 
 
 class IndirectChanges:
-    """The jobs and datasets of a graph as it was that may differ from those of now, though nothing was told since."""
+    """Finds jobs and datasets that may differ between then and now, without an event since that mentions them."""
 
     def __init__(self, cut: CutGraph, now: Knowledge, unchanged: Unchanged) -> None:
         self._cut = cut
@@ -19,12 +19,12 @@ class IndirectChanges:
         self._unchanged = unchanged
 
     def jobs(self) -> Iterator[JobId]:
-        """The jobs that may not have been what they are.
+        """The jobs that may have changed.
 
-        Of those whose datasets have several names, or whose runs are told of by others, the tallies themselves know.
+        Jobs whose datasets have several names, or whose runs are named by others, are recognised by their tallies.
         """
         yield from self._cut.again.jobs
-        runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
+        runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may belong to another job now
         yield from (job for run in runs if run is not None for job, _ in jobs_reported_by(run))
         wholes = (self._cut.again.child_runs, self._cut.again.runs, self._now.graph.misnamed)
         yield from (job for run_id in chain(*wholes) for job in self._now.graph.child_runs.get(run_id, ()))
@@ -34,15 +34,15 @@ class IndirectChanges:
                 yield from dataset.readers | dataset.writers
 
     def datasets(self) -> Iterator[DatasetId]:
-        """The datasets that may have been otherwise, or shown by other names."""
+        """The datasets that may have changed, or have had other shown names."""
         yield from self._cut.identities.joined()
         yield from self._now.graph.identities.joined()
         yield from self.datasets_but_joined()
 
     def datasets_but_joined(self) -> Iterator[DatasetId]:
-        """Those of them that are not doubtful only because they have, or had, several names."""
+        """The same, without those that are included only because they have, or had, several names."""
         yield from self._cut.again.datasets
-        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
+        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have joined them since
         for name in self._names():
             yield name
             yield self._cut.shown(name)
@@ -50,6 +50,6 @@ class IndirectChanges:
             yield from map(self._now.graph.shown, self._cut.column_edges.known_to_be_fed_by(name))
 
     def _names(self) -> Iterator[DatasetId]:
-        """Names of datasets that had others, of which something is folded again, or said over the API since."""
+        """Names of datasets that had other names and were folded again, and of datasets edited since."""
         yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
         yield from (DatasetId(*names) for kind, *names in self._unchanged.edited if kind == "dataset")

@@ -1,4 +1,4 @@
-"""What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
+"""The read model as of a time: for nodes without changes since, the answers of the current one are used."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from functools import cached_property, partial
@@ -35,7 +35,7 @@ from headwater.store.until import ReaderUntil
 
 
 class KnowledgeAsOf(Knowledge):
-    """The graph as it was, its store, and what is known now."""
+    """The read model over a cut graph, with access to the current one (`now`)."""
 
     def __init__(
         self, store: ReaderUntil, graph: CutGraph, now: Knowledge, read_nodes: Callable[[], Awaitable[None]]
@@ -58,7 +58,7 @@ class KnowledgeAsOf(Knowledge):
 
     @cached_property
     def job_tallies(self) -> JobTallies:
-        """As in `Knowledge`; they begin with those of now."""
+        """As in `Knowledge`; starts from the current tallies."""
         tallies, told_back = super().job_tallies, partial(self._seen.told_back, jobs_reported_by)
         then = FromNow(self._until_us, self._unchanged.is_job, self._indirect_changes.jobs, told_back)
         tallies.begin_with(self._now.job_tallies, then)
@@ -66,7 +66,7 @@ class KnowledgeAsOf(Knowledge):
 
     @cached_property
     def dataset_tallies(self) -> DatasetTallies:
-        """As in `Knowledge`; they begin with those of now."""
+        """As in `Knowledge`; starts from the current tallies."""
         tallies, told_back = super().dataset_tallies, partial(self._seen.told_back, datasets_reported_by)
         then = FromNow(
             self._until_us, self._unchanged.is_dataset_with_sources, self._indirect_changes.datasets, told_back
@@ -76,16 +76,16 @@ class KnowledgeAsOf(Knowledge):
 
     @cached_property
     def run_records(self) -> RunRecords:
-        """As in `Knowledge`; those of now hold for runs that have told nothing since."""
+        """As in `Knowledge`; uses the current records of runs without events since."""
         now = self._now
         return RunRecordsAsOf(now.run_records, self._unchanged.is_record, lambda: now.graph.identities.changes)
 
     async def read_nodes(self) -> None:
-        """Read them, if that was not done before: their records are as long as the log."""
+        """As in `Knowledge`; done once, on demand, as the records grow with the log."""
         await self._read_nodes()
 
     def catch_up_derivations(self) -> None:
-        """As in `Knowledge`; datasets that were made from others without a job then need not be so now."""
+        """As in `Knowledge`; also checks datasets that were derived without a job then, but may no longer be."""
         self._now.catch_up_derivations()
         if self._derivations_as_of != self._now.derivations.candidate_changes:
             self._derivations_as_of = self._now.derivations.candidate_changes
@@ -101,26 +101,26 @@ class KnowledgeAsOf(Knowledge):
         return super().learn(facts)
 
     def now_learned(self, facts: Sequence[Fact]) -> None:
-        """Note that `now` has just learned these, and of whom something was said over the API."""
+        """Called after `now` learned these facts: invalidate cached results, and note what was edited."""
         self._seen.invalidate()
         self._derivations_as_of = None
         self._unchanged.note_edits(facts)
 
     def run_groups(self) -> RunGroups:
-        """As in `Knowledge`, but for one question: what is heard of runs of now is no news of these."""
+        """As in `Knowledge`, but not cached: changes of current runs would not invalidate it."""
         return self._look_at_runs(self._now.run_groups())
 
     def is_dataset(self, name: DatasetId) -> bool:
-        """As in `Knowledge`; of one name alone it is enough that a run used it by then."""
+        """As in `Knowledge`; for a dataset with one name it suffices that a run used it by then."""
         return (self._cut.is_used_alone(name) and not self.graph.hides(name)) or super().is_dataset(name)
 
     def is_job(self, name: JobId) -> bool:
-        """As in `Knowledge`; of one of whose runs any is as it was then that is enough."""
+        """As in `Knowledge`; one unchanged run of the job suffices."""
         is_known = target_of(name) in self._cut.heard_of or self._cut.has_run(name)
         return (is_known and not self.graph.hides(name)) or super().is_job(name)
 
     def job_names(self) -> Iterable[JobId]:
-        """As in `Knowledge`; among them some of whom nobody had told by then."""
+        """As in `Knowledge`; may include jobs that were not known by then."""
         tallies, until_us = self._now.job_tallies, self._until_us
         now = (
             job
@@ -130,18 +130,18 @@ class KnowledgeAsOf(Knowledge):
         return dict.fromkeys(chain(now, self._cut.again.jobs))
 
     def knows_when_linked(self, name: DatasetId) -> bool:
-        """Whether nobody has called them one since, which would be all that is known of the last time."""
+        """Whether the names were not linked again since: only the last time of a link is known."""
         links = self.graph.identities.links(name)
         return all(link.seen is None or link.seen.last_us <= self._until_us for link in links)
 
     def count_runs(self) -> int:
-        """As in `Knowledge`, but without a look at each of them."""
+        """As in `Knowledge`, without examining each run."""
         again, now = self._cut.again.runs, self._now.graph.runs
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
         return self._now.run_intervals.silent_after(self._until_us) + len(again) - twice
 
     def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
-        """As in `Knowledge`; walked in the graph of now where its edges tell which of them were there then."""
+        """As in `Knowledge`; walks the current graph if its edges tell which of them existed then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
             found = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
@@ -150,12 +150,12 @@ class KnowledgeAsOf(Knowledge):
         return super().around(node, max_hops)
 
     def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
-        """Whether a node can be asked about now, and by the same name."""
+        """Whether the node exists now, under the same name."""
         return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.are_alone_as_then((node,))
 
     @property
     def _has_only_edges_of_now(self) -> bool:
-        """Whether no job then had an edge that it has not got now."""
+        """Whether every edge of then still exists now."""
         again = self._cut.again.jobs.values()
         is_any_told = any(job.is_reported_by_others for job in again)
         return self._cut.is_in_step and not is_any_told and self._seen.are_runs_where_they_were()
@@ -166,7 +166,7 @@ class KnowledgeAsOf(Knowledge):
         return super().seen(name) if told is None else told
 
     def seen_of(self, node: DatasetId | JobId) -> Seen:
-        """As in `Knowledge`; where nothing is folded again of a node that its runs alone tell of, these tell when."""
+        """As in `Knowledge`; derived from the current runs if only they mention the node, and none was folded again."""
         target = target_of(node)
         known = self._cut.heard_of.get(target)
         if known is None and (known := self._seen.told_by_runs(node)) is not None:
@@ -174,12 +174,12 @@ class KnowledgeAsOf(Knowledge):
         return super().seen_of(node) if known is None else known
 
     def _job_tally(self, name: JobId) -> JobTally | None:
-        """As in `Knowledge`; told from that of now where only the job's own runs tell of it."""
+        """As in `Knowledge`; derived from the current tally if only the job's own runs mention it."""
         known = self._tallies.job_now(name)
         return super()._job_tally(name) if known is None else self._tallies.job(name, known, self.told_job_tags)
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
-        """As in `Knowledge`; told from that of now where only runs tell of the dataset, by one name."""
+        """As in `Knowledge`; derived from the current tally if only runs mention the dataset, under one name."""
         known = self._tallies.dataset_now(name)
         if known is None:
             return super()._dataset_tally(name)
@@ -190,7 +190,7 @@ class KnowledgeAsOf(Knowledge):
         return known._replace(seen=seen, source=self._source(name), tags=tags)
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
-        """Nothing takes over the tallies of a past."""
+        """Unknown: nothing derives from the tallies of a past."""
         return AFTER_ALL_US
 
     def may_have_changed(self) -> Generator[None, None, Among | None]:

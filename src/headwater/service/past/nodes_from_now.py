@@ -1,4 +1,4 @@
-"""Jobs and datasets as they are rendered of now: where only times are new since, they hold for then, too."""
+"""Reuses the current rendered JSON of jobs and datasets for a past, if only times and counts changed since."""
 
 from collections.abc import Set as AbstractSet
 
@@ -14,7 +14,7 @@ from headwater.service.past.unchanged import Unchanged
 
 
 class NodesFromNow:
-    """As `ReusableNodes`; `activities` tell what the jobs had done."""
+    """Implements `ReusableNodes`; `activities` are those of the past."""
 
     def __init__(self, cut: CutGraph, now: Knowledge, activities: Activities, unchanged: Unchanged) -> None:
         self._cut = cut

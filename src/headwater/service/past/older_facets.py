@@ -1,6 +1,6 @@
-"""What was told of jobs and datasets until some time, where it was told anew since: read when somebody asks for it.
+"""Facets of jobs and datasets as of a time, where newer ones have replaced them; read on demand.
 
-Runs are looked at from the last one on, until every facet that is wanted was told by one of them.
+Runs are read from the latest one back, until every wanted facet is found.
 """
 
 import re
@@ -21,21 +21,21 @@ from headwater.store.until import ReaderUntil
 
 _RUNS_AT_ONCE: Final = 16
 _Found = dict[str, Stamped]
-"""By facet what it said last."""
+"""The newest value, by facet name."""
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
-"""A facet's name that JSON can spell in one way, but for escapes by number."""
+"""A facet's name that JSON can write in only one way, apart from numeric escapes."""
 
 
 class OlderFacets:
-    """`headwater.graph.cut.Older`, of the runs that a graph has, but for those whose events it was given."""
+    """Implements `headwater.graph.past.cut_facets.Older` for the runs of a graph, except those folded again."""
 
     def __init__(self, store: ReaderUntil) -> None:
         self._store = store
         self.graph: CutGraph | None = None
-        """The graph that asks."""
+        """The graph to read for; set after construction."""
 
     def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
-        """The newest of those of a job's facets with these names; what nobody told by then is left out."""
+        """The newest facets of a job with these names; those not reported by then are left out."""
         found: _Found = {}
         doubtful: set[str] = set()
         for name, told in groupby(self._store.job_facets(job, sorted(names)), key=attrgetter("name")):
@@ -54,7 +54,7 @@ class OlderFacets:
             pass
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
-        """The newest of those of a dataset's facets that runs told under this very name."""
+        """The newest facets of a dataset that runs reported under this very name."""
         found: _Found = {}
         runs = self._last_first(name)
         while some := [*islice(runs, _RUNS_AT_ONCE)]:
@@ -65,7 +65,7 @@ class OlderFacets:
         return {facet: stamped for facet, stamped in found.items() if facet in names}
 
     def _last_first(self, name: DatasetId) -> Iterator[tuple[int, str]]:
-        """The runs that read or wrote a dataset under this very name, each behind when it spoke last."""
+        """The runs that read or wrote a dataset under this very name, as (last event's time, run id), latest first."""
         graph = self.graph
         if graph is None or graph.tellers is None:
             return
@@ -75,7 +75,7 @@ class OlderFacets:
                 yield told
 
     def _newest_first(self, run_ids: Iterable[str]) -> list[tuple[int, str]]:
-        """When each was last heard of, and the run."""
+        """The runs as (last event's time, run id), latest first."""
         known = self.graph.runs if self.graph is not None else {}
         runs = ((known[run_id].times, run_id) for run_id in run_ids if run_id in known)
         whole = ((times, run_id) for times, run_id in runs if times is not None and run_id not in self._store.runs)
@@ -83,9 +83,9 @@ class OlderFacets:
 
 
 def _newest_by(until_us: int, told: Sequence[ToldOfJob]) -> Stamped | None:
-    """What a facet said last by then, of all that it said; None where that cannot be told from when it was said.
+    """The value of a facet as of then, out of all its values; None if their first and last times leave it open.
 
-    What was said again since may have been said by then for the last time at any time from the first on.
+    A value that was repeated since may have been reported last by then at any time from its first on.
     """
     again = [each for each in told if each.last.time_us > until_us]
     ended = (Stamped(each.last, False, each.content) for each in told if each.last.time_us <= until_us)
@@ -100,9 +100,9 @@ def _newest_by(until_us: int, told: Sequence[ToldOfJob]) -> Stamped | None:
 def newest_job_facets(
     newest_first: Iterable[LoggedEvent], job: JobId, names: set[str], found: _Found
 ) -> Iterator[None]:
-    """Add to `found` the newest of those of a job's facets with these names, with a step for each event.
+    """Add the newest facets of a job with these names to `found`, with a step for each event.
 
-    No more events are looked at than can tell of them.
+    Stops as soon as older events cannot change the result.
     """
     for event in newest_first:
         wanted = _open(names, found, event.event_us)
@@ -115,17 +115,17 @@ def newest_job_facets(
 
 
 def _job_facets(logged: LoggedEvent) -> Iterator[JobFacet]:
-    """The facets of its job that an event of a run tells."""
+    """The job facets in a run event."""
     event = as_today(logged.event_type, logged.raw)
     if isinstance(event, RunEvent):
         yield from job_facets(event)
 
 
 def _open(names: Iterable[str], found: Mapping[str, Stamped], time_us: int) -> set[str]:
-    """The names of which an event of that time or earlier may still tell what holds."""
+    """The facet names whose value an event of that time or earlier may still decide."""
     return {name for name in names if name not in found or found[name].stamp.time_us <= time_us}
 
 
 def _may_tell(raw: bytes, names: Iterable[str]) -> bool:
-    """Whether an event may hold a facet with one of these names: to look for the names takes a hundredth of parsing."""
+    """Whether an event may hold a facet with one of these names; a text search takes a hundredth of parsing."""
     return b"\\u" in raw or any(not _PLAIN.fullmatch(name) or name.encode() in raw for name in names)

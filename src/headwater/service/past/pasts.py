@@ -1,8 +1,8 @@
-"""Pasts: what the service would know, had only some of its events come.
+"""Pasts: the read model restricted to some of the events, by time or by size of the log.
 
-A past is a store and a graph of its own, so every view works on it unchanged. A past by time alone is cut out of what
-is known now; any other is made by replaying the log. What was made is kept for the next read, up to an amount of memory
-over all pasts. A past without a bound on the log takes in what comes late, as now does: facts merge in any order.
+A past is a store and a graph of its own, so every view works on it unchanged. A past by time alone is derived from the
+current state; any other is built by replaying the log. Pasts are cached, up to an amount of memory for all together. A
+past without a bound on the log takes in late events, as the current state does: facts merge in any order.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from headwater.service.past.replayed_past import ReplayedPast
 from headwater.store.reader import AnotherReader
 
 DEFAULT_KEPT_MB: Final = 128
-"""Memory that the pasts take together that are kept."""
+"""Memory for all cached pasts together, in MB."""
 _MAX_WAITING: Final = 8
-"""Pasts that may be made at a time, or wait for that."""
+"""Pasts being built or queued for it, at most."""
 _GIVEN_UP_S: Final = 60.0
 _MB: Final = 1_000_000
 
 
 class Past(NamedTuple):
-    """What was known, and as of when; both bounds are set but for the time where nothing happened."""
+    """A read model and its bounds; both are set, except for the time if there are no events."""
 
     knowledge: Knowledge
     as_of: AsOf
@@ -41,20 +41,20 @@ class Past(NamedTuple):
 
 class _Key(NamedTuple):
     bounds: AsOf
-    """Its time is the latest that an event of it has; so times between two events share a past."""
+    """The time is that of the past's latest event, so that all times between two events share a past."""
     is_cut: bool
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A past, and the task that makes it."""
+    """A cached past, and the task that builds it."""
 
     past: CutPast | ReplayedPast
     making: "asyncio.Task[None]"
 
 
 class Pasts:
-    """Now, and the pasts that were asked for last; lives on the event loop's thread."""
+    """The current state, and the most recently used pasts. For the event loop's thread."""
 
     def __init__(self, now: Knowledge, another_reader: AnotherReader, metrics: Metrics, kept_bytes: int) -> None:
         self._now = now
@@ -66,19 +66,19 @@ class Pasts:
         self._making = 0
         self._is_stopping = threading.Event()
         self._replaying = ThreadPoolExecutor(1, "headwater-replay")
-        self._cutting = ThreadPoolExecutor(1, "headwater-cut")  # which takes moments, and waits for no replay
+        self._cutting = ThreadPoolExecutor(1, "headwater-cut")  # is short, and must not queue behind a replay
 
     def load(self) -> None:
-        """Note which events `now` was loaded from."""
+        """Note the bounds of the current state, after it was loaded."""
         self._newest = AsOf(self._now.store.newest_us(), self._now.store.size())
 
     def about_to_learn(self, facts: Sequence[Fact]) -> None:
-        """Note that `now` is about to learn an event."""
+        """Called before the current state learns an event."""
         for kept in self._kept.values():
             kept.past.about_to_learn(facts)
 
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
-        """Note that `now` has learned an event, which touched these."""
+        """Called after the current state learned an event, which touched these nodes."""
         event_us, (newest_us, size) = happened_us(facts), self._newest
         self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), max(size or 0, log_index + 1))
         if not self._kept:
@@ -90,25 +90,25 @@ class Pasts:
             self._give_up([key for key in self._kept if key.is_cut and not self._can_be_cut(key.bounds)])
 
     def reset(self) -> None:
-        """Give up all pasts: `now` could not learn an event at once, so they are not in step with it."""
+        """Drop all pasts: the current state half-learned an event, so they may have missed changes."""
         self._give_up([*self._kept])
 
     def _by_all_names(self, facts: Sequence[Fact], touched: Touched) -> Touched:
-        """Whom an event touched, datasets by all their names, also those that are in quarantine."""
+        """What an event touched, with datasets under all their names, including quarantined ones."""
         members = (self._now.graph.identities.members(name) for name in touched.datasets)
         return touched._replace(datasets=touched.datasets.union(mentions(facts).datasets, *members))
 
     def stop(self) -> None:
-        """Let a replay that is under way end soon; requests that wait for it are told to come back."""
+        """Interrupt a running replay; requests that wait for it get a retriable error."""
         self._is_stopping.set()
         for thread in (self._replaying, self._cutting):
             thread.shutdown(wait=False, cancel_futures=True)
 
     async def known(self, asked: AsOf, *, replayed: bool = False) -> Past:
-        """What was known, as of then; `replayed` where it must be known of names when they were last called one.
+        """The past with these bounds; `replayed` if the last times of links between names must be known.
 
         Raises:
-            UnavailableError: too many other pasts are being made, or the disk does not answer.
+            UnavailableError: too many other pasts are being built, or the store does not answer.
         """
         bounds = asked.without_idle_bounds(self._newest)
         if bounds == AsOf():
@@ -116,20 +116,20 @@ class Pasts:
         while True:
             key, size = self._key(bounds, replayed=replayed)
             kept = self._kept.pop(key, None) or self._begin(key, size)
-            self._kept[key] = kept  # now the last to be given up
+            self._kept[key] = kept  # now the most recently used
             await asyncio.shield(kept.making)
             await kept.past.catch_up()
-            if bounds.log_size is not None or size == self._newest.log_size:  # else it may have moved on
+            if bounds.log_size is not None or size == self._newest.log_size:  # else the log has grown meanwhile
                 return Past(kept.past.knowledge, _said(asked, AsOf(key.bounds.time_us, size)))
 
     def _key(self, bounds: AsOf, *, replayed: bool) -> tuple[_Key, int]:
-        """Which past it is, and how much of the log counts."""
+        """The key of the past, and the size of the log that it covers."""
         size = (self._newest.log_size or 0) if bounds.log_size is None else bounds.log_size
         exact = AsOf(self._now.store.newest_us(size, bounds.time_us), bounds.log_size)
         return _Key(exact, not replayed and self._can_be_cut(exact)), size
 
     def _can_be_cut(self, bounds: AsOf) -> bool:
-        """What was deleted by then, which event brought back, is told by all that came before: it is replayed."""
+        """Whether the past can be derived; not if anything may be deleted then, as only a replay shows a restore."""
         if bounds.time_us is None or bounds.log_size is not None:
             return False
         return not self._now.graph.edits.may_have_deleted_by(bounds.time_us)
@@ -159,7 +159,7 @@ class Pasts:
             self._make_room(kept)
 
     def _make_room(self, newest: _Kept) -> None:
-        """Give up the pasts that were asked for longest ago, but for the one just made."""
+        """Evict the least recently used pasts, except the one just built."""
         made = {key: kept for key, kept in self._kept.items() if kept.making.done()}
         size_bytes = sum(kept.past.size_bytes for kept in made.values())
         for key, kept in made.items():
@@ -172,10 +172,10 @@ class Pasts:
 
     def _give_up(self, keys: Sequence[_Key]) -> None:
         for key in keys:
-            # Not at once: whoever asked for it may wait for another past still, to compare the two.
+            # Not at once: a request may hold it while it waits for another past, to compare the two.
             asyncio.get_running_loop().call_later(_GIVEN_UP_S, self._kept.pop(key).past.close)
 
 
 def _said(asked: AsOf, newest: AsOf) -> AsOf:
-    """What an answer says it is for: sent back as parameters, it gives the same answer again."""
+    """The bounds that the answer states: sent back as parameters, they give the same answer."""
     return AsOf(newest.time_us if asked.time_us is None else asked.time_us, newest.log_size)

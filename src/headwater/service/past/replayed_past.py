@@ -1,6 +1,6 @@
-"""A past that is made by replaying the log: through the same facts into a store in memory and a graph of its own.
+"""A past built by replaying the log into an in-memory store and a graph of its own.
 
-It takes as long as the log is long, and is right for any bounds. Where a past can be cut out of what is known now
+It takes time in proportion to the log, and works for any bounds. Where a past can be derived from the current state
 (`cut_past.py`), that is done instead.
 """
 
@@ -28,36 +28,36 @@ from headwater.store.memory import MemoryStore
 from headwater.store.reader import AnotherReader
 
 _GROUP: Final = 256
-"""Events of a replay between two looks at whether the service stops."""
+"""Events of a replay between two checks whether the service is stopping."""
 _LATE_GROUP: Final = 16
-"""Late events that a past takes in before others may use the event loop's thread."""
+"""Late events that a past takes in before it yields to the event loop."""
 BYTES_OF_AN_EVENT: Final = 13_000
-"""Of one that is folded again: its facts in a store in memory, and in the graph."""
+"""Memory of a folded event: its facts in the in-memory store, and in the graph."""
 
 
 class _KnowledgeReplayed(Knowledge):
-    """The graph as it was, which has nothing from now."""
+    """The read model of a replayed past, which shares nothing with the current one."""
 
     @cached_property
     def run_records(self) -> RunRecords:
-        """None are kept: a past's memory is its events'."""
+        """An empty cache: the memory of a past is for its events."""
         return RunRecords(max_bytes=0)
 
     def may_have_changed(self) -> Generator[None, None, Among | None]:
-        """As in `Knowledge`: it cannot be told."""
+        """As in `Knowledge`: unknown."""
         yield from ()
         return None
 
 
 class ReplayedPast:
-    """What was known of the events until a time in the first `size` entries of the log; late ones are taken in."""
+    """The state by the events up to a time among the first `size` log entries; late events are taken in."""
 
     def __init__(self, now: Knowledge, bounds: AsOf, size: int, is_stopping: threading.Event) -> None:
         self._now = now
         self._until_us = BEFORE_ALL_US if bounds.time_us is None else bounds.time_us
         self._is_fixed = bounds.log_size is not None
         self._looked_at = size
-        """How much of the log was looked through for its events."""
+        """How many log entries were scanned for its events."""
         self._is_stopping = is_stopping
         self._store = MemoryStore(now.store)
         self.knowledge = _KnowledgeReplayed(self._store, Graph(self._store.content, now.graph.column_edges))
@@ -65,11 +65,11 @@ class ReplayedPast:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
+        """An estimate of its memory."""
         return len(self._store) * BYTES_OF_AN_EVENT
 
     def close(self) -> None:
-        """Give the memory back now: the caches of a knowledge refer to it."""
+        """Free the memory now: the caches form reference cycles, which only the garbage collector would find."""
         self._store.close()
         vars(self.knowledge).clear()
 
@@ -91,13 +91,13 @@ class ReplayedPast:
         metrics.replayed(len(self._store), time.perf_counter() - begin)
 
     def about_to_learn(self, facts: Sequence[Fact]) -> None:
-        """Nothing is shared with `now`."""
+        """Nothing to do: no state is shared with the current one."""
 
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
-        """Nothing is noted: the log itself is looked through."""
+        """Nothing to do: `catch_up` scans the log."""
 
     async def catch_up(self) -> None:
-        """Add the events that came since, and that happened early enough."""
+        """Add events that were logged since, and that belong to this past by their time."""
         async with self._turn:
             size = self._looked_at if self._is_fixed else self._now.store.size()
             if self._looked_at < size:

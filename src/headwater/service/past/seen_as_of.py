@@ -1,4 +1,4 @@
-"""When jobs and datasets were heard of by some time, told from when the runs of now spoke."""
+"""First and last events of jobs and datasets as of a time, derived from the intervals of the current runs."""
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
@@ -25,11 +25,11 @@ from headwater.service.tallies.tally import DatasetTally, JobTally
 ToldT = TypeVar("ToldT")
 
 _LATELY: Final = 64
-"""Runs that spoke last by a time: of a dataset that as many jobs touch, one of them told."""
+"""Runs examined, from the last one back: a dataset that so many jobs touch is likely mentioned by one of them."""
 
 
 class SeenAsOf:
-    """When nodes of which nobody tells but runs were heard of by `until_us`, without a look at each of these."""
+    """First and last events by `until_us` of nodes that only runs mention, without examining each run."""
 
     def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, tellers: TellersByThen) -> None:
         self._cut = cut
@@ -39,11 +39,11 @@ class SeenAsOf:
         self._jobs_told_anew: AbstractSet[JobId] | None = None
 
     def invalidate(self) -> None:
-        """Note that `now`, or the graph as it was, has just learned something."""
+        """Called after `now`, or the graph as of then, learned something."""
         self._jobs_told_anew = None
 
     def told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
-        """When a node was heard of by then, where its runs alone tell that; None: they do not, or nobody did."""
+        """A node's events by then, if only its runs mention it; None if others do, or if there were none."""
         if isinstance(node, JobId):
             job = self._now.job_tallies.get(node)
             is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
@@ -53,12 +53,12 @@ class SeenAsOf:
         return self.dataset(node, dataset) if dataset is not None and is_one and is_told_by_runs(dataset) else None
 
     def was_declared(self, name: DatasetId) -> bool:
-        """Whether a dataset was declared by then, perhaps by a declaration that another has replaced since."""
+        """Whether a dataset was declared by then, even by a declaration that was replaced since."""
         again = self._cut.again.datasets.get(name)
         return again is not None and again.was_declared
 
     def job(self, name: JobId, now: JobTally) -> Seen | None:
-        """When a job was heard of by then of which its own runs alone tell, at least by those not folded again."""
+        """A job's events by then, of runs not folded again; for a job that only its own runs mention."""
         if now.seen.first_us > self._until_us:
             return None
         if name in self.told_anew:
@@ -68,7 +68,7 @@ class SeenAsOf:
 
     @property
     def told_anew(self) -> AbstractSet[JobId]:
-        """The jobs that runs tell of now which told of others then."""
+        """The jobs that runs mention now, but did not mention then."""
         if self._jobs_told_anew is None:
             moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
             runs = (self._now.graph.runs.get(run_id) for run_id in moved)
@@ -76,7 +76,7 @@ class SeenAsOf:
         return self._jobs_told_anew
 
     def are_runs_where_they_were(self) -> bool:
-        """Whether each run that is folded again belongs now where it belonged then."""
+        """Whether each run that was folded again has the same job, parent and root now as then."""
         return all(map(self._is_where_it_was, self._cut.again.runs))
 
     def _is_where_it_was(self, run_id: str) -> bool:
@@ -86,12 +86,12 @@ class SeenAsOf:
         return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
 
     def dataset(self, name: DatasetId, now: DatasetTally) -> Seen | None:
-        """When a dataset of one name that runs alone tell of was heard of by then."""
+        """A dataset's events by then; for a dataset with one name that only runs mention."""
         again = self._cut.again.datasets.get(name)
         return Seen.over((self._dataset_whole(name, now), None if again is None else again.observed))
 
     def _dataset_whole(self, name: DatasetId, now: DatasetTally) -> Seen | None:
-        """When such a dataset was heard of by then, by the runs that are not folded again; None: by none of them."""
+        """Its events by then of runs not folded again; None if there are none."""
         if now.seen.first_us > self._until_us:
             return None
         if now.seen.last_us <= self._until_us:
@@ -104,10 +104,10 @@ class SeenAsOf:
         return Seen(now.seen.first_us, last_us)
 
     def _last_told_lately_us(self, name: DatasetId) -> int | None:
-        """When runs told last by then of a dataset that many jobs touch, if those did that spoke last."""
+        """The last mention by then of a dataset that many jobs touch, if it is among the latest runs."""
         dataset, told_us = self._now.graph.datasets[name], BEFORE_ALL_US
         if len(dataset.readers) + len(dataset.writers) < _LATELY:
-            return None  # to look at its own jobs takes less
+            return None  # examining its own jobs is cheaper
         for last_us, told in islice(self.told_back(datasets_reported_by), _LATELY):
             if told_us >= last_us:
                 return told_us
@@ -115,12 +115,12 @@ class SeenAsOf:
         return None
 
     def told_back(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
-        """When runs spoke last by then that are not folded again, the last one first; and of whom each told."""
+        """Runs not folded again by their last event by then, latest first: its time, and what the run mentions."""
         runs = self._now.graph.runs
         for last_us, run_id in self._now.run_intervals.back_from(self._until_us):
             yield last_us, told_of(runs[run_id])
 
 
 def is_told_by_runs(now: JobTally | DatasetTally) -> bool:
-    """Whether of a node that now adds this nobody tells but its own runs."""
+    """Whether only runs mention the node with this tally."""
     return now.last_new_us != AFTER_ALL_US

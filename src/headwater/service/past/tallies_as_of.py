@@ -1,4 +1,4 @@
-"""What jobs and datasets added to the numbers of all by some time, told from what they add now."""
+"""Contributions of jobs and datasets to the totals as of a time, derived from their current ones."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -15,7 +15,7 @@ from headwater.service.tallies.tally import DatasetTally, JobTally
 
 
 class TalliesAsOf:
-    """What nodes added by `until_us` of which runs alone tell; all others are looked at as nodes of now are."""
+    """The tallies as of `until_us` of nodes that only runs mention; all others are counted in full."""
 
     def __init__(self, cut: CutGraph, now: Knowledge, until_us: int, unchanged: Unchanged, seen: SeenAsOf) -> None:
         self._cut = cut
@@ -25,14 +25,14 @@ class TalliesAsOf:
         self._seen = seen
 
     def job_now(self, name: JobId) -> JobTally | None:
-        """What a job adds now, if it can be told from that what it added then."""
+        """A job's current tally, if the one of then can be derived from it."""
         known = self._now.job_tallies.get(name)
         if known is None or not is_told_by_runs(known) or target_of(name) in self._unchanged.edited:
             return None
         return known if self._is_job_told_alike(name) else None
 
     def job(self, name: JobId, now: JobTally, tags: Callable[[JobId], Iterable[str]]) -> JobTally | None:
-        """What the job added that adds this now; None: it was not there. `tags` gives what it was tagged with."""
+        """The tally of then of a job with the current tally `now`; None if it did not exist. `tags` gives its tags."""
         seen, again = self._seen.job(name, now), self._cut.again
         if seen is not None and now.last_new_us <= self._until_us and name not in again.jobs:
             return now._replace(seen=seen)
@@ -44,7 +44,7 @@ class TalliesAsOf:
         return now._replace(seen=seen, edges=edges, tags=tuple(dict.fromkeys(tags(name))))
 
     def _is_job_told_alike(self, name: JobId) -> bool:
-        """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
+        """Whether no run of a job was folded again, or all of them have the same job, parent and root as then."""
         again = self._cut.again.jobs.get(name)
         if again is None:
             return name not in self._seen.told_anew and not self._cut.has_silent_run_again(name)
@@ -52,7 +52,7 @@ class TalliesAsOf:
         return not is_told and self._seen.are_runs_where_they_were()
 
     def dataset_now(self, name: DatasetId) -> DatasetTally | None:
-        """What a dataset of one name adds now, if it added the same then but for its times, its source and its tags."""
+        """The current tally of a dataset with one name, if that of then differs only in times, source and tags."""
         known = self._now.dataset_tallies.get(name)
         if known is None or not is_told_by_runs(known) or target_of(name) in self._unchanged.edited:
             return None
@@ -60,7 +60,7 @@ class TalliesAsOf:
         return known if is_one and self._are_columns_same(name) and not self._seen.was_declared(name) else None
 
     def _are_columns_same(self, name: DatasetId) -> bool:
-        """Whether what was told of the columns then is told now, and nothing else."""
+        """Whether the columns and their lineage are the same now as then."""
         now = self._now.graph
         evidence, again = now.datasets[name].evidence, self._cut.again.datasets.get(name)
         is_all_old = all(edge.seen.first_us <= self._until_us for edge in evidence.values())

@@ -57,14 +57,14 @@ class Service:
     """The clock: microseconds since 1970, UTC."""
     key_store: KeyStore
     new_id: Callable[[], str]
-    """An id that nothing else has."""
+    """Returns a unique id."""
     creating: WeakValueDictionary[str, Lock] = field(default_factory=WeakValueDictionary)
-    """By the ids of runs that are about to be created: held until it is known whether one was."""
-    told: list[Callable[[Sequence[Fact], Touched], None]] = field(default_factory=list)
-    """Who else is told of what was learned, once the graph has it."""
+    """Locks by the ids of runs being created over the API."""
+    on_learned: list[Callable[[Sequence[Fact], Touched], None]] = field(default_factory=list)
+    """Called with the facts of each event and the nodes it touched, once the graph has learned it."""
 
     def another_reader(self, knowledge: Knowledge) -> AnotherReader | None:
-        """Opens a reader of the log that this is known from, for another thread; None: a past reads its own."""
+        """Opens a reader of the log for another thread; None for a past, which reads through its own store."""
         return self.pasts.another_reader if knowledge is self.knowledge else None
 
 

@@ -1,5 +1,5 @@
-"""What jobs and datasets come to, kept in step with events.
+"""Totals over all jobs and datasets, updated incrementally with events.
 
-tally       what one adds; tallied: every node by that; totals: numbers, orders, namespaces, sources of all
-ordered     sets in their order, times by group
+tally       one node's contribution; tallied: all nodes' contributions; totals: counts, orders, namespaces, sources
+ordered     sorted sets, and first and last times by group
 """

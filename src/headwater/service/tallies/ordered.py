@@ -1,4 +1,4 @@
-"""Things in order, and times by group: kept in step with changes, and brought up to date when they are asked for."""
+"""Sorted sets, and times by group: changes are collected, and applied when the result is read."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -11,52 +11,52 @@ from headwater.model.merging import Seen
 ThingT = TypeVar("ThingT", bound=Hashable)
 
 Membership = tuple[Iterable[str], Seen]
-"""The groups that a member is in, and when it was heard of."""
+"""The groups that a member is in, and the times of its first and last event."""
 
 _FEW: Final = 64
-"""Things that come and go one by one, of however few stand between them."""
+"""Up to so many changes are always applied one by one."""
 _MOST: Final = 512
-"""That do so of many: it takes 3 ms of 100,000; to sort all of these again takes 6."""
+"""More changes are never applied one by one: 512 take 3 ms among 100,000 items, sorting all of these again takes 6."""
 
 
 class Ordered(Generic[ThingT]):
-    """A set of things that can be compared, in their order."""
+    """A sorted set with lazily applied changes."""
 
     def __init__(self) -> None:
         self._order: list[Any] = []
         self._is_shared = False
-        """Whether another one has the same list, until either changes."""
+        """Copy on write: whether a copy uses the same list."""
         self._changes: dict[ThingT, bool] = {}
-        """What came (true) or went since."""
+        """Pending changes: added (True) or removed."""
 
     def copy(self) -> "Ordered[ThingT]":
-        """The same things; there are two lists of them once something comes or goes."""
+        """A copy; the list is shared until one of the two changes."""
         same: Ordered[ThingT] = Ordered()
-        self.items()  # put in order once for all copies
+        self.items()  # sorted once for all copies
         same._order = self._order
         same._is_shared = self._is_shared = True
         return same
 
     def add(self, thing: ThingT) -> None:
-        """Take it in."""
+        """Add a thing."""
         self._changes[thing] = True
 
     def remove(self, thing: ThingT) -> None:
-        """Leave it out from now on."""
+        """Remove a thing."""
         self._changes[thing] = False
 
     @property
     def is_mostly_pending(self) -> bool:
-        """Whether more came and went since somebody asked than there is in all, be it one thing again and again."""
+        """Whether there are more pending changes than items: nothing has read the set for a long time."""
         return len(self._changes) > _FEW + len(self._order)
 
     @property
     def size(self) -> int:
-        """How much is held: what was there when somebody asked, and what came and went since."""
+        """The number of items and pending changes held."""
         return len(self._order) + len(self._changes)
 
     def items(self) -> Sequence[ThingT]:
-        """All of them, in order; not to be changed, and to be read before anything comes or goes."""
+        """All items in order; read only, and valid until the next change."""
         if self._changes and self._is_shared:
             self._order, self._is_shared = self._order.copy(), False
         begin, end = self._changed_between() if len(self._changes) > _FEW else (0, 0)
@@ -72,7 +72,7 @@ class Ordered(Generic[ThingT]):
         return self._order
 
     def _changed_between(self) -> tuple[int, int]:
-        """From where to where in the order things came or went."""
+        """The slice of the order that pending changes fall into."""
         changes: Sequence[Any] = [*self._changes]
         return bisect_left(self._order, min(changes)), bisect_right(self._order, max(changes))
 
@@ -86,23 +86,23 @@ class Ordered(Generic[ThingT]):
 
 
 class Spans(Generic[ThingT]):
-    """For each group from when to when its members were heard of."""
+    """For each group, the first and last event of its members."""
 
     def __init__(self) -> None:
         self._firsts: dict[str, Ordered[tuple[int, ThingT]]] = defaultdict(Ordered)
         self._lasts: dict[str, Ordered[tuple[int, ThingT]]] = defaultdict(Ordered)
         self._times: dict[str, Seen] = {}
         self._changed: dict[str, None] = {}
-        """The groups of which the times are to be looked up again."""
+        """Groups whose times are stale."""
 
     def take_over(self, others: "Spans[ThingT]") -> None:
-        """Know what others know of the same members."""
+        """Copy the state of another one."""
         for mine, theirs in ((self._firsts, others._firsts), (self._lasts, others._lasts)):
             mine.update((group, order.copy()) for group, order in theirs.items())
         self._times, self._changed = {**others._times}, {**others._changed}
 
     def change(self, member: ThingT, before: Membership | None, after: Membership | None) -> None:
-        """A member is in other groups by now, or was heard of at other times; None: there is no such member."""
+        """Replace a member's groups and times; None: no such member."""
         for groups, seen in (before,) if before is not None else ():
             for group in groups:
                 self._firsts[group].remove((seen.first_us, member))
@@ -115,16 +115,16 @@ class Spans(Generic[ThingT]):
                 self._changed[group] = None
 
     def heard_of_after(self, time_us: int, group: str | None = None) -> Iterator[ThingT]:
-        """The members of a group, or all, that were heard of after that time; one of several may be given again."""
+        """The members of a group, or of all, with an event after that time; a member of several groups may repeat."""
         orders = self._lasts.values() if group is None else filter(None, [self._lasts.get(group)])
         for order in map(Ordered.items, orders):
             for _, member in order[bisect_right(order, time_us, key=itemgetter(0)) :]:
                 yield member
 
     def times_by(self, time_us: int) -> tuple[dict[str, Seen], set[str]]:
-        """By group, of members that were heard of by then for the first time; and the groups with some heard of since.
+        """The times by group, over members without an event after `time_us`; and the groups that also have others.
 
-        In those the last time is that of the members that were not.
+        For the latter, the last time is a lower bound.
         """
         times: dict[str, Seen] = {}
         went_on: set[str] = set()
@@ -138,7 +138,7 @@ class Spans(Generic[ThingT]):
         return times, went_on
 
     def times(self) -> Mapping[str, Seen]:
-        """By group; not to be changed."""
+        """The times by group; read only."""
         while self._changed:
             group, _ = self._changed.popitem()
             firsts, lasts = self._firsts[group].items(), self._lasts[group].items()

@@ -1,7 +1,7 @@
-"""Nodes by what each adds: looked at once, and again when an event touched it; those of a past begin with those of now.
+"""Incremental totals: each node's contribution is computed once, and again after an event touched the node.
 
-So an answer about all of them takes as long as what is new since the last one. Who was touched is kept until somebody
-asks.
+An answer over all nodes takes as long as the nodes touched since the last one. The totals of a past start from a copy
+of the current ones.
 """
 
 from bisect import bisect_right
@@ -22,30 +22,30 @@ NodeT = TypeVar("NodeT", JobId, DatasetId)
 TallyT = TypeVar("TallyT", JobTally, DatasetTally)
 
 _RUNS: Final = 1_000
-"""That are looked at for when namespaces were heard of last: some milliseconds' work, then nodes are looked at."""
+"""Runs examined, from the last one back, for the last events of namespaces: a few milliseconds' work; then all nodes
+are examined instead."""
 _MANY: Final = 256
-"""Nodes that are left out in one go: a millisecond's work."""
+"""Nodes removed per step: a millisecond's work."""
 _SLICE: Final = 16
-"""Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
+"""Nodes counted per step: a millisecond's work if columns must be counted."""
 
 
 class FromNow(NamedTuple, Generic[NodeT]):
-    """How tallies of a past are told from those of now."""
+    """How the tallies of a past derive from the current ones."""
 
     until_us: int
     is_unchanged: Callable[[NodeT], bool]
     indirectly_changed: Callable[[], Iterable[NodeT]]
-    """Nodes that may not have been the same although no news was told of them since, or that the others may not know.
-    """
+    """Nodes that may differ although no event since reported a change of them, or that may not exist now."""
     runs_backwards: Callable[[], Iterator[tuple[int, Iterable[tuple[NodeT, int]]]]]
-    """When runs spoke last by then, the last one first; and of whom, with when each did that."""
+    """Runs by their last event by then, latest first: its time, and the nodes the run mentions with their times."""
 
 
 class Tallied(Generic[NodeT, TallyT]):
-    """Every node by what it adds; `look` gives that, None for what is no node (now).
+    """The contributions of all nodes; `look` computes one, None if there is no such node (now).
 
-    Those of a past begin with what is known now. Until somebody asks when nodes were heard of, one that was heard of
-    since and of which nothing else is new adds what it adds now.
+    For a past: until the times of nodes are asked for, a node that changed only in its times contributes what it does
+    now.
     """
 
     def __init__(self, look: Callable[[NodeT], TallyT | None]) -> None:
@@ -63,11 +63,11 @@ class Tallied(Generic[NodeT, TallyT]):
         self._shown = 0
 
     def touch(self, nodes: Iterable[NodeT]) -> None:
-        """These may add something else by now."""
+        """Mark nodes whose contribution may have changed."""
         self._touched.update(dict.fromkeys(nodes))
 
     def begin_with(self, others: Self, then: FromNow[NodeT]) -> None:
-        """Once somebody asks, begin with what others know; look only at nodes of which there was news since then."""
+        """When first asked, start from a copy of `others`, and count only nodes that changed since then."""
         self._then = then
         self._begin = lambda: self._begun(others, then)
 
@@ -86,7 +86,7 @@ class Tallied(Generic[NodeT, TallyT]):
             yield
 
     def _is_left_out(self, node: NodeT, then: FromNow[NodeT]) -> bool:
-        """Leave out a node of which nobody told by then, unless it is among the doubtful ones: they are looked at."""
+        """Remove a node that has no event by then; one that is also indirectly changed is counted again later."""
         known = self._known.get(node)
         if known is None or known.seen.first_us <= then.until_us:
             return False
@@ -94,16 +94,16 @@ class Tallied(Generic[NodeT, TallyT]):
         return True
 
     def _may_differ(self, node: NodeT, then: FromNow[NodeT]) -> bool:
-        """Whether to look at a doubtful node: to look takes less than to find out, where its runs alone tell of it."""
+        """Whether to count a node again; counting is cheaper than checking if only its own runs mention it."""
         known = self._known.get(node)
         return known is None or known.last_new_us != AFTER_ALL_US or not then.is_unchanged(node)
 
     def get(self, node: NodeT) -> TallyT | None:
-        """What a node adds, as it was last counted; None for one that was touched since, or is none."""
+        """A node's contribution as last counted; None if it was touched since, or does not exist."""
         return None if node in self._touched else self._known.get(node)
 
     def _take_over(self, others: Self) -> None:
-        """Know what others know."""
+        """Copy the state of another one."""
         self._known = {**others._known}
         self._namespaces.take_over(others._namespaces)
         self._first_heard = others._first_heard.copy()
@@ -111,11 +111,11 @@ class Tallied(Generic[NodeT, TallyT]):
         self._shown = others._shown
 
     def touch_all(self) -> None:
-        """Whoever was looked at may add something else by now."""
+        """Mark all nodes."""
         self.touch(self._known)
 
     def catch_up(self) -> Iterator[None]:
-        """Look at who was touched, some with each step."""
+        """Count the marked nodes, some with each step."""
         while self._begin is not None:
             self._go_on_beginning(self._begin)
             yield
@@ -125,9 +125,9 @@ class Tallied(Generic[NodeT, TallyT]):
             yield
 
     def catch_up_times(self, namespace: str | None = None) -> Iterator[None]:
-        """Count up, and of a past find until when nodes were heard of by then, some with each step.
+        """Catch up, and for a past also find the last event of each node by then, some with each step.
 
-        With a `namespace` only those in it; the others are still to be looked at.
+        With a `namespace`, only for the nodes in it.
         """
         yield from self.catch_up()
         if self._then is not None:
@@ -142,7 +142,7 @@ class Tallied(Generic[NodeT, TallyT]):
         return known is not None and self._then is not None and known.seen.last_us > self._then.until_us
 
     def catch_up_namespace_times(self) -> Iterator[None]:
-        """Count up, and of a past find when namespaces were heard of by then, some with each step."""
+        """Catch up, and for a past also find the times of namespaces by then, some with each step."""
         yield from self.catch_up()
         if self._then is not None and self._times_then is None:
             times, is_whole = self._told_in_namespaces(self._then)
@@ -152,7 +152,7 @@ class Tallied(Generic[NodeT, TallyT]):
             self._times_then = times
 
     def _told_in_namespaces(self, then: FromNow[NodeT]) -> tuple[dict[str, Seen], bool]:
-        """When namespaces were heard of; and whether that was found by the runs that spoke last."""
+        """The times of namespaces; and whether the latest runs sufficed to find them all."""
         times, went_on = self._namespaces.times_by(then.until_us)
         runs = then.runs_backwards()
         for last_us, told in islice(runs, _RUNS):
@@ -166,20 +166,20 @@ class Tallied(Generic[NodeT, TallyT]):
         return times, next(runs, None) is None
 
     def _go_on_beginning(self, begin: Callable[[], Iterator[None]]) -> None:
-        """Another step of the one beginning that all who ask meanwhile go on with."""
+        """Advance the initial copy by a step; concurrent readers share it."""
         self._beginning = self._beginning or begin()
         try:
             next(self._beginning)
         except StopIteration:
             self._begin = self._beginning = None
-        except HeadwaterError:  # the disk does not answer: whoever asks next begins anew
+        except HeadwaterError:  # the store does not answer: the next reader starts over
             self._beginning = None
             raise
 
     def _look_at(self, node: NodeT) -> None:
         try:
             tally = self._look(node)
-        except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+        except HeadwaterError:  # the store does not answer: the next reader tries again
             self._touched[node] = None
             raise
         self._change(node, self._known.get(node), tally)
@@ -207,7 +207,7 @@ class Tallied(Generic[NodeT, TallyT]):
                 self._take_in(node, after)
 
     def _leave_out(self, node: NodeT, tally: TallyT) -> None:
-        """Count a node no longer that adds this."""
+        """Remove a node and its contribution."""
         del self._known[node]
         self._namespaces.change(node, self._in_namespaces(node, tally), None)
         if tally.is_shown:
@@ -217,7 +217,7 @@ class Tallied(Generic[NodeT, TallyT]):
         raise NotImplementedError
 
     def _take_in(self, node: NodeT, tally: TallyT) -> None:
-        """Count a node that is shown."""
+        """Add the contribution of a node that is not deleted."""
         self._shown += 1
         self._first_heard.add((tally.seen.first_us, node))
         for tag in tally.tags:
@@ -234,22 +234,22 @@ class Tallied(Generic[NodeT, TallyT]):
 
     @property
     def shown(self) -> int:
-        """How many nodes there are, but for deleted ones."""
+        """The number of nodes, without deleted ones."""
         self._caught_up()
         return self._shown
 
     def namespaces(self) -> Mapping[str, Seen]:
-        """The namespaces that nodes are in, under any of their names, deleted ones too."""
+        """The namespaces of nodes under any of their names, including deleted nodes, with their times."""
         for _ in self.catch_up_namespace_times():
             pass
         return self._namespaces.times() if self._times_then is None else self._times_then
 
     def tagged(self) -> Mapping[str, Iterable[NodeT]]:
-        """The tags that producers told, each with whom it is on, no order; deleted ones are left out."""
+        """The nodes by tags that producers reported, in no order, without deleted nodes."""
         self._caught_up()
         return self._tagged
 
     def first_heard(self) -> Sequence[tuple[int, NodeT]]:
-        """When each was first heard of, the earliest first; deleted ones are left out."""
+        """Each node's first event, earliest first, without deleted nodes."""
         self._caught_up()
         return self._first_heard.items()

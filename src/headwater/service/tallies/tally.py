@@ -1,4 +1,4 @@
-"""What one job or dataset adds to what all of them come to."""
+"""The contribution of one job or dataset to the totals."""
 
 from typing import Final, NamedTuple
 
@@ -6,34 +6,34 @@ from headwater.model.merging import Seen
 from headwater.model.times import AFTER_ALL_US
 
 DEFAULT_SOURCE: Final = "default"
-"""The source of datasets of which nobody said where they are kept, as in Marquez."""
+"""The source of datasets without a `dataSource` facet, as in Marquez."""
 
 
 class JobTally(NamedTuple):
-    """What one job adds."""
+    """The contribution of one job."""
 
     seen: Seen
     is_shown: bool
-    """False for one that is deleted."""
+    """False if it is deleted."""
     edges: int
     tags: tuple[str, ...] = ()
-    """The tags that producers told."""
+    """The tags that producers reported."""
     last_new_us: int = AFTER_ALL_US
-    """Until when anybody told what this hangs on, but for when the job was heard of last; or some time after that.
+    """An upper bound on the time of the last change to any field but `seen`.
 
-    Microseconds since 1970; `AFTER_ALL_US` where nobody can tell.
+    Microseconds since 1970; `AFTER_ALL_US` if unknown.
     """
 
 
 class Source(NamedTuple):
-    """Where a dataset is kept, by its `dataSource` facet; the address may be empty."""
+    """The source of a dataset, by its `dataSource` facet; the URI may be empty."""
 
     name: str
     uri: str
 
 
 class DatasetTally(NamedTuple):
-    """What one dataset adds, under all its names."""
+    """The contribution of one dataset, under all its names."""
 
     seen: Seen
     is_shown: bool
@@ -41,11 +41,8 @@ class DatasetTally(NamedTuple):
     columns: int
     column_edges: int
     source: Source | None
-    """None for one that is deleted."""
+    """None if it is deleted."""
     tags: tuple[str, ...] = ()
-    """The tags that producers told of the dataset or of its columns."""
+    """The tags that producers reported for the dataset or its columns."""
     last_new_us: int = AFTER_ALL_US
-    """Until when anybody told what this hangs on, but for when the dataset was heard of last; or some time after that.
-
-    Microseconds since 1970; `AFTER_ALL_US` where nobody can tell.
-    """
+    """As in `JobTally`."""

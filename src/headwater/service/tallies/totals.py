@@ -1,4 +1,4 @@
-"""What all jobs and all datasets come to: numbers, orders, namespaces, sources."""
+"""The totals over all jobs and all datasets: counts, orders, namespaces, sources."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from headwater.service.tallies.tallied import FromNow, NodeT, Tallied
 from headwater.service.tallies.tally import DatasetTally, JobTally, Source
 
 _RUNS: Final = 300
-"""That are looked at for which jobs were heard of last: some milliseconds' work, then all jobs are looked at."""
+"""Runs examined, from the last one back, for the newest jobs: a few milliseconds' work; then all jobs are examined."""
 
 
 class JobTallies(Tallied[JobId, JobTally]):
@@ -48,12 +48,12 @@ class JobTallies(Tallied[JobId, JobTally]):
 
     @property
     def edges(self) -> int:
-        """How many edges there are between jobs and datasets."""
+        """The number of edges between jobs and datasets."""
         self._caught_up()
         return self._edges
 
     def newest(self, most: int | None, namespace: str | None = None) -> "Generator[None, None, Nodes[JobId]]":
-        """The jobs as `newest_first` gives them, with some of the work in each step; only so many may be asked for."""
+        """As `newest_first`, with some of the work in each step; only the first `most` jobs may be read."""
         yield from self.catch_up()
         if most is not None and self._then is not None and self._look_back_for(most, self._then, namespace):
             return Nodes(self._order(namespace), self._count_newer(self._then.until_us, namespace))
@@ -61,7 +61,7 @@ class JobTallies(Tallied[JobId, JobTally]):
         return self.newest_first(namespace)
 
     def _look_back_for(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
-        """Find when so many jobs were heard of by then that all others were before; whether the last runs told that."""
+        """Find the last events of the `most` newest jobs; returns whether the latest runs sufficed."""
         runs = then.runs_backwards()
         for last_us, told in islice(runs, _RUNS):
             if self._count_newer(last_us, namespace) - self._count_newer(then.until_us, namespace) >= most:
@@ -72,14 +72,14 @@ class JobTallies(Tallied[JobId, JobTally]):
         return next(runs, None) is None
 
     def _count_newer(self, time_us: int, namespace: str | None) -> int:
-        """How many jobs are known to have been heard of after that time, be it after the time of this past."""
+        """The number of jobs with a known event after `time_us`, even one after the time of this past."""
         return bisect_left(self._order(namespace).items(), -time_us, key=itemgetter(0))
 
     def _order(self, namespace: str | None) -> Ordered[tuple[int, JobId]]:
         return self._newest if namespace is None else self._newest_in.get(namespace, Ordered())
 
     def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
-        """The jobs of a namespace, or all, those with the latest event first; deleted ones are left out."""
+        """The jobs of a namespace, or all, latest event first, without deleted ones."""
         self._looked_back(namespace)
         return Nodes(self._order(namespace))
 
@@ -124,23 +124,23 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
 
     @property
     def columns(self) -> int:
-        """How many columns the datasets have."""
+        """The number of columns of all datasets."""
         self._caught_up()
         return self._columns
 
     @property
     def column_edges(self) -> int:
-        """How many edges there are between columns."""
+        """The number of edges between columns."""
         self._caught_up()
         return self._column_edges
 
     def by_name(self, namespace: str) -> "Nodes[DatasetId]":
-        """The datasets that are shown under a name in this namespace; deleted ones are left out."""
+        """The datasets whose shown name is in this namespace, without deleted ones."""
         self._caught_up()
         return Nodes(self._in.get(namespace, Ordered()))
 
     def sources(self) -> Iterator[tuple[Source, Seen]]:
-        """The sources that datasets are said to be in, and when these were heard of; of several addresses the first."""
+        """The sources of datasets with their times; of several URIs, the first in order."""
         self._looked_back()
         for name, seen in self._sources.times().items():
             addresses = [uri for uri, count in self._addresses[name].items() if uri and count]
@@ -148,18 +148,18 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
 
 
 class Nodes(Generic[NodeT]):
-    """Nodes in an order, of which somebody wants a page; the first `unplaced` of them stand further back, if at all."""
+    """An order of nodes, for paging; the first `unplaced` ones are not yet in their place, and are skipped."""
 
     def __init__(self, order: Ordered[Any], unplaced: int = 0) -> None:
         self._order = order.items()
         self._unplaced = unplaced
 
     def __len__(self) -> int:
-        """How many nodes there are, the unplaced ones too."""
+        """The number of nodes, including unplaced ones."""
         return len(self._order)
 
     def page(self, limit: int | None, offset: int = 0) -> list[NodeT]:
-        """So many of them from there on; None: all the rest."""
+        """A page of nodes; without a limit, all the rest."""
         begin = self._unplaced + offset
         end = None if limit is None else begin + limit
         return [node for _, node in self._order[begin:end]]
