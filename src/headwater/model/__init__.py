@@ -1,52 +1,52 @@
-"""What Headwater knows of the world: names, events, facets, facts. Pure.
+"""The vocabulary of Headwater: names, events, facets, facts. Pure.
 
-Of our own it imports `errors`, and `sql` where an event tells a statement.
+Of our own packages it imports `errors`, and `sql` for events that carry a statement.
 
 From bytes to facts:
 
-    events        the three OpenLineage events, read from the bytes that came and kept beside them
+    events        the three OpenLineage events, parsed from the received bytes, which are kept
     strict_json   JSON as an event must be
-    outline       where an event's facets stand, cut out without reading them
-    plain         events as nearly all are, read the short way; wire: all others, and what is wrong with them
-    facet_texts   facets as they were written, each text read once
+    outline       the positions of an event's facets, found without parsing them
+    plain         the fast path for ordinary events; wire: validation of all others, with the path of a fault
+    facet_texts   facets as written, each text parsed once
     facets        facets as typed views
-    objects       lists in facets that no view has checked
+    objects       lists in facets that no view has validated
     extract       an event's facts
-    flow_facts    those of explicit lineage and of dependencies of jobs; identity_facts: those of names
-    facts         what the kinds of facts are
+    flow_facts    facts of explicit lineage and job dependencies; identity_facts: facts about names
+    facts         the kinds of facts
     merging       how facts merge
-    edits         what people say over the API that no event can say
+    edits         what people set over the API that no event can express
 
 Names:
 
-    names         of datasets, jobs and columns, and how a node id writes them
-    naming        how a data source's address becomes a dataset's name; naming_jdbc: a JDBC URL's
-    spelling      spellings of one name that mean the same
-    addresses     of web servers, and those that Java can read; credentials: what of them must not be shown
-    tls           a server whose certificate is not trusted, in words
-    sources       where a facet says that data comes from
+    names         of datasets, jobs and columns, and their node ids
+    naming        a dataset's name from a data source's address; naming_jdbc: from a JDBC URL
+    spelling      equivalent spellings of names
+    addresses     of web servers, and those that Java can parse; credentials: strips secrets from addresses
+    tls           error messages for untrusted certificates
+    sources       whether a facet names sources of data
     catalogs      kinds of catalogs
     run_ids       ids of runs
-    words         words for people, and what they are asked for in their own
+    words         text for people, and checks of their own
 
-What single producers mean by their events:
+Corrections and conversions of single producers' events:
 
     trino         Trino
     expectations  Great Expectations
     iceberg       Iceberg's metadata columns
-    folders       columns from files, where the folder was read
-    sql_lineage   a statement's lineage as facets, and how dashboards stand in the graph
+    folders       sources that name files where a folder was read
+    sql_lineage   a statement's lineage as facets, and dashboards in the graph
 
-What we tell ourselves:
+Our own events:
 
-    build         events of our own, by the official client's classes; slim: without these
-    declared      what was put over the API, as events
-    nodes         what a node says of itself; heartbeat: the jobs in whose name
-    producer      who we are in an event
+    build         events built with the official client's classes; slim: without these
+    declared      events for what was put over the API
+    nodes         what a node says of itself; heartbeat: the node's own jobs
+    producer      Headwater as a producer
 
-What all of these are made of:
+Building blocks:
 
-    value         dataclasses that nobody changes
+    value         immutable dataclasses
     digest        SHA-256 digests as text
     times         text outside, microseconds inside
 """

@@ -14,7 +14,7 @@ _HOST_IN_BRACKETS: Final = re.compile(r"//\[[0-9a-fA-F:.]+\](?::\d*)?")
 
 
 def is_of_web_server(text: str) -> bool:
-    """Whether something can be asked there over HTTP: it has that scheme, a host, and no port that cannot be one.
+    """Whether the text is an HTTP URL: scheme `http` or `https`, a host, and a valid port.
 
     >>> [is_of_web_server(f"{start}/lineage") for start in ("https://[::1]:5000", "localhost:5000", "http://db:65536")]
     [True, False, False]
@@ -27,7 +27,7 @@ def is_of_web_server(text: str) -> bool:
 
 
 def is_url(text: str) -> bool:
-    """Whether `java.net.URL` reads it: it knows a few schemes, and wants a port to be a number.
+    """Whether `java.net.URL` parses it: it knows a few schemes, and requires a numeric port.
 
     >>> [is_url(text) for text in ("https://git.example.org/etl", "git@example.org:etl.git", "/dags/load.py")]
     [True, False, False]
@@ -43,7 +43,7 @@ def is_url(text: str) -> bool:
 
 
 def url_or_none(text: str | None) -> str | None:
-    """The text, if `java.net.URL` reads it."""
+    """The text, if `java.net.URL` parses it."""
     return text if text is not None and is_url(text) else None
 
 

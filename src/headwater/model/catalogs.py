@@ -1,4 +1,4 @@
-"""Kinds of catalogs. On its own, since whoever reads events needs it too, and none of what names datasets."""
+"""Kinds of catalogs. A module of its own, since readers of events need it without the naming rules."""
 
 
 def catalog_kind(told: str) -> str:

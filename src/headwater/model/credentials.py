@@ -1,7 +1,7 @@
-"""Addresses without what opens them.
+"""Strips credentials from addresses.
 
-What Headwater itself tells has none, for the log is kept for good. Others tell them all the same: in names, in
-facets, in messages. The log keeps what came, byte for byte, and everything that is read out of it is without them.
+Headwater's own events never contain any, since the log is permanent. Other producers send them in names, facets and
+messages. The log keeps the received bytes unchanged; everything that is parsed from them is stripped.
 """
 
 import re
@@ -14,9 +14,9 @@ _PASSWORD: Final = re.compile(
 )
 _USER: Final = re.compile(r"(?<=//)[^/?#;]*@")
 _JDBC_USER: Final = re.compile(r"((?:\A|(?<=[?;]))(?>[^?;]*?//))[^?;]*@")
-"""There a password may hold slashes; it begins behind the first ones."""
+"""In these a password may contain slashes; it begins after the first ones."""
 _ORACLE_USER: Final = re.compile(r"((?:\A|(?<=[@?]))(?>[^@?]*?:thin:))[^@?]+(?=@)", re.IGNORECASE)
-"""That of Oracle's JDBC stands before the address."""
+"""Oracle's JDBC URL has it before the address."""
 _KEY: Final = (
     r"(?:sig|pw|pass|[\w.-]{0,60}(?:password|passwd|pwd|passphrase|secret|token|credential|signature"
     r"|(?:access|account|api|private)[_-]?key)[\w.-]{0,60})"
@@ -24,18 +24,18 @@ _KEY: Final = (
 _SECRET: Final = re.compile(rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]*(?:\}}|\Z)|[^&;]*)[&;]?|\({_KEY}=[^)]*(?:\)|\Z)")
 _USER_OPTION: Final = re.compile(r"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]*(?:\)|\Z)")
 _CONTAINERS: Final = re.compile(r"(?i)(?:abfs|wasb)s?:")
-"""Azure's addresses, in which a container stands before the @."""
+"""Azure's addresses, with a container before the @."""
 
 _BEGINS_AS_ADDRESS: Final = re.compile(r"(?i)jdbc:|[a-z][a-z0-9+.-]*://")
 _ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.-])([0-9+.-]*+)([A-Za-z][A-Za-z0-9+.-]*+:[^\s\"'<>`]+)")
 _VALUE_IN_JSON: Final = re.compile(rb'=(?!["=])')
-"""An option has a value; what base64 is filled up with has none, and is in every signature."""
+"""An option has a value; base64 padding has none, and is in every signature."""
 _USER_IN_JSON: Final = re.compile(rb'/(?:[^"/\\]|\\.)*@')
 _OPTION_IN_JSON: Final = re.compile(
     rb"(?i)[?&;:(][\w.-]{0,240}(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)[\w.-]{0,240}="
 )
 _ESCAPED: Final = rb"\u00"
-"""Some programs write an @, an = and an & so."""
+"""Some programs escape @, = and & like this."""
 _MOST_PASSES: Final = 8
 
 
@@ -52,7 +52,7 @@ def without_credentials(url: str) -> str:
 
 
 def fits_a_header(secret: str) -> bool:
-    """Whether an HTTP header can carry it: visible ASCII, and some of it.
+    """Whether an HTTP header can carry it: not empty, visible ASCII only.
 
     >>> fits_a_header("hw_7a"), fits_a_header("two words"), fits_a_header("")
     (True, False, False)
@@ -61,7 +61,7 @@ def fits_a_header(secret: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Whether it begins as addresses do, JDBC's among them.
+    """Whether the text begins like an address, including JDBC's.
 
     >>> is_address("jdbc:oracle:thin:@db:1521/ORCL"), is_address("s3://lake/raw"), is_address("raw-(.*)?")
     (True, True, False)
@@ -89,7 +89,7 @@ def without_secrets(text: str) -> str:
 
 
 def without_secrets_in(told: Any) -> Any:  # noqa: ANN401  any JSON
-    """The same of every text in a JSON value; keys stay as they are."""
+    """As `without_secrets`, for every text in a JSON value; keys are left as they are."""
     match told:
         case str():
             return without_secrets(told)
@@ -101,7 +101,7 @@ def without_secrets_in(told: Any) -> Any:  # noqa: ANN401  any JSON
 
 
 def may_hold_secrets(text: bytes) -> bool:
-    """Whether a JSON text may hold one; where it holds none, mostly not, in a fraction of the time."""
+    """Whether a JSON text may contain a secret; usually exact, and much faster than the real check."""
     if b"@" in text and _USER_IN_JSON.search(text) is not None:
         return True
     if b"=" in text and _VALUE_IN_JSON.search(text) is not None and _OPTION_IN_JSON.search(text) is not None:
@@ -127,7 +127,7 @@ def _stripped(address: str) -> str:
 
 
 def _without_user(address: str, *, is_jdbc: bool) -> str:
-    """The address without what stands before an @; what stands behind the last one is not looked at again and again."""
+    """The address without the part before an @; text after the last @ is not rescanned."""
     if not is_jdbc:
         return "\n".join(map(_without_password, address.split("\n")))
     end = address.rfind("@") + 1
@@ -135,7 +135,7 @@ def _without_user(address: str, *, is_jdbc: bool) -> str:
 
 
 def _without_password(line: str) -> str:
-    end = line.rfind("@") + 1  # so each password that is looked for ends somewhere, and is gone through once
+    end = line.rfind("@") + 1  # so every match attempt ends, in linear time
     return _PASSWORD.sub("", line[:end]) + line[end:]
 
 

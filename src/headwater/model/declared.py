@@ -1,9 +1,9 @@
-"""OpenLineage events that say what was put over the API: a dataset, a job, a run and how it goes.
+"""OpenLineage events for what was put over the API: a dataset, a job, a run and its states.
 
-They are written here, and not by the official client's classes as in `build`: their names are whatever stands in the
-graph already, run ids that are no UUIDs too, which those classes refuse.
+Not built with the official client's classes as in `build`: names and run ids may be anything that the graph already
+has, and those classes refuse run ids that are no UUIDs.
 
-What no standard facet can hold goes into one of our own, `headwater_declared`, which also tells that the event came so.
+What no standard facet can hold goes into our own `headwater_declared`, which also marks the event's origin.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ _PROCESSING: Final[Mapping[JobKind, str]] = {"BATCH": "BATCH", "STREAM": "STREAM
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a dataset that is put."""
+    """A column of a dataset to be put."""
 
     name: str
     type: str | None
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class DatasetPut:
-    """A dataset as it is put; `source_uri` is where its source is, where that is known."""
+    """A dataset to be put; `source_uri` is its source's address, if known."""
 
     name: DatasetId
     is_stream: bool
@@ -51,7 +51,7 @@ class DatasetPut:
 
 @dataclass(frozen=True, slots=True)
 class JobPut:
-    """A job as it is put; an empty `location` takes away what it had."""
+    """A job to be put; an empty `location` removes the current one."""
 
     name: JobId
     kind: JobKind
@@ -60,12 +60,12 @@ class JobPut:
     location: str | None = None
     description: str | None = None
     told_type: Mapping[str, Any] | None = None
-    """The `jobType` facet that was told of it: but for the type that is put, it holds on."""
+    """The job's current `jobType` facet: its members are kept, except for the type that is put."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPut:
-    """A run as it is created; times as they were sent."""
+    """A run to be created; times as they were sent."""
 
     run_id: str
     job: JobId
@@ -76,18 +76,18 @@ class RunPut:
 
 
 def dataset_event(time_us: int, put: DatasetPut) -> bytes:
-    """The dataset event that says it."""
+    """The dataset event that declares it."""
     return _written(time_us, "DatasetEvent", {"dataset": _dataset(put.name, dataset_facets(put))})
 
 
 def job_event(time_us: int, put: JobPut) -> bytes:
-    """The job event that says it."""
+    """The job event that declares it."""
     job = {"namespace": put.name.namespace, "name": put.name.name, "facets": job_facets(put)}
     return _written(time_us, "JobEvent", {"job": job, **ends(put.inputs, put.outputs)})
 
 
 def created_run_event(time_us: int, put: RunPut) -> bytes:
-    """The run event that says that there is a run, which has not started."""
+    """The run event that creates a run which has not started."""
     facets: dict[str, Mapping[str, Any]] = {DECLARED: _own()}
     if put.nominal_start is not None:
         times = {"nominalStartTime": put.nominal_start, "nominalEndTime": put.nominal_end}
@@ -107,7 +107,7 @@ def run_event(
     facets: Facets | None = None,
     touched: Mapping[str, object] | None = None,
 ) -> bytes:
-    """The run event that says that a run came into a state; `touched` are its `inputs` and `outputs`."""
+    """The run event for a change of state; `touched` are its `inputs` and `outputs`."""
     run = {"runId": run_id, **({"facets": facets} if facets else {})}
     body = {
         "eventType": event_type,
@@ -119,17 +119,17 @@ def run_event(
 
 
 def ends(inputs: Iterable[DatasetId], outputs: Iterable[DatasetId]) -> Mapping[str, object]:
-    """`inputs` and `outputs` of an event, by name alone."""
+    """The `inputs` and `outputs` of an event, by name only."""
     return {"inputs": [_dataset(name) for name in inputs], "outputs": [_dataset(name) for name in outputs]}
 
 
 def written(put: DatasetPut) -> Mapping[str, object]:
-    """`outputs` of an event: a dataset that was put as a run's work."""
+    """The `outputs` of an event, for a dataset that was put as a run's output."""
     return {"outputs": [_dataset(put.name, dataset_facets(put))]}
 
 
 def dataset_facets(put: DatasetPut) -> Facets:
-    """The facets that hold what was put."""
+    """The facets for a dataset put."""
     columns = [
         {"name": column.name}
         | ({} if column.type is None else {"type": column.type})
@@ -147,7 +147,7 @@ def dataset_facets(put: DatasetPut) -> Facets:
 
 
 def job_facets(put: JobPut) -> Facets:
-    """The facets that hold what was put, but for its inputs and outputs."""
+    """The facets for a job put, apart from its inputs and outputs."""
     return {
         **_documentation(put.description, "Job"),
         **_job_type(put),
@@ -157,7 +157,7 @@ def job_facets(put: JobPut) -> Facets:
 
 
 def _job_type(put: JobPut) -> Facets:
-    """Nothing where a producer told the same: what it told is shown on."""
+    """Empty where a producer reported the same type: that report stays in force."""
     told, processing = put.told_type or {}, _PROCESSING[put.kind]
     is_put = str(told.get("_producer")).startswith(API_PRODUCERS)
     if told.get("processingType") == processing and not is_put:

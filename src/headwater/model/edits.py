@@ -1,7 +1,7 @@
-"""Edits: what people say over the API that no OpenLineage event can say.
+"""Edits: what people set over the API that no OpenLineage event can express.
 
-An edit is an entry of the log like any event, so that nothing is known which the log does not explain. Its bytes are a
-JSON object of ours, which can never be taken for an event: it has neither run nor job nor dataset.
+An edit is a log entry like any event, so that the log explains all state. It is a JSON object of our own, which cannot be
+mistaken for an event: it has neither run nor job nor dataset.
 
     {"headwater": "edit/1", "id": "…", "time": "2026-05-22T14:23:11.000000Z", "by": null,
      "edits": [{"target": ["dataset", "lake", "orders"], "what": "tag:GOLD", "value": true}]}
@@ -15,7 +15,7 @@ JSON object of ours, which can never be taken for an event: it has neither run n
     source, name                     described   {"type", "connectionUrl", "description"}
     tag, name                        described   {"description"}
     names, ns, name, ns, name        apart       true, or false again: the two are not one dataset
-    dataset | job, namespace, name   put         true: an event before it is what somebody put over the API
+    dataset | job, namespace, name   put         true: an event before it records what somebody put over the API
     run, id                          put         true, likewise
     key, key id                      enrolled    {"statement", "signatures", "token"}
     key, key id                      revoked     {"statement", "signatures", "token"}
@@ -25,9 +25,9 @@ JSON object of ours, which can never be taken for an event: it has neither run n
     entry, index                     erased:PATH {"reason"}
     export, id of this entry         export      {"begin", "end", "dataset"}
 
-What stands later in the log holds, for each target and what; but of keys every statement is kept, as `enrolled:INDEX`
-and `revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). What is deleted is only
-hidden: an event that names it, and stands later in the log, brings it back.
+For each target and `what`, the later entry in the log wins. Of keys every statement is kept, as `enrolled:INDEX` and
+`revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). Deleted targets are only hidden: a
+later event in the log that names one restores it.
 """
 
 import hashlib
@@ -58,19 +58,19 @@ ENROLLED: Final = "enrolled"
 GRANTED: Final = "granted"
 REVOKED: Final = "revoked"
 KEY: Final = "key"
-"""What targets begin with that are signing keys of nodes."""
+"""First part of targets that are nodes' signing keys."""
 ACCESS_KEY: Final = "access-key"
-"""What targets begin with that are API keys."""
+"""First part of targets that are API keys."""
 EXPORT: Final = "export"
-"""What is said of an export, and what such targets begin with."""
+"""The `what` of an export, and first part of such targets."""
 _TAG: Final = "tag:"
 ERASED: Final = "erased:"
-"""What is said of an erasure begins with it; the facet's path follows."""
+"""Prefix of the `what` of an erasure, followed by the facet's path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """One thing said about one target; `value` is any JSON value."""
+    """One edit: a value set on one target; any JSON value."""
 
     target: Target
     what: str
@@ -79,14 +79,14 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class EditEntry:
-    """An entry of the log that holds edits."""
+    """A log entry that holds edits."""
 
     raw: bytes
     stamp: Stamp
     edits: tuple[Saying, ...]
 
     def facts(self, log_index: int) -> Iterator[Edit]:
-        """What it says, from its place in the log; of two things about one target, the last."""
+        """Its facts, given its place in the log; if two edits have the same target and `what`, the last."""
         seen = Seen(self.stamp.time_us, self.stamp.time_us)
         for edit in {(edit.target, edit.what): edit for edit in self.edits}.values():
             what = f"{edit.what}:{log_index}" if edit.target[0] == KEY else edit.what
@@ -94,17 +94,17 @@ class EditEntry:
 
 
 def tag(name: str) -> str:
-    """What is said of a target by putting a tag on it."""
+    """The `what` of an edit that sets a tag."""
     return f"{_TAG}{name}"
 
 
 def tag_of(what: str) -> str | None:
-    """The name of the tag, if it is a tag that is spoken of."""
+    """The tag's name; None if the edit is not about a tag."""
     return what.removeprefix(_TAG) if what.startswith(_TAG) else None
 
 
 def erased(path: str) -> str:
-    """What is said of an entry by erasing the facet at that path from it."""
+    """The `what` of an edit that erases the facet at that path."""
     return f"{ERASED}{path}"
 
 
@@ -114,14 +114,14 @@ def target_of(node: GraphNode) -> Target:
 
 
 def target_of_names(name: DatasetId, other: DatasetId) -> Target:
-    """Two names as the target of an edit, whichever of them is named first."""
+    """Two names as the target of an edit, in either order."""
     return ("names", *min(name, other), *max(name, other))
 
 
 def edit_entry(edit_id: str, time_us: int, by: str | None, edits: Iterable[Saying]) -> EditEntry:
-    """An entry that says these things; `by` is who says them, if that is known.
+    """An entry with these edits; `by` is who made them, if known.
 
-    Every entry has an id of its own: the same thing may be said, taken back and said again.
+    Every entry has its own id, so that the same edit can be made, taken back and made again.
     """
     body = {
         "headwater": FORMAT,
@@ -152,25 +152,25 @@ def parse_edit(raw: bytes) -> EditEntry:
 
 
 class InOrder:
-    """Turns the entries of a log into facts, one entry behind the other, each at its place."""
+    """Converts log entries to facts in log order, and restores deleted nodes that an event names."""
 
     def __init__(self, deleted: Iterable[Target]) -> None:
         self._deleted = set(deleted)
 
     @property
     def deleted(self) -> frozenset[Target]:
-        """What is deleted after the entries until now."""
+        """The targets that are deleted as of the entries so far."""
         return frozenset(self._deleted)
 
     def facts(self, entry: Event | EditEntry, log_index: int, arrival: Arrival | None = None) -> tuple[Fact, ...]:
-        """What the entry says; an event that names what was deleted also brings it back."""
+        """The entry's facts; an event that names deleted targets also restores them."""
         if isinstance(entry, EditEntry):
             return self.of_edits(entry, log_index)
         said = facts(entry, arrival)
         return self.of_event(said, named(entry, said), entry.stamp.time_us, log_index) if self._deleted else said
 
     def of_edits(self, entry: EditEntry, log_index: int) -> tuple[Fact, ...]:
-        """What the edits say."""
+        """The facts of an entry of edits."""
         edits = tuple(entry.facts(log_index))
         self.note(edits)
         return edits
@@ -178,11 +178,11 @@ class InOrder:
     def of_event(
         self, said: tuple[Fact, ...], named: Iterable[GraphNode], time_us: int, log_index: int
     ) -> tuple[Fact, ...]:
-        """What the event says by itself, and what it brings back of that which was deleted, by naming it."""
+        """The facts of an event, plus edits that restore the deleted targets that it names."""
         return (*said, *self._brought_back(named, time_us, log_index)) if self._deleted else said
 
     def note(self, said: Iterable[Fact]) -> None:
-        """Take over what facts of former entries say."""
+        """Take over the deletions in the facts of earlier entries."""
         for edit in said:
             if isinstance(edit, Edit) and edit.what == DELETED:
                 (self._deleted.add if edit.value == b"true" else self._deleted.discard)(edit.target)
@@ -196,7 +196,7 @@ class InOrder:
 
 
 def named(event: Event, said: Iterable[Fact]) -> tuple[GraphNode, ...]:
-    """The jobs and datasets that an event names, where `said` is what it says."""
+    """The jobs and datasets that an event names; `said` are its facts."""
     if isinstance(event, DatasetEvent):
         return (event.dataset.id,)
     datasets = (dataset.id for dataset in (*event.inputs, *event.outputs))
@@ -221,6 +221,6 @@ class _Wire(BaseModel):
 
 
 def described(value: bytes) -> Mapping[str, Any]:
-    """What a `described` edit says."""
+    """The value of a `described` edit."""
     said: Mapping[str, Any] = orjson.loads(value)
     return said

@@ -1,8 +1,8 @@
-"""The three OpenLineage events, read from the bytes that came and kept beside them.
+"""The three OpenLineage events, parsed from the received bytes, which are kept.
 
-Strict where identity hangs on it (times, run ids, names, the shape of `inputs` and `outputs`), open everywhere else:
-whatever a facet holds stays in `facets` as it was written, and an unknown member stays in `raw`. Only the passwords in
-addresses are left out of what is read, names and facets alike: they stay in `raw`.
+Strict where identity depends on it (times, run ids, names, the shape of `inputs` and `outputs`), open everywhere else:
+facets keep their content in `facets`, and unknown members stay in `raw`. Only passwords in addresses are stripped from
+what is parsed, in names and facets alike; they stay in `raw`.
 """
 
 import hashlib
@@ -33,20 +33,20 @@ _WIRES: Final[Mapping[str, type[WireRunEvent | WireJobEvent | WireDatasetEvent]]
     "JobEvent": WireJobEvent,
     "DatasetEvent": WireDatasetEvent,
 }
-"""By what `schemaURL` ends with."""
+"""By the end of `schemaURL`."""
 
 
 def standing(facets: Facets, name: str) -> Mapping[str, Any] | None:
-    """What a facet says; None where there is none, or it stands there only to say that it is gone."""
+    """A facet's content; None where it is absent or a tombstone (`_deleted`)."""
     facet = facets.get(name)
     return None if facet is None or facet.get("_deleted") is True else facet
 
 
 class Stamp(NamedTuple):
-    """When a thing happened: what later writers are compared by.
+    """The order of last-writer merges: event time, then digest.
 
-    `time_us` is the event time in microseconds since 1970, UTC; `digest` breaks ties, so that any order of arrival
-    gives the same winner.
+    `time_us` is the event time in microseconds since 1970, UTC; `digest` breaks ties, so that the winner does not
+    depend on the order of arrival.
     """
 
     time_us: int
@@ -55,7 +55,7 @@ class Stamp(NamedTuple):
 
 @value
 class DatasetRef:
-    """A dataset as an event mentions it; `id` may have an empty namespace or name, which is for quarantine."""
+    """A dataset in an event; `id` may have an empty namespace or name, and is then quarantined."""
 
     id: DatasetId
     facets: Facets = field(default_factory=dict)
@@ -65,7 +65,7 @@ class DatasetRef:
 
 @value
 class RunEvent:
-    """A run changed its state, or told more about itself."""
+    """A run changed state, or reported more about itself."""
 
     raw: bytes
     stamp: Stamp
@@ -79,7 +79,7 @@ class RunEvent:
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
     places: tuple[FacetPlace, ...] | None = None
-    """Where its facets stand, if that was found out as it was read."""
+    """The positions of its facets, if found while parsing."""
 
 
 @value
@@ -93,7 +93,7 @@ class JobEvent:
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
     lacking: tuple[str, ...] = ()
-    """Members without which it is not of a run, where it says that it is, by its `schemaURL` or a state."""
+    """The members it lacks to be a run event, if its `schemaURL` or a state claims that it is one."""
 
 
 @value
@@ -104,17 +104,17 @@ class DatasetEvent:
     stamp: Stamp
     dataset: DatasetRef
     lacking: tuple[str, ...] = ()
-    """As a `JobEvent`'s."""
+    """As in `JobEvent`."""
 
 
 Event = RunEvent | JobEvent | DatasetEvent
 
 
 def parse_event(raw: bytes) -> Event:
-    """Read an event from UTF-8 JSON.
+    """Parse an event from UTF-8 JSON.
 
-    An event with a run is a run event, else one with a job a job event, else a dataset event; one with a job and a
-    dataset is what its `schemaURL` says. `null` in the place of an optional member counts as absent.
+    An event with a run is a run event, else one with a job is a job event, else it is a dataset event; one with a job
+    and a dataset is what its `schemaURL` says. `null` for an optional member counts as absent.
 
     Raises:
         MalformedJsonError: the bytes are no JSON document.
@@ -126,7 +126,7 @@ def parse_event(raw: bytes) -> Event:
 
 
 def _plain(raw: bytes) -> RunEvent | None:
-    """The event, if it is one like nearly all."""
+    """The fast path: the event, if it is an ordinary run event."""
     found = outline(raw)
     event = None if found is None else plain_run_event(found.shell)
     time = None if event is None else event.time
@@ -186,20 +186,20 @@ def _any(raw: bytes) -> Event:
 
 
 def _said(body: Mapping[str, Any]) -> str | None:
-    """Which of the three an event says that it is; None where it says nothing."""
+    """The event type that `schemaURL` claims; None if it claims none."""
     url = body.get("schemaURL")
     said = url.rpartition("/")[2] if isinstance(url, str) else None
     return said if said in _WIRES else None
 
 
 def _lacking(body: Mapping[str, Any], said: str | None) -> tuple[str, ...]:
-    """What an event without a run lacks, if it says that it is of one: by its `schemaURL`, or by a state."""
+    """What an event without a run lacks, if its `schemaURL` or a state claims that it is a run event."""
     is_of_run = said == "RunEvent" or (body.get("eventType") is not None and body.get("dataset") is None)
     return tuple(name for name in ("run", "job") if body.get(name) is None) if is_of_run else ()
 
 
 def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
-    """The event, of which all that is read here is known to be as it must be."""
+    """The event; the body has been validated."""
     run, job = body["run"], body["job"]
     return RunEvent(
         raw=raw,

@@ -1,9 +1,9 @@
-"""What Great Expectations found, told as the standard tells it.
+"""Great Expectations' assertions, converted to the standard facet.
 
-OpenLineage's validation action hangs what it asserted of an input on it as a facet of its own. What was measured it
-tells by the standard's `dataQualityMetrics` as well, what was asserted not: so that is added here, beside its own.
+OpenLineage's validation action attaches an input's assertions as a facet of its own. It reports measurements also as
+the standard's `dataQualityMetrics`, but assertions not as `dataQualityAssertions`: that facet is added here.
 
-A pure function of one event, so that facts are. `docs/mending.md` says the same to users.
+A pure function of one event, as all corrections are, so that facts stay pure. `docs/mending.md` documents it for users.
 
 Source: openlineage-integration-common, `openlineage/common/provider/great_expectations/action.py`
 """
@@ -19,7 +19,7 @@ _OWN: Final = "greatExpectations_assertions"
 
 
 def with_assertions(event: RunEvent) -> RunEvent:
-    """The event as if its inputs had been told with `dataQualityAssertions`, too."""
+    """The event with `dataQualityAssertions` added to its inputs."""
     if not any(_OWN in each.direction_facets for each in event.inputs):
         return event
     return replace(event, inputs=tuple(map(_with, event.inputs)))

@@ -63,12 +63,12 @@ from headwater.model.sources import nameless_in, tells_sources
 from headwater.model.trino import as_meant
 
 _OLDER_PARENT: Final = "parentRun"
-"""What OpenLineage's own integrations for Airflow and Great Expectations called the facet `parent`."""
+"""The former name of the facet `parent` in OpenLineage's own integrations for Airflow and Great Expectations."""
 _NO_RUN: Final = "dataset event"
 _WITHOUT_NAMESPACE: Final = b'"namespace":""'
 
 FacetContent = tuple[str, Content, bool]
-"""A facet's name, its content, and whether it says where data comes from, if it is one that may."""
+"""A facet's name, its content, and whether it is a lineage facet that names sources."""
 
 
 def content_of(value: object) -> Content:
@@ -78,7 +78,7 @@ def content_of(value: object) -> Content:
 
 
 def contents_of(facets: Facets) -> Iterator[FacetContent]:
-    """Each facet, in its order; works out the digests of those that have none yet."""
+    """Each facet in order; computes missing digests."""
     if isinstance(facets, FacetTexts):
         for name, facet in facets.texts.items():
             yield name, Content(facet.digest, facet.body), facet.tells_sources
@@ -88,9 +88,9 @@ def contents_of(facets: Facets) -> Iterator[FacetContent]:
 
 
 def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
-    """What the event says; equal events give equal facts.
+    """The event's facts; equal events give equal facts.
 
-    Its place in its node's record counts only if it is known how the event came.
+    A link of its node's chain is included only if `arrival` is known.
     """
     match event:
         case RunEvent():
@@ -105,12 +105,12 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
 
 
 def mended(event: RunEvent) -> RunEvent:
-    """The event as `facts` takes it: for who reads more in it than facts tell."""
+    """The event after all corrections, as `facts` reads it: for code that reads more than facts."""
     return with_folders(with_assertions(without_metadata_columns(as_meant(event))))
 
 
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:
-    """What `facts` has of the facets of the event's job, without the rest."""
+    """The job facets among the event's facts, without computing the rest."""
     meant = as_meant(event)
     told = _job_facets(meant.job, meant.job_facets, meant.stamp)
     return (fact for fact in told if isinstance(fact, JobFacet))
@@ -128,7 +128,7 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
     yield RunOfJob(run_id, event.job, *_part_of(event), stamp)
     for name, content, _ in contents_of(event.run_facets):
         if link is not None and name == ChainFacet.key:
-            continue  # the link says it: of the run itself it says nothing
+            continue  # covered by the link; it says nothing about the run
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)
         if name in KEPT_RUN_FACETS:
@@ -144,7 +144,7 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
 
 
 def _is_inferred(event: RunEvent) -> bool:
-    """Whether it tells an end that somebody has concluded from the run's silence."""
+    """Whether its end was inferred by an observer from the run's silence."""
     if event.event_type not in TERMINAL_STATES:
         return False
     return event.run_facets.get(HeadwaterRunFacet.key, {}).get("isInferred") is True
@@ -184,9 +184,9 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
 
 
 def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
-    """What the job's own `lineage` facet says; its content was yielded with the job facets.
+    """The facts of the job's own `lineage` facet; its content was yielded with the job facets.
 
-    Data that is said to flow between a dataset and the run's own job is an input or an output like any other.
+    A flow between a dataset and the run's own job is an ordinary input or output.
     """
     explicit = standing(event.job_facets, "lineage")
     if explicit is None:
@@ -209,7 +209,7 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
 
 
 def _nameless(subject: str, told: Content, seen: Seen) -> Iterator[Quarantined]:
-    """The datasets without a namespace that a facet names about where data comes from."""
+    """The sources without a namespace in a lineage facet."""
     if _WITHOUT_NAMESPACE in told.body:
         for name in nameless_in(orjson.loads(told.body)):
             yield Quarantined(subject, "input", "", name, seen)
@@ -222,13 +222,13 @@ def _nameless_among(subject: str, told: Iterable[FacetContent], seen: Seen) -> I
 
 
 def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
-    """The parent that the event names, and the root."""
+    """The parent and the root that the event names."""
     facets = event.run_facets
     facet = standing(facets, "parent") or standing(facets, _OLDER_PARENT) or {}
     parent = _parent(facet)
     root = None if parent is None else _parent(facet.get("root"))
     if parent is not None and root is not None and root.run_id == parent.run_id:
-        root = parent  # one object, as it is for most runs; Spark's agent spells the application in two ways
+        root = parent  # share one object, the common case; Spark's agent spells the application in two ways
     return parent, root
 
 
@@ -277,7 +277,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
 
 
 def _told_of_end(direction: Direction, dataset: DatasetRef) -> Iterator[FacetContent]:
-    """What a job event tells of a dataset: of an input its `inputFacets`, too, where its `facets` do not say it."""
+    """The facets of a dataset in a job event: for an input also those `inputFacets` that `facets` lacks."""
     yield from contents_of(dataset.facets)
     if direction == "input":
         of_reading = contents_of(dataset.direction_facets)
@@ -292,7 +292,7 @@ def _declared_end(end: JobId | DatasetId | None, run_id: str | None) -> list[str
 def _attach_explicit(outputs: Sequence[dict[str, Any]], explicit: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Give each target of the job's own `lineage` facet that facet's digest, as if the dataset had carried it.
 
-    Gives back the targets that are none of the outputs: an entry alone does not put the job in the path.
+    Returns the targets that are not among the outputs: an entry alone does not put the job in the path.
 
     Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Precedence rules": the event's own
     job is read from inputs and outputs

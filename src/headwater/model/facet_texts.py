@@ -1,4 +1,4 @@
-"""Facets as they were written, read once: most come again and again, byte for byte, with every run of a job."""
+"""Facets as written, each text parsed once and cached: most repeat, byte for byte, with every run of a job."""
 
 import hashlib
 import json
@@ -13,39 +13,39 @@ from headwater.model.credentials import may_hold_secrets, without_secrets_in
 from headwater.model.sources import tells_sources
 
 _KEPT_BYTES: Final = 16 * 1024 * 1024
-"""Of facets that came last, and once more of those that came before them."""
+"""Cache size of each of two generations."""
 _LONGEST_KEPT: Final = 256 * 1024
 _AROUND_A_FACET: Final = 5
-"""Objects and arrays around a facet's value, as in `inputs.0.facets.schema`."""
+"""Nesting levels around a facet's value, as in `inputs.0.facets.schema`."""
 
 
 _Facet = Mapping[str, Any]
 
 
 class FacetText(NamedTuple):
-    """A facet as it was written: a JSON object of one reading."""
+    """A facet as written: a JSON object that can be parsed in only one way."""
 
     text: bytes
     digest: bytes
     """SHA-256 of `body`."""
     body: bytes
-    """The same value with its keys sorted, and without the passwords in its addresses."""
+    """The same value with sorted keys, and passwords in addresses stripped."""
     tells_sources: bool
-    """Whether it says where data comes from, if it is one that may."""
+    """Whether it is a lineage facet that names sources."""
     has_secrets: bool = False
-    """Whether its text has what its body has not."""
+    """Whether the text has secrets that were stripped from the body."""
 
 
 class FacetTexts(Mapping[str, Mapping[str, Any]]):
-    """Facets by name, each read when somebody looks into it, or because its text is new."""
+    """Facets by name, each parsed on access, or when its text is new."""
 
     __slots__ = ("_read", "texts")
 
     def __init__(self, texts: Mapping[str, bytes]) -> None:
-        """Take facets as they were written.
+        """Take facets as written.
 
         Raises:
-            InvalidEventError: one is no object, has more than one reading, or is too deep to stand in an event.
+            InvalidEventError: a facet is no object, is ambiguous JSON, or is nested too deeply.
         """
         self.texts: dict[str, FacetText] = {}
         self._read: dict[str, Mapping[str, Any]] = {}
@@ -57,14 +57,14 @@ class FacetTexts(Mapping[str, Mapping[str, Any]]):
             self.texts[name] = facet
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        """What a facet says."""
+        """The parsed facet."""
         if (value := self._read.get(name)) is None:
             facet = self.texts[name]
             value = self._read[name] = _object(facet.body if facet.has_secrets else facet.text)
         return value
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401  as in any mapping
-        """What a facet says; most that are asked for are not there, which `Mapping` tells by a slow KeyError."""
+        """The parsed facet or the default; most lookups miss, where `Mapping.get` would pay for a KeyError."""
         return self[name] if name in self.texts else default
 
     def __iter__(self) -> Iterator[str]:
@@ -72,11 +72,11 @@ class FacetTexts(Mapping[str, Mapping[str, Any]]):
         return iter(self.texts)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of facets."""
         return len(self.texts)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is one by that name; it is not read for that."""
+        """Whether there is a facet by that name, without parsing it."""
         return name in self.texts
 
 
@@ -89,7 +89,7 @@ def sorted_json(value: object) -> bytes:
 
 
 def _stripped(text: bytes) -> tuple[_Facet, FacetText] | None:
-    """A facet, if its addresses may hold passwords: as if they did not."""
+    """A facet that may contain passwords, with these stripped; None if it contains none."""
     if not may_hold_secrets(text):
         return None
     told = _object(text)
@@ -98,7 +98,7 @@ def _stripped(text: bytes) -> tuple[_Facet, FacetText] | None:
 
 
 def _sorted(text: bytes) -> tuple[_Facet, FacetText] | None:
-    """A facet, if its text is the sorted JSON of what it says, as signers write it: so it has no other reading."""
+    """A facet whose text already is its sorted JSON, as signers write it, and so is unambiguous; None for any other."""
     try:
         value = orjson.loads(text)
         if orjson.dumps(value, option=orjson.OPT_SORT_KEYS) != text:
@@ -130,7 +130,7 @@ def _checked(text: bytes, value: object) -> _Facet:
 
 
 class Recent:
-    """The facets that came last, by their texts, up to a size and as much again; may be asked by several threads."""
+    """A cache of recent facets by text, in two generations of limited size; thread-safe."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -139,14 +139,14 @@ class Recent:
         self._newer_bytes = 0
 
     def found(self, text: bytes) -> FacetText | None:
-        """The facet with that text, if it came not long ago."""
+        """The cached facet with that text."""
         facet = self._newer.get(text)
         if facet is None and (facet := self._older.get(text)) is not None:
             self.keep(facet)
         return facet
 
     def keep(self, facet: FacetText) -> None:
-        """Keep one for as long as others like it do not fill the place."""
+        """Cache a facet; the older generation is dropped when the newer one is full."""
         if len(facet.text) > _LONGEST_KEPT:
             return
         self._newer[facet.text] = facet

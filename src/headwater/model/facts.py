@@ -1,8 +1,8 @@
-"""Facts: what an event says, cut into pieces that merge in any order.
+"""Facts: what an event says, in pieces that merge in any order.
 
 `extract.facts(event)` is pure, and every fact has a `key` and a `merge` that is commutative, associative and
 idempotent: so the merged facts of a log are the same for any order of arrival, any repetition and any batching. Stores
-keep merged facts; everything else (edges, versions, staleness) is derived from them. What most share is in `merging`.
+keep merged facts; everything else (edges, versions, staleness) is derived from them. `merging` has the base classes.
 
     fact            key                                    merge
     Content         digest                                 the same by construction
@@ -30,7 +30,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     Edit            target, what                           last writer by place in the log; min and max of times
     ChainLink       node, epoch, sequence, event digest    union: earliest arrival; proved if it ever was
 
-A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
+A facet's value is stored once, by the SHA-256 of its JSON with sorted keys; the other facts refer to it by digest.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,16 +45,16 @@ from headwater.model.value import value
 Slot = Literal["facets", "direction_facets"]
 ShapePart = Literal["schema", "version"]
 SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
-"""The facets that make a version of a dataset."""
+"""Facets that define a version of a dataset."""
 
 KEPT_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
-"""The facets of a dataset of which every telling counts, not only what a run told last."""
+"""Dataset facets of which every report is kept, not only a run's last."""
 KEPT_RUN_FACETS: frozenset[str] = frozenset({"test"})
-"""The same of a run: each telling may be of other tests."""
+"""The same for run facets: each report may concern other tests."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
 RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
-"""What became of a run, in Marquez's words."""
+"""The state of a run, in Marquez's terms."""
 Way = Literal["upstream", "downstream"]
 Target = tuple[str, ...]
 """What an edit is about: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""
@@ -63,26 +63,26 @@ STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE
 """A terminal state beats RUNNING beats START, whatever their times."""
 
 UNDER_WAY: frozenset[str] = frozenset({"START", "RUNNING"})
-"""The event types by which a run has started: it was only created before."""
+"""Event types that mean a run has started; before, it was only created."""
 
 INFERRED_RANK: int = STATE_RANK["RUNNING"]
-"""Of an end that was concluded from silence: whatever the run tells later takes it back, and an end that it told."""
+"""The rank of an end that was inferred from silence: any later report of the run overrides it."""
 
 TERMINAL_STATES: frozenset[TerminalState] = frozenset({"COMPLETE", "FAIL", "ABORT"})
 
 ERRORS: frozenset[str] = frozenset({"errorMessage", "spark.exception"})
-"""The run facets that say why a run failed."""
+"""Run facets that give the reason for a failure."""
 
 TROUBLE: frozenset[str] = ERRORS | {"extractionError", "unknownSourceAttribute"}
-"""The run facets that a graph knows: they say that something went wrong with the run, or with what was told of it."""
+"""Run facets that the graph keeps: they report a problem with the run, or with its lineage."""
 
 STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}
-"""How strong a facet's evidence of columns is, strongest first; the product of inputs and outputs would be 1."""
+"""The strength of a facet's column evidence, strongest first; inputs times outputs would be 1."""
 
 
 @value
 class Content(Merging):
-    """A JSON value kept once: a facet, or a declaration. `digest` is the SHA-256 of `body`."""
+    """A JSON value stored once: a facet, or a declaration. `digest` is the SHA-256 of `body`."""
 
     KEY = ("digest",)
     digest: bytes
@@ -95,7 +95,7 @@ class Content(Merging):
 
 @value
 class RunTimes(Merging):
-    """When a run was heard of, and its state: the greatest (rank, stamp) wins."""
+    """When a run was reported, and its state: the greatest (rank, stamp) wins."""
 
     KEY = ("run_id",)
     run_id: str
@@ -103,7 +103,7 @@ class RunTimes(Merging):
     state: tuple[int, Stamp, str]
     """Rank of the event type, stamp, event type."""
     started_us: int | None = None
-    """When it was first told to be under way, by a START or RUNNING; None where nothing told that."""
+    """When it first reported START or RUNNING; None if it did not."""
 
     def merge(self, other: "RunTimes") -> "RunTimes":
         """Return the union of times, with the stronger state and the earlier start."""
@@ -115,7 +115,7 @@ class RunTimes(Merging):
 
 @value
 class ParentRun:
-    """A run and its job, as a run's `parent` facet names them: that which it is a part of, or the root of all these."""
+    """A run and its job, as a `parent` facet names them: the parent, or the root."""
 
     run_id: str
     job: JobId
@@ -123,9 +123,9 @@ class ParentRun:
 
 @value
 class RunOfJob(Merging):
-    """Which job a run belongs to, its parent, and the root of the runs that it is a part of, which may be its parent.
+    """Which job a run belongs to, its parent, and the root, which may equal the parent.
 
-    An event that names the parent beats one that does not; of those that do, one that names the root the others.
+    An event that names the parent beats one that does not; among those, one that names the root wins.
     """
 
     KEY = ("run_id",)
@@ -137,12 +137,12 @@ class RunOfJob(Merging):
 
     @property
     def parts_of(self) -> tuple[ParentRun, ...]:
-        """The other runs that it is told to be a part of: its parent, then the root."""
+        """The parent and root, without the run itself and without duplicates."""
         told = [each for each in (self.parent, self.root) if each is not None and each.run_id != self.run_id]
         return tuple(told[:1] if told[1:] == told[:1] else told)
 
     def merge(self, other: Self) -> Self:
-        """Return the one that names a parent, the one that names a root, else the later one."""
+        """Return the one that names a parent, then the one that names a root, then the later one."""
         own, others = ((fact.parent is not None, fact.root is not None, fact.stamp) for fact in (self, other))
         return self if own >= others else other
 
@@ -160,7 +160,7 @@ class RunFacet(LastWriter):
 
 @value
 class RunTelling(LastWriter):
-    """One of `KEPT_RUN_FACETS` that a run told, for good, whatever it told since; `stamp` is when it last did."""
+    """A report of one of `KEPT_RUN_FACETS`, kept permanently; `stamp` is its last occurrence."""
 
     KEY = ("run_id", "name", "content")
     run_id: str
@@ -170,20 +170,20 @@ class RunTelling(LastWriter):
 
 
 class Stamped(NamedTuple):
-    """What a facet said of a job or dataset, by its digest, and when: of several the greatest holds.
+    """The content of a facet of a job or dataset, by digest, and when it was reported; the greatest wins.
 
-    An event that reads a dataset and writes it says what it was and what it is: the latter is later.
+    If one event both reads and writes a dataset, the output counts as later: it describes the result.
     """
 
     stamp: Stamp
     is_written: bool
-    """Whether a run told it of what it wrote."""
+    """Whether a run reported it of an output."""
     content: bytes
 
 
 @value
 class JobFacet(Merging):
-    """A job facet, for good, whatever was told of the job since: of the times that it was told the first and the last.
+    """A job facet with this content, kept permanently, from its first to its last report.
 
     `stamp` is the last.
     """
@@ -197,7 +197,7 @@ class JobFacet(Merging):
 
     @property
     def stamped(self) -> Stamped:
-        """What it said last."""
+        """The last report of this content."""
         return Stamped(self.stamp, False, self.content)
 
     def merge(self, other: "JobFacet") -> "JobFacet":
@@ -219,7 +219,7 @@ class Observation(Widening):
 
 @value
 class ObservedFacet(LastWriter):
-    """A facet of a dataset, as a run saw it."""
+    """A facet of a dataset, as a run reported it."""
 
     KEY = ("run_id", "direction", "dataset", "slot", "name")
     run_id: str
@@ -232,20 +232,20 @@ class ObservedFacet(LastWriter):
 
     @property
     def is_of_dataset(self) -> bool:
-        """Whether it tells of the dataset, and not of one write alone: what a reader met is how the dataset is."""
+        """Whether it describes the dataset rather than a single write: what a reader meets is the dataset."""
         return self.slot == "facets" or self.direction == "input"
 
     @property
     def stamped(self) -> Stamped:
-        """What it says."""
+        """The facet's content with its stamp."""
         return Stamped(self.stamp, self.direction == "output", self.content)
 
 
 @value
 class Telling(Merging):
-    """One of `KEPT_FACETS` that a run told of a dataset, for good, whatever it told since: a stream tells of many.
+    """A report of one of `KEPT_FACETS` by a run, kept permanently: a stream may report many.
 
-    Of the times that it told the same the first and the last are kept.
+    Of repeated reports with the same content, the first and the last are kept.
     """
 
     KEY = ("run_id", "direction", "dataset", "name", "content")
@@ -258,7 +258,7 @@ class Telling(Merging):
     last: Stamp
 
     def merge(self, other: "Telling") -> "Telling":
-        """Return the telling from the earlier first to the later last time."""
+        """Return the report from the earlier first to the later last time."""
         first, last = min(self.first, other.first), max(self.last, other.last)
         return Telling(self.run_id, self.direction, self.dataset, self.name, self.content, first, last)
 
@@ -277,7 +277,7 @@ class ColumnEvidence(Widening):
 
 @value
 class UseEvidence(Widening):
-    """A `lineage` facet of a run's job which says what jobs use themselves, and not to make a dataset of it."""
+    """A `lineage` facet of a run's job that reports what jobs use themselves, without making a dataset of it."""
 
     KEY = ("run_id", "content")
     run_id: str
@@ -289,13 +289,13 @@ class UseEvidence(Widening):
 class Declaration(LastWriter):
     """A job or dataset as a job event or dataset event declared it.
 
-    `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job, perhaps with `"flows":
-    [[source, target]…]`, of datasets that it says the sources of and does not write `"targets": [ref…]`, and with
-    `"uses"`, the digest of a `lineage` facet which says what jobs use themselves; and one `ref` for a dataset. A `ref`
-    is `{"namespace", "name", "facets": {facet name: hex digest}}`, perhaps with `"silent"`, the names of those that may
-    say where it comes from and do not, and of one that a dataset event declared with `"jobs": [[namespace, name]…]`,
-    those that make it. An end of a flow is `["job" or "dataset", namespace, name]`, or null for the job itself. Behind
-    the name of a job one of its runs may stand.
+    `content` is the digest of a JSON object. For a job: `{"inputs": [ref…], "outputs": [ref…]}`, optionally with
+    `"flows": [[source, target]…]`, `"targets": [ref…]` (datasets whose sources it reports without writing them), and
+    `"uses"` (the digest of a `lineage` facet that reports what jobs use themselves). For a dataset: one `ref`. A `ref`
+    is `{"namespace", "name", "facets": {facet name: hex digest}}`, optionally with `"silent"` (the names of its lineage
+    facets that name no sources) and, in a dataset event, `"jobs": [[namespace, name]…]` (its producers). An end of a
+    flow is `["job" or "dataset", namespace, name]`, or null for the job itself. A job's name may be followed by a run
+    id.
     """
 
     KEY = ("kind", "node")
@@ -305,13 +305,13 @@ class Declaration(LastWriter):
 
     @property
     def kind(self) -> Literal["job", "dataset"]:
-        """Tells the two kinds of node apart, which are equal as tuples."""
+        """Distinguishes the two kinds of node, which are equal as tuples."""
         return "job" if isinstance(self.node, JobId) else "dataset"
 
 
 @value
 class DeclaredTimes(Widening):
-    """When job events or dataset events named a job or dataset, also those that others have replaced since."""
+    """When a job or dataset was declared, including by declarations since replaced."""
 
     KEY = ("kind", "node")
     node: JobId | DatasetId
@@ -319,13 +319,13 @@ class DeclaredTimes(Widening):
 
     @property
     def kind(self) -> Literal["job", "dataset"]:
-        """Tells the two kinds of node apart, which are equal as tuples."""
+        """Distinguishes the two kinds of node, which are equal as tuples."""
         return "job" if isinstance(self.node, JobId) else "dataset"
 
 
 @value
 class DeclaredShape(Merging):
-    """The schema and version that a dataset event gave a dataset, for good, whatever was declared since.
+    """The schema and version in a dataset event, kept permanently.
 
     Digests of the facets; None where the event has none.
     """
@@ -337,7 +337,7 @@ class DeclaredShape(Merging):
     version: bytes | None
 
     def merge(self, other: Self) -> Self:
-        """Return either: one event says one thing."""
+        """Return either: an event says only one thing."""
         return max(self, other, key=lambda fact: (fact.schema or b"", fact.version or b""))
 
 
@@ -354,7 +354,7 @@ class Alias(Widening):
 
 @value
 class Renaming(Widening):
-    """A run tells that it renamed a dataset, so that both names are one dataset; it counts unless the run failed."""
+    """A run reports that it renamed a dataset, so that both names are one dataset; ignored if the run failed."""
 
     KEY = ("run_id", "name", "former")
     run_id: str
@@ -364,20 +364,20 @@ class Renaming(Widening):
 
     @property
     def alias(self) -> Alias:
-        """The same, told without a run."""
+        """The same evidence without a run."""
         return Alias(self.name, self.former, "rename", self.seen)
 
 
 class Catalog(NamedTuple):
-    """A catalog as a `catalog` facet tells of it; a URI that it does not tell is empty.
+    """A catalog as a `catalog` facet describes it; unknown URIs are empty.
 
-    Two are the same where all four agree, whatever engine speaks.
+    Two are the same if all four members agree, whatever engine reports them.
     """
 
     kind: str
     """`hadoop`, `hive`, `glue`, `rest` …"""
     name: str
-    """What the engine that spoke calls it: another engine may know it under another name."""
+    """The reporting engine's name for it: other engines may use another."""
     metadata_uri: str
     warehouse_uri: str
 
@@ -396,27 +396,28 @@ class CatalogEntry(Widening):
 
 @value
 class EngineCatalog(Widening):
-    """A query engine is set up so that its names which begin with a word mean what stands behind that word.
+    """A query engine's configuration: names that begin with a word refer to a catalog or another namespace.
 
-    `trino://host:8080` says that its `lake.…` are the tables of an Iceberg catalog, or that its `shop.…` are those of
-    a database, which has names of its own for them. It holds for all such names, whenever they come.
+    For example, `trino://host:8080` reports that its `lake.…` are the tables of an Iceberg catalog, or that its
+    `shop.…` are those of a database, which has its own names for them. It applies to all such names, present and
+    future.
     """
 
     KEY = ("engine", "word", "catalog", "names")
     engine: str
     """The namespace of the engine's own names."""
     word: str
-    """What these begin with, before the first dot: what the engine calls the catalog."""
+    """The first part of these names, before the first dot: the engine's name for the catalog."""
     catalog: Catalog
-    """Whose tables they are, its name left empty; all empty where the names say it."""
+    """The catalog of the tables, with an empty name; all empty if `names` is given."""
     names: DatasetId
-    """The namespace of the names behind the word, and what they begin with; both empty where the catalog says it."""
+    """The namespace and prefix of the names they refer to; both empty if `catalog` is given."""
     seen: Seen
 
 
 @value
 class Ending(Widening):
-    """A run was told to have ended so: a producer may tell of more than one end."""
+    """A run reported this end; a producer may report more than one."""
 
     KEY = ("run_id", "state")
     run_id: str
@@ -426,23 +427,23 @@ class Ending(Widening):
 
 @value
 class ControlFlow(Widening):
-    """A run's `jobDependencies` facet names a job that comes before it (upstream) or after it; no data need pass."""
+    """A run's `jobDependencies` facet names a job that runs before it (upstream) or after it; no data need pass."""
 
     KEY = ("run_id", "way", "job", "dependency")
     run_id: str
     way: Way
     job: JobId
     dependency: str
-    """The type of the dependency, for example `DIRECT_INVOCATION`; empty where it is not told."""
+    """The type of the dependency, for example `DIRECT_INVOCATION`; empty if not given."""
     seen: Seen
 
 
 @value
 class JobFlow(Widening):
-    """A run's explicit lineage says that data flows between a job that it names and a dataset or another job.
+    """A run's explicit lineage reports a flow between a job that it names and a dataset or another job.
 
-    None stands for the job of the run itself, which is at one end at most, and then with another job at the other.
-    Of a job that is named its run may be, too: then the data came from just that run, or went into it.
+    None stands for the run's own job, at one end at most, with another job at the other. A named job's run may be
+    given: then the data came from, or went into, exactly that run.
     """
 
     run_id: str
@@ -454,14 +455,14 @@ class JobFlow(Widening):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The run and both ends with their kinds, a job and a dataset may be equal as tuples, and with their runs."""
+        """The run and both ends, with their kinds (a job and a dataset may be equal as tuples) and runs."""
         ends = type(self.source), self.source, type(self.target), self.target
         return ("JobFlow", self.run_id, *ends, self.source_run, self.target_run)
 
 
 @value
 class Quarantined(Widening):
-    """A dataset that was mentioned without a full name: in no graph, unless other evidence tells which one it is."""
+    """A dataset mentioned without a complete name: not in the graph unless other evidence resolves it."""
 
     KEY = ("subject", "direction", "namespace", "name")
     subject: str
@@ -474,9 +475,9 @@ class Quarantined(Widening):
 
 @value
 class Edit(Merging):
-    """Something said over the API; of two about one thing the one that stands later in the log holds.
+    """An edit made over the API; of two with the same target and `what`, the later in the log wins.
 
-    The only fact whose merge asks for the order of arrival: people mean what they said last.
+    The only fact whose merge depends on the order of arrival: people mean what they said last.
     """
 
     KEY = ("target", "what")
@@ -495,9 +496,9 @@ class Edit(Merging):
 
 @value
 class ChainLink(Merging):
-    """A signed event says that this is its place in its node's record.
+    """A signed event's place in its node's chain.
 
-    Two links at one place are the same event twice (a replay) if their payload hashes are equal, else a fork.
+    Two links at one place are a replay of one event if their payload hashes are equal, else a fork.
     """
 
     KEY = ("node", "epoch", "sequence", "digest")
@@ -505,19 +506,19 @@ class ChainLink(Merging):
     epoch: str
     sequence: int
     digest: bytes
-    """Of the event's bytes as they came."""
+    """The digest of the event's bytes as received."""
     payload_hash: bytes
     previous_hash: bytes
-    """Empty where the event says that there is none before it."""
+    """Empty if it is the first."""
     event_us: int
     received_us: int
     is_proved: bool
-    """Whether a trusted key signed it, as far as was known when it came."""
+    """Whether a trusted key had signed it, as known on arrival."""
     said: bytes
-    """What few events say beside their place, as JSON: see `headwater.model.nodes`; empty for all others."""
+    """Further statements as JSON, see `headwater.model.nodes`; empty for most events."""
 
     def merge(self, other: Self) -> Self:
-        """Return the link as it came first, proved if one of the two is."""
+        """Return the earlier arrival, proved if either is."""
         received_us = min(self.received_us, other.received_us)
         return replace(self, received_us=received_us, is_proved=self.is_proved or other.is_proved)
 
@@ -551,7 +552,7 @@ Fact = (
 
 
 def happened_us(facts: Iterable[Fact]) -> int:
-    """The event time of an event, out of what it says, all of which has it; microseconds since 1970."""
+    """The event time of an event, given its facts, which all carry it; microseconds since 1970."""
     return next(_happened_us(fact) for fact in facts if not isinstance(fact, Content))
 
 

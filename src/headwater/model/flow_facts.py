@@ -1,4 +1,4 @@
-"""What an event says about flow beyond inputs and outputs: explicit lineage entries, and dependencies of jobs."""
+"""Flows in an event beyond inputs and outputs: explicit lineage entries, and job dependencies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -11,9 +11,9 @@ from headwater.model.sources import tells_sources
 
 
 class Flow(NamedTuple):
-    """Data flows between jobs, or between a job and a dataset; None is the job of who tells it.
+    """A flow between jobs, or between a job and a dataset; None is the reporter's own job.
 
-    Of a job at an end it may be told which of its runs it was.
+    For a job at an end, its run may be given.
     """
 
     source: JobId | DatasetId | None
@@ -23,11 +23,11 @@ class Flow(NamedTuple):
 
     @property
     def is_of_own(self) -> bool:
-        """Whether the job of who tells it is at an end."""
+        """Whether the reporter's own job is at an end."""
         return self.source is None or self.target is None
 
     def between(self, own: JobId, own_run: str | None = None) -> "Flow":
-        """The flow with the job of who tells it in its place, and its run where that is given."""
+        """The flow with the reporter's job, and its run if given, filled in."""
         return Flow(
             self.source or own,
             self.target or own,
@@ -37,7 +37,7 @@ class Flow(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """A job that makes a dataset, and which of its runs did, if that is told."""
+    """A job that makes a dataset, and its run, if given."""
 
     job: JobId
     run_id: str | None = None
@@ -48,17 +48,17 @@ _WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
 
 
 def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
-    """The datasets of which a job's `lineage` facet says where they come from; what cannot be read is passed over."""
+    """The datasets whose sources a job's `lineage` facet reports; unreadable entries are skipped."""
     for entry in objects(explicit.get("entries")):
         if entry.get("type") == "DATASET" and (target := _dataset(entry)) is not None and tells_sources(entry):
             yield target
 
 
 def explicit_flows(explicit: Mapping[str, Any], own: JobId, own_run: str | None = None) -> Iterator[Flow]:
-    """The flows that a job's `lineage` facet tells of and in which a job takes part, each once.
+    """The flows in a job's `lineage` facet that involve a job, without duplicates.
 
-    Flows between datasets are not among them: they are read as column edges are, from the facet itself. Another run of
-    the own job than the one that tells is named as those of other jobs are.
+    Flows between datasets are not included: they are read as column edges from the facet itself. A run of the own job
+    other than the reporting one is named like those of other jobs.
 
     Source: OpenLineage LineageFacet 1-0-0 `LineageJobEntry`, `LineageJobInput`
     """
@@ -75,12 +75,12 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId, own_run: str | None 
 
 
 def tells_uses(explicit: Mapping[str, Any]) -> bool:
-    """Whether a job's `lineage` facet may say what jobs use themselves, and not to make a dataset of it."""
+    """Whether a job's `lineage` facet may report what jobs use themselves, without making a dataset of it."""
     return any(entry.get("type") == "JOB" and entry.get("inputs") for entry in objects(explicit.get("entries")))
 
 
 def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[Maker]:
-    """The jobs that a dataset's own `lineage` facet says make it; one without a name is nobody's there."""
+    """The jobs that a dataset's own `lineage` facet names as its producers; entries without a name are skipped."""
     for source, run_id in _sources(explicit, _Teller(_NOBODY, None)):
         if isinstance(source, JobId) and source != _NOBODY:
             yield Maker(source, run_id)
@@ -97,7 +97,7 @@ def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[
 
 
 _End = tuple[JobId | DatasetId | None, str | None]
-"""An end of a flow, and the run that is meant of a job, unless it is that which tells."""
+"""An end of a flow, and the job's run unless it is the reporting one."""
 
 
 class _Teller(NamedTuple):
@@ -114,7 +114,7 @@ def _sources(entry: Mapping[str, Any], teller: _Teller) -> Iterator[_End]:
 
 
 def _ends(entity: Mapping[str, Any], teller: _Teller) -> Iterator[_End]:
-    """The dataset or job that is meant; none where it cannot be read."""
+    """The dataset or job; none where it cannot be read."""
     match entity.get("type"):
         case "DATASET" if (dataset := _dataset(entity)) is not None:
             yield dataset, None
@@ -134,7 +134,7 @@ def _run(entity: Mapping[str, Any]) -> str | None:
 
 
 def _dataset(entity: Mapping[str, Any]) -> DatasetId | None:
-    """The dataset that is meant, which may lack a namespace."""
+    """The dataset, possibly without a namespace."""
     namespace, name = entity.get("namespace"), entity.get("name")
     return DatasetId(namespace, name) if isinstance(namespace, str) and isinstance(name, str) and name else None
 

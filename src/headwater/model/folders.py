@@ -1,11 +1,11 @@
-"""Columns that are told to come from files, where the event says that the folder of these was read.
+"""Column sources that name single files although the event lists their folder as input.
 
-Spark's agent lists a folder as what a query read (`/data/in`), and may name the files or partitions in it as where a
-column comes from (`/data/in/part-0001.csv`, `/data/in/day=1`), which nobody else ever speaks of. So the column comes
-from the folder: the deepest one that the event lists in that namespace, by whole steps of the path, unless it lists
-what was named as well.
+Spark's agent lists a folder as a query's input (`/data/in`), but may name the files or partitions in it as sources of a
+column (`/data/in/part-0001.csv`, `/data/in/day=1`), names that no other event uses. Such a source is replaced by the
+folder: the deepest one that the event lists in that namespace and whose path contains it, unless the event lists the
+file itself too.
 
-A pure function of one event, so that facts are. `docs/mending.md` says the same to users.
+A pure function of one event, as all corrections are, so that facts stay pure. `docs/mending.md` documents it for users.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,18 +21,18 @@ from headwater.model.names import DatasetId
 from headwater.model.slim import own_facet
 
 _STORES: Final = ("file", "s3", "gs:", "gcs:", "hdfs:", "abfs", "wasb", "dbfs")
-"""How the namespaces begin in which names are paths."""
+"""Prefixes of namespaces in which names are paths."""
 _LINEAGE: Final = "columnLineage"
 
 
 class _Folder(NamedTuple):
     id: DatasetId
     beginning: str
-    """How the paths of all that is in it begin; empty for all of the bucket."""
+    """The prefix of all paths in it; empty for a whole bucket."""
 
 
 def with_folders(event: RunEvent) -> RunEvent:
-    """The event as if its columns had been told from the folders that it lists; a facet of ours says from which."""
+    """The event with sources replaced by the folders that it lists; a facet of ours records which."""
     if not any(_LINEAGE in each.facets for each in event.outputs):
         return event
     folders = [_folder(each.id) for each in event.inputs if each.id.namespace.startswith(_STORES)]
@@ -53,7 +53,7 @@ def _path(name: str) -> str:
 
 
 def _may_name(folders: Sequence[_Folder], output: DatasetRef) -> bool:
-    """Whether a facet may name what is in one of the folders: told by its text, for to read it takes much longer."""
+    """Whether a facet may name something in one of the folders: a text search, since parsing takes much longer."""
     if _LINEAGE not in output.facets:
         return False
     if not isinstance(output.facets, FacetTexts):
@@ -67,16 +67,16 @@ def _may_name(folders: Sequence[_Folder], output: DatasetRef) -> bool:
 
 
 class _Whose:
-    """Of what an event names, in which of the folders that it lists it is."""
+    """Finds the folder, among those the event lists, that contains a name."""
 
     def __init__(self, folders: Sequence[_Folder], listed: set[tuple[str, str]]) -> None:
         self._deepest_first = sorted(folders, key=lambda each: -len(each.beginning))
         self._listed = listed
         self.told: dict[DatasetId, set[str]] = {}
-        """By folder what was named in its place, of one output."""
+        """By folder, the names replaced by it in the current output."""
 
     def source(self, told: Any) -> Any:  # noqa: ANN401  any JSON
-        """An input field as it is meant."""
+        """An input field with its folder in place of the file."""
         match told:
             case {"namespace": str(namespace), "name": str(name)} if (namespace, _path(name)) not in self._listed:
                 path = _path(name)
@@ -112,7 +112,7 @@ def _lists(holder: Mapping[str, Any], member: str, whose: _Whose) -> dict[str, A
 
 
 def _once(sources: Iterator[Any]) -> Iterator[Any]:
-    """Each once: a column comes from all files of a folder alike."""
+    """Without duplicates: a column comes from all files of a folder alike."""
     seen: set[bytes] = set()
     for source in sources:
         text = sorted_json(source)

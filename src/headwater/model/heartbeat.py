@@ -1,4 +1,4 @@
-"""Where a node speaks of itself. On its own, because emitters need it and nothing else of what reads events."""
+"""Names of a node's own job. A module of its own, since emitters need nothing else of the event model."""
 
 from typing import Final
 

@@ -1,10 +1,10 @@
-"""Iceberg's metadata columns are no columns of a table, though engines that read them list them among its columns.
+"""Removes Iceberg's metadata columns, which engines that read them list among a table's columns.
 
-Spark asks for `_file` and `_pos` when it rewrites rows (MERGE, UPDATE, DELETE), and its agent tells a schema with them
-of the table that is read, and one without of the table that is written. Taken as told, the table would lose a column
-and get it back with every commit. Column lineage stays as told: a result may well be made from the name of a file.
+Spark reads `_file` and `_pos` when it rewrites rows (MERGE, UPDATE, DELETE); its agent then reports a schema with them
+for the table read, and one without for the table written. Taken literally, the table would lose columns and regain them
+with every commit. Column lineage is left alone: a result may well be made from the name of a file.
 
-A pure function of one event, so that facts are. `docs/mending.md` says the same to users.
+A pure function of one event, as all corrections are, so that facts stay pure. `docs/mending.md` documents it for users.
 
 Source: Iceberg table specification, "Reserved Field IDs"
 """
@@ -20,20 +20,20 @@ from headwater.model.slim import own_facet
 METADATA_COLUMNS: Final = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"}
 )
-"""No table may have a column of that name."""
+"""Names that Iceberg reserves: no table may have such a column."""
 
 _EVIDENCE: Final = (("storage", "storageLayer"), ("catalog", "framework"))
 
 
 def without_metadata_columns(event: RunEvent) -> RunEvent:
-    """The event as if its Iceberg tables had been told without them; a facet of ours says which were left out."""
+    """The event without metadata columns of Iceberg tables; a facet of ours lists what was removed."""
     if not any("schema" in each.facets and _is_iceberg(each.facets) for each in (*event.inputs, *event.outputs)):
         return event
     return replace(event, inputs=tuple(map(_without, event.inputs)), outputs=tuple(map(_without, event.outputs)))
 
 
 def _is_iceberg(facets: Facets) -> bool:
-    for facet, member in _EVIDENCE:  # asked of each dataset of each event, of which most have neither
+    for facet, member in _EVIDENCE:  # called for each dataset of each event, most of which have neither
         if (told := facets.get(facet)) is not None:
             engine = told.get(member)
             if isinstance(engine, str) and engine.lower() == "iceberg":

@@ -1,6 +1,6 @@
-"""What an event says about names: other names, former names, the table of a catalog that a dataset is.
+"""What an event says about names: aliases, former names, a dataset's place in a catalog.
 
-And what a query engine means by the first word of its names, which its configuration tells.
+Also how a query engine resolves the first part of its names, by its configuration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ from headwater.model.objects import objects, text
 from headwater.model.spelling import normal_place, normal_uri
 
 _DIRECTORY_SUFFIX: Final = ".db"
-"""What Hive and Glue append to a database's name to make its folder; engines that guess the folder leave it out."""
+"""Hive and Glue append it to a database's name to form its folder; engines that guess the folder omit it."""
 _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
 
 
 def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogEntry | EngineCatalog]:
-    """Other names of the dataset, its place in a catalog, a catalog it is; what cannot be read is passed over."""
+    """Aliases of the dataset, its catalog table, and engine configuration; unreadable parts are skipped."""
     if (symlinks := standing(dataset.facets, "symlinks")) is not None:
         for identifier in objects(symlinks.get("identifiers")):
             yield from _alias(dataset.id, identifier, "symlinks", seen)
@@ -49,7 +49,7 @@ def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) ->
 
 
 def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> Iterator[EngineCatalog]:
-    """What the engine with this namespace means by this word."""
+    """How the engine with this namespace resolves this first part of its names."""
     catalog = Catalog(catalog_kind(text(facet, "type")), "", text(facet, "metadataUri"), text(facet, "warehouseUri"))
     names = DatasetId(text(facet, "namespace"), text(facet, "prefix"))
     if names.namespace:
@@ -59,7 +59,7 @@ def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> It
 
 
 def _table_told(dataset: DatasetRef) -> str:
-    """The table's name by a symlink; Glue writes it as `table/DATABASE/TABLE`."""
+    """The table's name from a symlink; Glue writes it as `table/DATABASE/TABLE`."""
     symlinks = standing(dataset.facets, "symlinks")
     for identifier in objects(symlinks.get("identifiers") if symlinks is not None else None):
         if identifier.get("type") == "TABLE":
@@ -69,13 +69,13 @@ def _table_told(dataset: DatasetRef) -> str:
 
 
 def _within(catalog: Catalog, table: str) -> str:
-    """The table's name without the engine's own word for the catalog, which it may begin with: `lake.sales.orders`."""
+    """The table's name without the engine's name for the catalog, which may precede it: `lake.sales.orders`."""
     within = table.removeprefix(f"{catalog.name}.")
     return within if "." in within else table
 
 
 def _table_at(name: DatasetId, catalog: Catalog) -> str:
-    """The table's name by its place in the warehouse, `DATABASE/TABLE`; empty where it lies elsewhere."""
+    """The table's name by its path in the warehouse, `DATABASE/TABLE`; empty if it is elsewhere."""
     warehouse, place = normal_uri(catalog.warehouse_uri).rstrip("/"), normal_place(name)
     inside = place.removeprefix(f"{warehouse}/")
     database, _, table = inside.partition("/")

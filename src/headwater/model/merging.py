@@ -1,4 +1,4 @@
-"""How facts merge: what all of them share, and the two ways in which most do."""
+"""How facts merge: the common base, and the two most frequent merges."""
 
 import copyreg
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class Seen(NamedTuple):
     def union(self, other: "Seen") -> "Seen":
         """The times from the earlier start to the later end."""
         first_us, last_us = self
-        if first_us <= other.first_us and other.last_us <= last_us:  # no new one, as mostly; told in half the time
+        if first_us <= other.first_us and other.last_us <= last_us:  # the common case, in half the time
             return self
         return Seen(min(first_us, other.first_us), max(last_us, other.last_us))
 
@@ -32,27 +32,27 @@ class Seen(NamedTuple):
 
 
 def widened(known: Seen | None, seen: Seen) -> Seen:
-    """What was known, if anything, and what was seen."""
+    """The union of both, of which the first may be missing."""
     return seen if known is None else known.union(seen)
 
 
 class Merging:
-    """What all facts share: facts with equal keys are merged into one."""
+    """The base of all facts: facts with equal keys are merged into one."""
 
     __slots__ = ()
     KEY: ClassVar[tuple[str, ...]]
     """The fields that make up the key."""
     _name: ClassVar[str]
     _values: ClassVar[property]
-    """What another process needs to make it again, in the order of the fields."""
+    """The values that recreate the fact in another process, in field order."""
 
     def __init_subclass__(cls) -> None:
-        """Prepare the reading of the key and of all that is sent, for each fact of each event."""
+        """Precompute the access to key and values, which each fact of each event needs."""
         cls._name = cls.__name__
         if hasattr(cls, "KEY"):
             cls.key = property(attrgetter("_name", *cls.KEY))  # type: ignore[method-assign,assignment]
         cls._values = property(attrgetter(*cls.__annotations__))
-        copyreg.pickle(cls, attrgetter("__class__", "_values"))  # asked before `__reduce__`, and in a third of its time
+        copyreg.pickle(cls, attrgetter("__class__", "_values"))  # precedes `__reduce__`, in a third of its time
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -61,9 +61,9 @@ class Merging:
 
 
 class LastWriter(Merging):
-    """Of two facts with one key, the one with the greater stamp holds.
+    """Of two facts with the same key, the one with the greater stamp wins.
 
-    One event may say two things about one key, by naming a dataset twice: then the greater digest holds.
+    If one event names a dataset twice, the greater digest wins.
     """
 
     __slots__ = ()
@@ -76,7 +76,7 @@ class LastWriter(Merging):
 
 
 class Widening(Merging):
-    """Two facts with one key are one fact, seen over both their times."""
+    """Two facts with the same key become one, seen over both their times."""
 
     __slots__ = ()
     seen: Seen

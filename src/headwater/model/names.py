@@ -1,8 +1,8 @@
-"""Names: a dataset, a job, a column, and how a node id writes them in one string.
+"""Names: a dataset, a job, a column, and their node ids.
 
 A name is a pair (namespace, name) everywhere inside Headwater. The joined form `dataset:NS:NAME` exists only at the
-wire, for Marquez's clients; since both parts may hold colons it can be read in several ways, and only who knows the
-graph can tell which one is meant: hence `readings`. Passwords that are told in names are no part of them (`told`).
+wire, for Marquez's clients. Both parts may contain colons, so it is ambiguous, and only the graph can tell which
+reading is meant: hence `readings`. Passwords in names are stripped (`told`).
 """
 
 import re
@@ -23,12 +23,12 @@ class DatasetId(NamedTuple):
 
     @classmethod
     def told(cls, namespace: str, name: str) -> "DatasetId":
-        """The dataset that somebody calls so, perhaps with a password in it, which is no part of a name."""
+        """The dataset with this name as reported, after stripping passwords."""
         return cls(without_secrets(namespace), without_secrets(name))
 
     @property
     def is_complete(self) -> bool:
-        """False where the namespace or the name is empty: then only other evidence can tell which dataset is meant."""
+        """False where the namespace or the name is empty: then only other evidence can identify the dataset."""
         return bool(self.namespace and self.name)
 
     @property
@@ -45,7 +45,7 @@ class JobId(NamedTuple):
 
     @classmethod
     def told(cls, namespace: str, name: str) -> "JobId":
-        """The job that somebody calls so, perhaps with a password in it, which is no part of a name."""
+        """The job with this name as reported, after stripping passwords."""
         return cls(without_secrets(namespace), without_secrets(name))
 
     @property
@@ -68,17 +68,17 @@ class ColumnId(NamedTuple):
 
 GraphNode = DatasetId | JobId
 AnyNode = GraphNode | ColumnId
-"""What a node id names: a node of the graph, or a column of one. Nodes that sign are machines, and go by another id."""
+"""What a node id can name: a graph node, or a column. (Nodes that sign events are machines, with other ids.)"""
 NodeT = TypeVar("NodeT", bound=GraphNode)
 
 
 def without_column(node: NodeT | ColumnId) -> NodeT | DatasetId:
-    """The dataset that a column is of; a dataset or a job as it is."""
+    """A column's dataset; datasets and jobs unchanged."""
     return node.dataset if isinstance(node, ColumnId) else node
 
 
 class NodeReading(NamedTuple):
-    """One way to read a node id."""
+    """One interpretation of a node id."""
 
     kind: NodeKind
     node: AnyNode
@@ -93,7 +93,7 @@ def is_uuid(run_id: str) -> bool:
 
 
 def run_id_of(sent: str) -> str:
-    """The id of a run, as it was sent; a UUID in lower case, since its case means nothing."""
+    """The run id as sent; a UUID in lower case, since its case has no meaning."""
     return sent.lower() if is_uuid(sent) else sent
 
 

@@ -1,10 +1,10 @@
-"""How a data source's own address becomes a dataset's name, so that every producer names one thing alike.
+"""Derives a dataset's name from a data source's address, so that every producer uses the same name.
 
-Addresses hold secrets: user names, passwords, tokens, signed queries. Nothing passes from an address into a name but
-what the rules below take out of it by an exact grammar; what does not fit is refused, without being repeated.
+Addresses contain secrets: user names, passwords, tokens, signed queries. Only what the rules below extract by an exact
+grammar gets into a name; anything else is refused, without quoting it.
 
-The official client has classes for some of these names; to import one is to import all of it, which small programs
-cannot afford (`slim`).
+The official client has classes for some of these names, but importing one imports the whole client, which small
+programs cannot afford (`slim`).
 
 Source: OpenLineage naming conventions, https://openlineage.io/docs/spec/naming
 """
@@ -25,9 +25,9 @@ HOST: Final = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)"
 """A host name, an IPv4 address or an IPv6 address in brackets, as a regular expression."""
 
 FILE_URL: Final = re.compile(r"file:/*")
-"""How the URL of a local file begins: any number of slashes means the same."""
+"""The start of a local file's URL: any number of slashes means the same."""
 S3_SCHEMES: Final = frozenset({"s3", "s3a", "s3n"})
-"""Hadoop's clients of S3 among them: all mean one store."""
+"""Includes Hadoop's schemes for S3, which all mean the same store."""
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)")
 _HOST_AND_PORT = re.compile(rf"(?P<host>{HOST})(?::(?P<port>\d{{1,5}}))?")

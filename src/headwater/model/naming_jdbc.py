@@ -22,7 +22,7 @@ class _Dialect(NamedTuple):
     port: int
     default_schema: str | None = None
     fold: Callable[[str], str] = str
-    """What the database does to the case of a name without quotes."""
+    """How the database folds the case of an unquoted name."""
 
 
 _DIALECTS: Mapping[str, _Dialect] = {
@@ -146,7 +146,7 @@ def _in_oracle(rest: str, table: str) -> DatasetId:
 
 
 def _elsewhere(kind: str, rest: str, table: str) -> DatasetId:
-    """A database without rules of its own: a server if the URL has a host, else a file of this machine."""
+    """A database without rules of its own: a server if the URL has a host, else a local file."""
     hosts, path = _hosts_and_path(rest)
     parts = parts_of(table)
     if hosts:

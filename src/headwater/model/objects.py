@@ -1,4 +1,4 @@
-"""Lists of objects in facets that no view has checked: what can be read of them is, the rest is passed over."""
+"""Lists of objects in facets that no view has validated: readable items are used, others skipped."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,7 @@
-"""An event's outline: where its facets stand, and the little around them.
+"""An event's outline: the positions of its facets, and the little around them.
 
-Nearly all of an event are facets, and most of them came before. So they are cut out as they were written, and what is
-left is read as a whole. An event that hardly any program would write has no outline; its reader goes the long way.
+Facets make up nearly all of an event, and most have been seen before. So they are cut out unparsed, and only the rest
+is parsed. Unusual events have no outline; they take the slow path.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,15 +15,15 @@ from headwater.model import strict_json
 from headwater.model.facet_texts import FacetTexts
 
 _HOLE: Final = b"0"
-"""Stands where a facet was cut out, which is an object."""
+"""Stands in for a facet that was cut out; a facet is an object, so the two cannot be confused."""
 _BEGINNING: Final = 32
-"""Bytes of a facet that are looked for first: to look for all of it takes longer."""
+"""How many bytes of a facet are searched for first: searching for all of it takes longer."""
 
 Path = tuple[str, ...]
 
 
 class FacetPlace(NamedTuple):
-    """A facet's value in an event: from which byte up to which, and its path, as `run.facets.parent`."""
+    """The byte range of a facet's value in an event, and its path, such as `run.facets.parent`."""
 
     begin: int
     end: int
@@ -31,23 +31,23 @@ class FacetPlace(NamedTuple):
 
 
 _NO_OUTLINE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, InvalidEventError)
-"""What reading a text without one raises; msgspec says of a key that it is not UTF-8 as Python does."""
+"""What parsing raises for a text without an outline; msgspec reports a key that is not UTF-8 as Python does."""
 
 
 class Outline(NamedTuple):
-    """An event without its facets, and these by the path of what holds them, such as `("run", "facets")`."""
+    """An event without its facets, and the facets by the path of their container, such as `("run", "facets")`."""
 
     shell: Mapping[str, Any]
-    """The event as `strict_json` reads it, with 0 in the place of each facet."""
+    """The event as `strict_json` parses it, with 0 in place of each facet."""
     facets: Mapping[Path, FacetTexts]
     places: tuple[FacetPlace, ...]
-    """Where the facets stand, in the order of the text."""
+    """The positions of the facets, in the order of the text."""
 
 
 def outline(raw: bytes) -> Outline | None:
-    """The outline of an event, or None where it has none; then it may be an event or not.
+    """The outline of an event, or None if it has none; then the text may still be an event.
 
-    What has an outline is what `strict_json` reads, and each of its facets is an object.
+    A text with an outline is one that `strict_json` accepts, and each of its facets is an object.
     """
     try:
         rest, texts, places = _cut(raw)
@@ -58,9 +58,9 @@ def outline(raw: bytes) -> Outline | None:
 
 
 def places_of_facets(raw: bytes) -> tuple[FacetPlace, ...] | None:
-    """Where the facets of an event stand, as in its outline, for one who need not know what they say.
+    """The positions of an event's facets, as in its outline, without parsing them.
 
-    None where they are not found so. In a quarter of the time that an outline takes where facets are new.
+    None where they are not found that way. Takes a quarter of the time of an outline if the facets are new.
     """
     try:
         return _cut(raw)[2]
@@ -82,7 +82,7 @@ class _Dataset(TypedDict, Generic[_FacetT], total=False):
 
 
 class _Event(TypedDict, Generic[_FacetT], total=False):
-    """What holds facets; as it is read, the keys are in the order of the text."""
+    """The containers of facets; parsed with keys in the order of the text."""
 
     run: _Holder[_FacetT] | None
     job: _Holder[_FacetT] | None
@@ -97,7 +97,7 @@ _with_holes: Final = msgspec.json.Decoder(_Event[Literal[0]])
 
 
 def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPlace, ...]]:
-    """The event's text with holes for facets, these as they were written, and where they stand.
+    """The event's text with holes for facets, the facets as written, and their positions.
 
     Raises:
         MsgspecError, UnicodeDecodeError, RecursionError, InvalidEventError: it has no outline.
@@ -120,12 +120,12 @@ def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPl
             places.append(FacetPlace(begin, end, (*path, name)))
     rest.append(raw[end:])
     shell = _HOLE.join(rest)
-    _with_holes.decode(shell)  # else what was cut out was not a facet, but looked like one
+    _with_holes.decode(shell)  # raises if something else that looked like a facet was cut out
     return shell, facets, tuple(places)
 
 
 def _held(found: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, msgspec.Raw]]]:
-    """Facets by the path of what holds them, in the order of the text."""
+    """Facets by the path of their container, in the order of the text."""
     for key, holder in found.items():
         if isinstance(holder, list):
             for number, each in enumerate(holder):

@@ -1,7 +1,7 @@
-"""An event that is as plain as nearly all run events are: what is read of it needs no closer look.
+"""The fast path for ordinary run events.
 
-The wire classes of `headwater.model.wire` say what an event must be, and name the path of what is not. What passes here
-passes there, in a fraction of the time; what does not is left to them.
+The wire classes of `headwater.model.wire` define what an event must be, and name the path of a fault. Whatever is
+accepted here is accepted there, in a fraction of the time; anything else is left to them.
 """
 
 import re
@@ -16,7 +16,7 @@ from headwater.model.wire import EventType
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
-"""RFC 3339 as programs write it, Java's nanoseconds too, which both ways cut to microseconds."""
+"""RFC 3339 as programs write it, including Java's nanoseconds, which both paths truncate to microseconds."""
 
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -35,7 +35,7 @@ class PlainName(msgspec.Struct):
 
 
 class PlainRunEvent(msgspec.Struct):
-    """A run event but for its facets."""
+    """A run event without its facets."""
 
     eventTime: str
     producer: str
@@ -48,17 +48,17 @@ class PlainRunEvent(msgspec.Struct):
 
     @property
     def time(self) -> datetime | None:
-        """When it happened, if that is written as programs write it."""
+        """The event time, if written in the usual form."""
         if _TIME.fullmatch(self.eventTime) is None:
             return None
         try:
             return datetime.fromisoformat(self.eventTime)
-        except ValueError:  # no such day
+        except ValueError:  # invalid date
             return None
 
 
 def plain_run_event(shell: Mapping[str, Any]) -> PlainRunEvent | None:
-    """The event, if it is a plain one; `shell` is what `outline` leaves of it."""
+    """The event, if it is an ordinary one; `shell` comes from `outline`."""
     try:
         event = msgspec.convert(shell, PlainRunEvent)
     except msgspec.ValidationError:

@@ -1,8 +1,8 @@
-"""Events and facets as plain JSON, for programs that must stay small.
+"""Events and facets as plain JSON, for programs with a small footprint.
 
-`build` has the official client's classes for it; but to import one of these is to import all of that client, with its
-transports and their HTTP libraries: 10 MB, and a third of a second. A program that runs beside others for weeks writes
-the few facets it needs by the functions here. Both write the same events.
+`build` uses the official client's classes, but importing one of these imports the whole client, with its transports and
+their HTTP libraries: 10 MB, and a third of a second. Long-running programs that need few facets use these functions
+instead. Both write the same events.
 """
 
 import json
@@ -22,7 +22,7 @@ Facets = Mapping[str, Facet]
 
 
 class Described(NamedTuple):
-    """A dataset and what is known of it."""
+    """A dataset with its facets."""
 
     id: DatasetId
     facets: dict[str, Facet]
@@ -52,17 +52,17 @@ def dataset_type(kind: str) -> Facet:
 
 
 def dataset_version(version: str) -> Facet:
-    """The facet `version` of a dataset: of what was read of it, or made by writing."""
+    """The facet `version` of a dataset: the version read, or the one that a write created."""
     return facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=version)
 
 
 def own_facet(name: str, **members: object) -> Facet:
-    """A facet of our own, by its name; members that are None are not said."""
+    """A facet of our own, by its name; members that are None are omitted."""
     return _stamped(f"{HEADWATER_FACETS}/{name}.json", members)
 
 
 def said(**members: object) -> dict[str, Any]:
-    """What is said, of an object within a facet: members that are None or empty are left out."""
+    """An object within a facet: members that are None or empty are omitted."""
     return {key: value for key, value in members.items() if value is not None and value != []}
 
 
@@ -105,10 +105,10 @@ def dataset_event(time: datetime, dataset: Described) -> bytes:
 
 
 def ascii_json(body: Mapping[str, object]) -> bytes:
-    """The JSON of an event; a lone surrogate, as in the name of a file that is not UTF-8, then still makes JSON.
+    """The JSON of an event, in ASCII: so a lone surrogate, as in a file name that is not UTF-8, is still valid JSON.
 
     Raises:
-        InvalidEventError: it holds what JSON cannot carry.
+        InvalidEventError: it contains what JSON cannot represent.
     """
     try:
         return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -1,13 +1,13 @@
-"""Whether a facet says where data comes from, and whom it names for it."""
+"""Whether a facet names sources of data, and which of them lack a namespace."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 
 def tells_sources(told: Mapping[str, Any]) -> bool:
-    """Whether a `lineage` or `columnLineage` facet, or an entry of one, says where data comes from.
+    """Whether a `lineage` or `columnLineage` facet, or an entry of one, names sources.
 
-    An empty list of `inputs` says that it comes from nowhere; to have neither that nor a field says nothing.
+    An empty list of `inputs` counts: it says that there are no sources. Neither that nor a field says nothing.
 
     Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Provide at least one of inputs or
     fields"
@@ -21,7 +21,7 @@ def tells_sources(told: Mapping[str, Any]) -> bool:
 
 
 def nameless_in(told: Any) -> Iterator[str]:  # noqa: ANN401  any JSON
-    """The names of the datasets without a namespace that such a facet says data comes from."""
+    """The names of sources without a namespace in such a facet."""
     match told:
         case {"namespace": "", "name": str(name)} if name and not tells_sources(told):
             yield from (name,) if told.get("type", "DATASET") == "DATASET" else ()

@@ -1,6 +1,6 @@
-"""Spellings of one name that mean the same: schemes, default ports, slashes at either end, the case of hosts.
+"""Equivalent spellings of names: schemes, default ports, leading and trailing slashes, the case of hosts.
 
-Only what the systems themselves take for the same is here; nothing is guessed from names that look alike.
+Only what the systems themselves treat as equal; nothing is guessed from similar names.
 """
 
 import re
@@ -12,10 +12,10 @@ from headwater.model.naming import FILE_URL, S3_SCHEMES, first_address
 
 _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGNORECASE)
 _PORT: Final = re.compile(r":(?P<port>\d+|none)$")
-"""Python's word for no port, too: OpenLineage's integration for Airflow wrote it into names."""
+"""`none` is Python's, which OpenLineage's integration for Airflow wrote into names."""
 _DBFS: Final = re.compile(r"dbfs(:/*)?")
 _DBFS_URL: Final = re.compile(r"dbfs:(?:/|/{3,})(?!/)")
-"""How the URL of a file in a workspace's own DBFS begins; behind two slashes the workspace would stand."""
+"""The start of a file's URL in a workspace's own DBFS; after two slashes comes the workspace instead."""
 _GLUE: Final = re.compile(r"(?:arn:)?(?P<account>aws[a-z-]*:glue:[^:/]+:[^:/]+)")
 _GLUE_TABLE: Final = re.compile(r"table/(?P<database>[^/.]+)/(?P<table>[^/.]+)")
 
@@ -27,9 +27,8 @@ _SCHEMES: Final = {
     "wasbs": "wasb",
     "abfss": "abfs",
 }
-"""Hadoop's clients of one store, with and without TLS; Python's of Google's; the two schemes that PostgreSQL's own
-library takes; and SQL Server as its JDBC driver calls it, which OpenLineage's Java client keeps, and as the naming
-rules do."""
+"""Hadoop's schemes for one store, with and without TLS; Python's for Google's; the two that PostgreSQL's own library
+accepts; SQL Server's in its JDBC driver, which OpenLineage's Java client keeps, and in the naming rules."""
 _PORTS: Final = {
     "postgres": "5432",
     "mysql": "3306",
@@ -42,20 +41,20 @@ _PORTS: Final = {
     "hdfs": "8020",
     "snowflake": "443",
 }
-"""The port that the client of each takes where none is given."""
+"""The default port of each system's client."""
 _ON_HOSTS: Final = _PORTS.keys() | {
     *("awsathena", "azurecosmos", "azurekusto", "crate", "db2", "file", "http", "https", "kafka"),
     *("oceanbase", "teradata", "thrift", "trino"),
 }
-"""Where the namespace is a host, whose name has no case; who signs in there makes no difference."""
+"""Schemes whose namespace is a host: its case does not matter, nor does the user."""
 _IN_ACCOUNTS: Final = frozenset({"abfs", "wasb"})
-"""Where a container stands before the host, `container@account.dfs.core.windows.net`, and not who signs in."""
+"""Schemes with a container before the host, `container@account.dfs.core.windows.net`, instead of a user."""
 _SNOWFLAKE_HOST: Final = ".snowflakecomputing.com"
-"""Behind an account's name: its address, which OpenLineage's agent for Spark tells."""
+"""Follows the account in its address, which OpenLineage's agent for Spark reports."""
 _IN_FOLDERS: Final = frozenset({"s3", "gs", "hdfs", "abfs", "wasb", "file", "dbfs"})
 _ROOTED: Final = _IN_FOLDERS - {"file"}
-"""Where a path has no beginning but the root, so that its slash may be left out. The naming rules once had it in the
-names of objects and now leave it out, and OpenLineage's agent for Spark does both, in one event."""
+"""Schemes whose paths all start at the root, so that the first slash is optional: the naming rules once had it in
+object names and now omit it, and OpenLineage's agent for Spark does both, in one event."""
 
 
 @lru_cache(maxsize=100_000)
