@@ -1,12 +1,12 @@
-"""Who asks, and what they may do: nothing here knows of HTTP or of the graph.
+"""Authentication and authorization; independent of HTTP and of the graph.
 
-callers     who asks: roles, scopes, nodes
-api_keys    keys that the service hands out; only their hashes are kept
-oidc        bearer tokens of an identity provider, and what their claims grant
-key_set     the provider's public keys, fetched again and kept
-operator    a token that whoever holds the log's key makes for a minute
-entrance    what the service needs to know who asks, put together
-policy      may this caller do that? `policy.cedar` says
+callers     callers: roles, scopes, nodes
+api_keys    keys that the service issues; only their hashes are stored
+oidc        bearer tokens of an identity provider, and the rights in their claims
+key_set     the provider's public keys, refreshed and cached
+operator    a one-minute token for the holder of the log's key
+entrance    assembles what the service needs of these
+policy      authorization by `policy.cedar`
 config      `access.yaml`
-veil        an answer without the names that its reader may not know
+veil        redacts from an answer the names that its reader may not know
 """

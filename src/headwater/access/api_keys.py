@@ -1,6 +1,7 @@
-"""Keys that the service hands out: shown once, kept as hashes.
+"""API keys that the service issues: shown once, stored as hashes.
 
-A key is `hw_ID_SECRET`. The secret has 256 random bits, so its SHA-256 needs no salt; the id is what people name it by.
+A key is `hw_ID_SECRET`. The secret has 256 random bits, so its SHA-256 needs no salt; people refer to the key by its
+id.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ _KEY: Final = re.compile(r"hw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 
 
 class NewKey(NamedTuple):
-    """A key that was just made; `secret` goes to its owner and is kept nowhere."""
+    """A new key; `secret` goes to its owner and is not stored."""
 
     key_id: str
     secret: str
@@ -29,7 +30,7 @@ class NewKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is kept."""
+    """A key as stored."""
 
     key_id: str
     name: str
@@ -39,7 +40,7 @@ class ApiKey:
 
     @property
     def caller(self) -> Caller:
-        """Who asks with this key."""
+        """The caller that this key authenticates."""
         return Caller(f"key:{self.name}", self.grant, self.until_us)
 
 
@@ -51,10 +52,10 @@ def new_key() -> NewKey:
 
 
 def caller_of(presented: str, keys: Mapping[str, ApiKey]) -> Caller:
-    """Who has this key.
+    """The caller who presents this key.
 
     Raises:
-        UnauthenticatedError: nobody, or no longer; the message does not say which.
+        UnauthenticatedError: the key is unknown, expired or revoked; the message does not say which.
     """
     found = _KEY.fullmatch(presented)
     key = None if found is None else keys.get(found[1])
@@ -64,7 +65,7 @@ def caller_of(presented: str, keys: Mapping[str, ApiKey]) -> Caller:
 
 
 def told(key: ApiKey) -> dict[str, Any]:
-    """What is kept of a key, as JSON; `read_key` reads it."""
+    """A key's stored form, as JSON; see `read_key`."""
     return {
         "name": key.name,
         "sha256": key.sha256,
@@ -77,7 +78,7 @@ def told(key: ApiKey) -> dict[str, Any]:
 
 
 def read_key(key_id: str, kept: Mapping[str, Any]) -> ApiKey:
-    """A key from what is kept of it."""
+    """A key from its stored form."""
     roles = checked_roles(kept["roles"], "roles")
     grant = Grant(roles, tuple(kept["scopes"]), tuple(kept["nodes"]), kept["knowsRestricted"])
     return ApiKey(key_id, kept["name"], kept["sha256"], grant, kept["untilUs"])

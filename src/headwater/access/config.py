@@ -1,4 +1,4 @@
-"""`access.yaml`: the identity provider, and rules of one's own."""
+"""`access.yaml`: the identity provider, and additional rules."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,7 @@ from headwater.errors import SetupError
 
 
 class OidcConfig(BaseModel):
-    """Whose bearer tokens are taken, and which of their claims say what."""
+    """The identity provider whose bearer tokens are accepted, and the meaning of their claims."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,7 +27,7 @@ class OidcConfig(BaseModel):
 
 
 class AccessConfig(BaseModel):
-    """Who may come in beside those who have an API key."""
+    """Who has access beside the holders of API keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -36,7 +36,7 @@ class AccessConfig(BaseModel):
 
 
 def read_config(path: Path) -> AccessConfig:
-    """Read `access.yaml`; where there is none, API keys alone count.
+    """Read `access.yaml`; without the file, only API keys are accepted.
 
     Raises:
         SetupError: it cannot be read; the message names the field.

@@ -1,4 +1,4 @@
-"""What the service needs to know who asks, put together once."""
+"""What the service needs to authenticate and authorize callers, assembled once."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class Entrance(NamedTuple):
 
 
 def entrance(config: AccessConfig, kept: Path, now_us: Callable[[], int]) -> Entrance:
-    """Put it together; `kept` is the file in which a provider's keys are kept.
+    """Assemble it; `kept` is the file that caches a provider's keys.
 
     Raises:
         SetupError: the rules cannot be read.

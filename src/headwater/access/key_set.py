@@ -1,4 +1,4 @@
-"""The public keys of an identity provider: fetched, fetched again, and kept while the provider is away."""
+"""The public keys of an identity provider: fetched, refreshed, and cached for when the provider is away."""
 
 import asyncio
 import json
@@ -17,14 +17,14 @@ log = logging.getLogger(__name__)
 
 _TIMEOUT_S: Final = 5.0
 _AGAIN_AFTER_S: Final = 30.0
-"""How soon at most, after a failure or because a token names a key that is not known."""
+"""The shortest time between fetches after a failure, or because of an unknown key id."""
 _MAX_BYTES: Final = 1_000_000
 _TIMES_TOO_OLD: Final = 2
-"""How many times older than is asked for keys may be that serve while others are fetched."""
+"""Keys older than this many refresh intervals are not used without waiting for a fetch."""
 
 
 class ProviderKeys:
-    """The keys now; lives on the event loop's thread."""
+    """The provider's current keys; used only on the event loop's thread."""
 
     def __init__(self, source: str, refresh_s: float, kept: Path | None, now_s: Callable[[], float]) -> None:
         """Fetch nothing yet. `kept` is where a URL's last good answer is kept, for a start without the provider."""
@@ -37,10 +37,10 @@ class ProviderKeys:
         self._fetching: asyncio.Task[None] | None = None
 
     async def holding(self, key_id: str | None) -> KeySet:
-        """The keys, fetched again if none of them has this id.
+        """The keys, fetched again if none has this id.
 
         Raises:
-            UnavailableError: there never were any.
+            UnavailableError: no keys were ever fetched.
         """
         if self._keys is None:
             self._keys = self._kept_before()
@@ -51,9 +51,9 @@ class ProviderKeys:
             if self._fetching is not None:
                 await asyncio.shield(self._fetching)
         elif age_s >= self._refresh_s:
-            self._fetch()  # what is there serves meanwhile
+            self._fetch()  # the current keys are used meanwhile
             if age_s >= _TIMES_TOO_OLD * self._refresh_s and self._fetching is not None:
-                await asyncio.shield(self._fetching)  # nobody asked for long: a key may have been withdrawn since
+                await asyncio.shield(self._fetching)  # unused for long: a key may have been withdrawn since
         if self._keys is None:
             raise UnavailableError("the identity provider's keys cannot be read now, so no token of its can be checked")
         return self._keys
@@ -95,7 +95,7 @@ class ProviderKeys:
 
 
 def _parsed(text: bytes) -> KeySet:
-    """The keys of a set, but for those that cannot be read.
+    """The keys of a set; unreadable ones are skipped.
 
     Source: RFC 7517, section 5
     """
@@ -113,7 +113,7 @@ def _key(told: object) -> Key | None:
         return None
     try:
         return import_key(told)
-    except (LookupError, TypeError, ValueError, JoseError) as fault:  # a curve that is not known is a KeyError
+    except (LookupError, TypeError, ValueError, JoseError) as fault:  # an unknown curve is a KeyError
         about = {"kid": told.get("kid"), "kty": told.get("kty"), "fault": type(fault).__name__}
         log.warning("a key of the identity provider cannot be read, and is left out", extra=about)
         return None

@@ -17,7 +17,7 @@ from headwater.access.key_set import ProviderKeys
 from headwater.errors import UnauthenticatedError
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
-"""Those with a public key; a token that names another, `none` or an HMAC, is refused."""
+"""Algorithms with a public key; a token with any other, such as `none` or an HMAC, is refused."""
 _MAX_CHARS: Final = 16_384
 
 
@@ -30,11 +30,11 @@ class Provider:
         self._now_us = now_us
 
     async def caller_of(self, token: str) -> Caller:
-        """Who was given this token.
+        """The caller to whom this token was issued.
 
         Raises:
-            UnauthenticatedError: it is none, or not good: the message says which claim, and never its value.
-            UnavailableError: the provider's keys were never there.
+            UnauthenticatedError: the token is malformed or invalid; the message names the claim, never its value.
+            UnavailableError: the provider's keys could never be fetched.
         """
         if len(token) > _MAX_CHARS:
             raise UnauthenticatedError("authorization: the token is too long")
@@ -69,11 +69,11 @@ class Provider:
 
 
 def _key_id(token: str) -> str | None:
-    """What the header names as its key; not to be believed yet."""
+    """The key id in the header, still unverified."""
     head = token.partition(".")[0]
     try:
         told = json.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
-    except (ValueError, RecursionError):  # the latter of thousands of brackets, which fit into a token
+    except (ValueError, RecursionError):  # RecursionError: thousands of brackets fit into a token
         return None
     key_id = told.get("kid") if isinstance(told, dict) else None
     return key_id if isinstance(key_id, str) else None

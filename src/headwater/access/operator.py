@@ -1,8 +1,8 @@
-"""A token for a minute, signed by the log's key: whoever can read that key runs the log.
+"""A token valid for a minute, signed with the log's key: whoever can read that key is the operator.
 
-So the first API key needs no password: on the service's machine, `headwater access key create` asks as the operator.
-The token is a signed note whose first line holds a space, so it can never be taken for a checkpoint: a log's name has
-none.
+So the first API key needs no password: on the service's machine, `headwater access key create` authenticates as the
+operator. The token is a signed note whose first line contains a space, so it cannot be mistaken for a checkpoint: log
+names contain none.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -19,16 +19,16 @@ _ALL: Final = Grant(frozenset({"admin"}), (EVERYTHING,), knows_restricted=True)
 
 
 def operator_token(key: NoteSigner, name: str, now_us: int) -> str:
-    """Make a token for whoever holds the log's key; `name` is how the log calls them."""
+    """Create a token for the holder of the log's key; `name` is the caller's name in the log."""
     text = f"{_FIRST_LINE}\n{''.join(each for each in name if each.isprintable())}\n{now_us + _HOLDS_US}\n"
     return PREFIX + urlsafe_b64encode(signed_note(text, [key.line(text)]).encode()).decode()
 
 
 def operator_of(token: str, log_key: NoteVerifier, now_us: int) -> Caller:
-    """Who asks with this token.
+    """The caller with this token.
 
     Raises:
-        UnauthenticatedError: the log's key did not sign it, or its minute is over.
+        UnauthenticatedError: the log's key did not sign it, or it has expired.
     """
     try:
         note = urlsafe_b64decode(token.removeprefix(PREFIX)).decode()

@@ -1,4 +1,4 @@
-"""May this caller do that? Cedar decides, by `policy.cedar` and what an operator adds to it."""
+"""Authorization: Cedar decides, by `policy.cedar` and an operator's additional rules."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,7 @@ _KEPT: Final = 10_000
 
 
 class Question(NamedTuple):
-    """What is to be done; `namespace` is empty where it is about none, or about many."""
+    """An action to authorize; `namespace` is empty if it concerns none, or many."""
 
     action: Action
     route: str
@@ -24,31 +24,31 @@ class Question(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether it may be done, and the rules that said so; none where no rule permits it."""
+    """The decision, and the rules that determined it; none if no rule permits it."""
 
     is_allowed: bool
     rules: tuple[str, ...]
 
 
 class Policy:
-    """Decides; the same question has the same answer, so answers are kept: asking Cedar takes 0.1 ms."""
+    """Decides, and caches decisions, which are deterministic: evaluating Cedar takes 0.1 ms."""
 
     def __init__(self, more: str = "") -> None:
-        """Take the rules; `more` are an operator's own, in Cedar.
+        """Load the rules; `more` are an operator's own, in Cedar.
 
         Raises:
-            InvalidInputError: these cannot be read.
+            InvalidInputError: `more` cannot be parsed.
         """
         try:
             self._rules = cedarpy.PolicySet.from_str(f"{_OURS.read_text()}\n{more}")
         except ValueError as fault:
             raise InvalidInputError(f"policies: {fault}") from fault
         self.has_more = bool(more.strip())
-        """Whether rules of an operator's own may say otherwise than scopes do."""
+        """Whether an operator's rules may decide otherwise than scopes do."""
         self._decided = lru_cache(maxsize=_KEPT)(self._decide)
 
     def decide(self, caller: Caller, asked: Question) -> Decision:
-        """Whether the caller may do it; a rule that cannot be evaluated forbids."""
+        """Whether the caller may do it; a rule that fails to evaluate forbids."""
         return self._decided(caller.name, caller.grant.roles, caller.grant.knows_restricted, asked)
 
     def _decide(self, name: str, roles: frozenset[str], knows_restricted: bool, asked: Question) -> Decision:

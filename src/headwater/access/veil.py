@@ -1,14 +1,14 @@
-"""An answer without the names that its reader may not know.
+"""Redacts from an answer the names that its reader may not know.
 
-It is laid over the JSON that goes out, whatever route made it, so no route can forget it:
+It works on the outgoing JSON, whichever route produced it, so that no route can forget it:
 
-- What has a namespace beyond the reader's scopes keeps its kind, its times and its edges; its name becomes
-  `redacted-…`, the same for the same thing. Numbers and words that our own format lists (`breaks`, `failed-run`) tell
-  what kind of thing it is and not which, and stay; all else that is said of it is null, empty or `redacted`, whichever
-  the format allows. Its name is also taken out of every other text of the answer.
-- The name of a restricted column becomes `restricted-…` wherever it stands as a word, in either case: columns keep
-  their names from table to table and in SQL, so one place that is forgotten would tell all. Names of datasets and jobs
-  are no columns and stay.
+- What has a namespace outside the reader's scopes keeps its kind, times and edges; its name becomes `redacted-…`, the
+  same for the same thing. Numbers and words that our own format lists (`breaks`, `failed-run`) say what kind of thing
+  it is but not which, and stay; everything else about it becomes null, empty or `redacted`, whichever the format
+  allows. Its name is also removed from every other text in the answer.
+- The name of a restricted column becomes `restricted-…` wherever it occurs as a word, in either case: columns keep
+  their names from table to table and in SQL, so a single omission would reveal them. Names of datasets and jobs are no
+  columns and stay.
 """
 
 import hashlib
@@ -35,35 +35,35 @@ _KEPT: Final = frozenset(
         *("firstSeen", "lastSeen", "transitionedAt", "lastHeard", "staleSince"),
     }
 )
-"""Texts that are told of a thing without its name."""
+"""Texts that describe a thing without naming it."""
 _RUN_IDS: Final = frozenset({"id", "run", "runId", "producedByRunId"})
 _EDGES: Final = frozenset({"inEdges", "outEdges"})
 _ENDS: Final = ("origin", "destination")
 _NODES: Final = frozenset({"id", "nodeId", *_ENDS})
 _GOES_INTO: Final = "targetField"
-"""Of a source, in our own format: a column of what it is told of, and hidden only with that."""
+"""In our own format, a source's column of the described dataset: hidden only together with that."""
 _SAID: Final = ("description", "reason", "subtype")
-"""What is said of an edge, or of a place because of one: it may name columns at the hidden end."""
+"""Texts about an edge, or about a place because of one: they may name columns at the hidden end."""
 _CHANGED: Final = ("before", "after")
-"""What is done on the way of an edge, where that came, went or changed."""
+"""The transformations of an edge that was added, removed or changed."""
 _SAID_OF_COLUMN: Final = ("transformationDescription", "transformationType")
-"""What is said of all of a column's sources in one: it may name those that are hidden."""
+"""Text about all of a column's sources together: it may name hidden ones."""
 _KINDS: Final = frozenset(
     {
         *("IDENTITY", "TRANSFORMATION", "AGGREGATION", "MASKED", "DIRECT", "INDIRECT"),
         *("JOIN", "GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"),
     }
 )
-"""Words for what is done to a column, which tell no more of it; producers may have others.
+"""Names of transformations, which reveal nothing else about a column; producers may use others.
 
 Source: https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json
 """
 _INNER: Final = frozenset({"id", "data", "job", "run", "datasetVersionId"})
-"""Objects that say which thing it is; what else is within a hidden thing is not shown."""
+"""Objects that identify a thing; everything else within a hidden thing is redacted."""
 _BY_COLUMN: Final = frozenset({"fields", "columnMetrics", "columns"})
 """Objects whose keys are columns."""
 _TOLD: Final = frozenset({"facets", "inputFacets", "outputFacets", "args", "runArgs", "jobContext"})
-"""What producers told, in objects with keys of their own."""
+"""Objects from producers, with arbitrary keys."""
 _OURS: Final = frozenset(
     {
         *("at", "column", "columns", "code", "data", "dataset", "datasets", "description", "events"),
@@ -73,19 +73,19 @@ _OURS: Final = frozenset(
         *("type", "value", "version", "words"),
     }
 )
-"""Keys that are words of any format: they stand in what producers tell, too."""
+"""Keys that are words of any format and also occur in producers' objects."""
 _SHORTEST: Final = 3
-"""Letters of a name beyond the scopes that is looked for in texts: shorter ones stand in everything."""
+"""The shortest hidden name that is searched for in texts: shorter ones occur everywhere."""
 
 
 class Format(NamedTuple):
-    """What answers are made of, outside of what producers told in keys of their own."""
+    """The vocabulary of our own answers, outside of producers' objects."""
 
     keys: frozenset[str] = frozenset()
     words: Mapping[str, frozenset[str]] = MappingProxyType({})
-    """By key, the words that the format itself lists for it."""
+    """By key, the words that the format itself defines for it."""
     nullable: frozenset[str] = frozenset()
-    """Keys that may be null wherever they stand."""
+    """Keys that may be null anywhere."""
 
 
 _NO_FORMAT: Final = Format()
@@ -96,13 +96,13 @@ class Veil:
     """What one reader may not know."""
 
     covers: Callable[[str], bool] | None
-    """Whether a namespace may be known; None: all may."""
+    """Whether a namespace is visible; None: all are."""
     restricted: frozenset[str]
     """Names of columns."""
     node: Callable[[str], Iterable[AnyNode]]
-    """What a node id may mean, of what is known; the likeliest first, and at least one."""
+    """The possible meanings of a node id among what is known; the likeliest first, and at least one."""
     secret: bytes = field(repr=False)
-    """Without it nobody can check a guess at what a stand-in stands for."""
+    """Keys the stand-ins, so that nobody can test a guess."""
     format: Format = _NO_FORMAT
 
     def over(self, answer: Json) -> Json:
@@ -111,43 +111,43 @@ class Veil:
         return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST), self.format).seen(answer)
 
     def is_clear(self, written: bytes) -> bool:
-        """Whether an answer, as JSON, has nothing to hide and may go out as it is; False where it must be read.
+        """Whether an answer, as JSON text, certainly has nothing to hide; False: it must be parsed.
 
-        A backslash may write any letter otherwise.
+        A backslash may escape any letter.
         """
         if self.covers is not None or b"\\" in written:
             return False
         return self.columns is None or self.columns.search(written.decode()) is None
 
     def hides(self, node: AnyNode) -> bool:
-        """Whether the reader may not know of it."""
+        """Whether the node is hidden from the reader."""
         namespace = node.dataset.namespace if isinstance(node, ColumnId) else node.namespace
         return self.covers is not None and not self.covers(namespace)
 
     @cached_property
     def columns(self) -> re.Pattern[str] | None:
-        """The restricted names as words."""
+        """A pattern that matches the restricted names as words."""
         return _words(self.restricted, re.IGNORECASE)
 
     def stand_in(self, what: str, *name: str) -> str:
-        """What stands for a name: the same for the same."""
+        """The stand-in for a name, always the same."""
         text = "\0".join((what, *name)).encode(errors="surrogatepass")
         return f"{what}-{hmac.new(self.secret, text, hashlib.sha256).hexdigest()[:12]}"
 
     def column(self, name: str) -> str:
-        """A column's name, or what stands for it."""
+        """A column's name, or its stand-in."""
         return name if self.columns is None else self.columns.sub(self._for_word, name)
 
     def _for_word(self, found: re.Match[str]) -> str:
         return self.stand_in("restricted", found[0].casefold())
 
     def hidden(self, node_id: str) -> AnyNode | None:
-        """What a node id means, if the reader may not know of it."""
+        """The node that an id means, if it is hidden from the reader."""
         meant = self.meant(node_id)
         return meant[0] if any(self.hides(each) for each in meant) else None
 
     def meant(self, node_id: str) -> list[AnyNode]:
-        """What a node id may mean; nothing for a text that is none."""
+        """The possible meanings of a node id; empty for a text that is none."""
         try:
             return list(self.node(node_id))
         except InvalidNameError:
@@ -171,12 +171,12 @@ class Veil:
 
 @dataclass(frozen=True)
 class _Laid:
-    """A veil over one answer, whose hidden names are known by now."""
+    """A veil applied to one answer, after its hidden names were collected."""
 
     veil: Veil
     hidden_words: re.Pattern[str] | None
     format: Format
-    """That of the answer; an empty one of what producers told."""
+    """The answer's format; an empty one within producers' objects."""
 
     def seen(self, value: Json, parent: str = "") -> Json:
         match value:
@@ -203,7 +203,7 @@ class _Laid:
         }
 
     def _without_words_of_hidden(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> Mapping[str, Json]:
-        """What is said within an object of another one that is hidden: of an edge, of a source, or as a summary."""
+        """Redact texts in an object that belongs to a hidden one: an edge, a source or a summary."""
         if self._hangs_on_hidden(value):
             steps = {key: self._silent_steps(value[key]) for key in _CHANGED if isinstance(value.get(key), list)}
             return {**self._silent(value, (*_SAID, *_CHANGED)), **steps}
@@ -218,7 +218,7 @@ class _Laid:
         return value
 
     def _source(self, value: Mapping[str, Json], outer: Json) -> Mapping[str, Json]:
-        """A source beside a hidden one: `outer` is said of both, and where nothing is said of the one, of each."""
+        """A source next to a hidden one: `outer` describes both, or each if one has no description."""
         source = self._silent(value, _SAID_OF_COLUMN)
         match source:
             case {"transformations": list(steps)} if any(_says(outer, each) for each in steps):
@@ -229,12 +229,12 @@ class _Laid:
         return [self._silent(each, _SAID) if isinstance(each, dict) else each for each in steps]
 
     def _silent(self, value: Mapping[str, Json], keys: Iterable[str]) -> dict[str, Json]:
-        """The object with none of these texts, but for words that are no producer's own."""
+        """The object without these texts, except words that are not the producer's own."""
         said = {key for key in keys if isinstance(value.get(key), str) and value[key] not in _KINDS}
         return {**value, **{key: self._unsaid(key) for key in said}}
 
     def _hangs_on_hidden(self, value: Mapping[str, Json]) -> bool:
-        """Whether an edge, or the last one on the path to a place, begins or ends at what is hidden."""
+        """Whether an edge, or the last edge on the path to a place, begins or ends at something hidden."""
         path = value.get("path")
         edge = path[-1] if isinstance(path, list) and path and isinstance(path[-1], dict) else value
         return any(self._is_hidden_node(edge.get(end)) for end in _ENDS)
@@ -243,7 +243,7 @@ class _Laid:
         return isinstance(value, str) and value.startswith(_NODE_IDS) and self.veil.hidden(value) is not None
 
     def _hidden_subject(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> tuple[str, str] | None:
-        """What an object is about, if the reader may not know of it."""
+        """What an object is about, if that is hidden from the reader."""
         named = _named(value) or _subject(value)
         if named is not None:
             return None if covers(named[0]) else named
@@ -279,7 +279,7 @@ class _Laid:
         return text
 
     def _blank(self, value: Mapping[str, Json], named: tuple[str, str]) -> Json:
-        """Of what a hidden thing says, what does not tell which it is."""
+        """The parts of a hidden thing that do not identify it."""
         return {self._key(key, ""): self._left(key, each, named) for key, each in value.items()}
 
     def _left(self, key: str, value: Json, named: tuple[str, str]) -> Json:
@@ -319,7 +319,7 @@ class _Laid:
 
 
 def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:
-    """Which job or dataset an object is about."""
+    """The job or dataset that an object is about."""
     namespace = value.get("namespace")
     name = next((value[key] for key in ("name", "dataset", "job") if isinstance(value.get(key), str)), None)
     return (namespace, name) if isinstance(namespace, str) and name is not None else None
@@ -330,13 +330,13 @@ def _says(words: Json, step: Json) -> bool:
 
 
 def _is_beyond(value: Json, covers: Callable[[str], bool]) -> bool:
-    """Whether it is about a job or dataset that may not be known."""
+    """Whether it is about a hidden job or dataset."""
     named = _named(value) if isinstance(value, dict) else None
     return named is not None and not covers(named[0])
 
 
 def _subject(value: Mapping[str, Json]) -> tuple[str, str] | None:
-    """Which job a run or an event belongs to, or what a node of a graph or a read or write of a run is about."""
+    """The job of a run or event, or the subject of a graph node or of a run's input or output."""
     for key in ("job", "id", "data", "datasetVersionId"):
         inner = value.get(key)
         if isinstance(inner, dict) and (named := _named(inner)):

@@ -1,4 +1,4 @@
-"""Which entries of a log are about one dataset: all that the graph's statements about it rest on."""
+"""Which log entries concern one dataset: everything that the graph's statements about it rest on."""
 
 from collections.abc import Iterator
 
@@ -15,17 +15,17 @@ from headwater.store.reader import Reader
 
 
 class About:
-    """One dataset, and the entries in a part of a log that are about it.
+    """One dataset, and the entries in a part of a log that concern it.
 
-    Those are all events of a run of which one names it, all declarations of a job or dataset of which one does, since a
-    later one takes back what an earlier said, the edits of it, and what says that something was erased from these.
+    These are all events of a run in which one event names it; all declarations of a job or dataset in which one does,
+    since a later one replaces an earlier; the edits of it; and the records of erasures in these entries.
     """
 
     def __init__(self, reader: Reader, places: range, dataset: DatasetId) -> None:
         self.names = _names_of(reader, dataset)
-        """All that are one dataset with it, as far as the log knows: another engine may call it otherwise."""
+        """All names of the dataset, as far as the log knows: other engines may use other names."""
         self._spellings = frozenset(map(normal, self.names))
-        """Of these, for an event may tell of it in one that nobody uses."""
+        """Normalized, since an event may use a spelling that no other event has."""
         self._subjects = {
             _subject(event)
             for logged in reader.logged(places)
@@ -34,7 +34,7 @@ class About:
         self._events: set[str] = set()
 
     def has(self, logged: LoggedEvent) -> bool:
-        """Whether an entry is about it; to be asked in the log's order."""
+        """Whether an entry concerns the dataset; entries must be given in the log's order."""
         event = as_today(logged.event_type, logged.raw)
         if event is None:
             return False
@@ -53,7 +53,7 @@ class About:
         return any(self._is_meant(fact) for fact in said if isinstance(fact, EngineCatalog))
 
     def _is_meant(self, fact: EngineCatalog) -> bool:
-        """Whether an engine's catalog is what makes one of the names another one of the dataset."""
+        """Whether the engine's catalog makes one of the names an alias of the dataset."""
         return any(name.namespace == fact.engine and name.name.startswith(f"{fact.word}.") for name in self.names)
 
     def _is_edited(self, edit: Saying) -> bool:
@@ -74,7 +74,7 @@ def _names_of(reader: Reader, dataset: DatasetId) -> frozenset[DatasetId]:
 
 
 def _in_facets(said: tuple[Fact, ...]) -> Iterator[DatasetId]:
-    """The datasets that an event's facets tell of: sources and targets, of columns or of jobs, and other names."""
+    """The datasets in an event's facets: sources and targets of columns or jobs, and aliases."""
     for element in told(0, said, lambda name: name).layout:
         for end in element.ends:
             match end:
@@ -83,7 +83,7 @@ def _in_facets(said: tuple[Fact, ...]) -> Iterator[DatasetId]:
 
 
 def _subject(event: Event) -> tuple[type[Event], object]:
-    """The run that an event tells of, or the job or dataset that it declares."""
+    """The run that an event reports, or the job or dataset that it declares."""
     match event:
         case RunEvent(run_id=run_id):
             return RunEvent, run_id

@@ -1,4 +1,4 @@
-"""What of a bundle is larger than whoever checks it reads."""
+"""Parts of a bundle that are larger than the checker accepts."""
 
 import zipfile
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from headwater.audit.core import MOST_BYTES
 
 
 def told_of_size(file: IO[bytes]) -> Sequence[str]:
-    """A sentence for each part of a bundle that is beyond what `audit verify` unpacks, and what makes it smaller."""
+    """One sentence for each part of a bundle that is larger than `audit verify` unpacks, and how to make it smaller."""
     with zipfile.ZipFile(file) as bundle:
         parts = [each for each in bundle.infolist() if each.filename != "entries.jsonl"]
     return [

@@ -1,8 +1,8 @@
-"""The nodes' own records in a bundle: is each event at its place, is one missing, do two claim the same?
+"""The nodes' chains in a bundle: is each event at its place, is one missing, do two claim the same place?
 
-A node signs, with each event, its place in the node's record and the hash of the event before. So what was left out
-before it came to the log, or signed twice by a copy of the key, shows here and nowhere else: the log's tree proves
-only what the log took.
+A node signs, with each event, its place in the node's chain and the hash of the event before. What was left out before
+it reached the log, or was signed twice with a copied key, shows only here: the log's tree proves only what the log
+received.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,19 +14,19 @@ from headwater.model.facts import ChainLink
 
 _CONTRADICTIONS: Final = ("fork", "broken")
 _MOST_EPOCHS: Final = 3
-"""Named one by one; of more, how many there are."""
+"""Most epochs that are named one by one; of more, the number."""
 _MOST_HOLES: Final = 3
-"""Of each node, named one by one; of more, how many there are."""
+"""Most gaps per node that are named one by one; of more, the number."""
 _MOST_DOUBTFUL: Final = 3
-"""The same of contradictions by who may be anybody."""
+"""Most unproven contradictions that are named one by one."""
 
 
 def check_chains(links: Iterable[ChainLink], report: Report) -> None:
-    """Tell of each node which places of its record the entries fill; two events for one place are a finding.
+    """Report for each node which places of its chain the entries fill; two events at one place are a finding.
 
-    A hole is none: the log cannot help what never came to it, and a bundle may be about a part of the log. It is told
-    among what is not known, and so is an event that contradicts others and was signed by no key that counted: else
-    whoever may post one could have any node accused, for good. `links` is gone over twice.
+    A gap is no finding: the log cannot contain what never reached it, and a bundle may cover only a part of the log.
+    Gaps are reported as unknown. So is an event that contradicts others but was signed by no key that counted:
+    otherwise anybody who may post could incriminate a node permanently. Iterates over `links` twice.
     """
     nodes = _nodes(links)
     proved = nodes if all(link.is_proved for link in links) else _nodes(link for link in links if link.is_proved)
@@ -56,7 +56,7 @@ def _nodes(links: Iterable[ChainLink]) -> Nodes:
 
 
 def _parted(epochs: Mapping[str, Epoch], proved: Mapping[str, Epoch]) -> tuple[list[Trouble], list[Trouble]]:
-    """What does not fit, with contradictions of what was proved; and apart those that what was not proved adds."""
+    """The inconsistencies and contradictions among proved links; and separately those that unproved links add."""
     found = list(troubles(epochs, now_us=0))  # without silence, which is about today
     certain = [each for each in troubles(proved, now_us=0) if each.kind in _CONTRADICTIONS]
     known = {(each.kind, each.epoch, each.first) for each in certain}

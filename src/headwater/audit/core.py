@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 class Finding(NamedTuple):
-    """What a check found wrong; `entry` is its place in the log, if it is about one."""
+    """What a check found wrong; `entry` is the log index, if it is about one entry."""
 
     check: str
     entry: int | None
@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A node's key, and from when until when it counts; seconds since 1970."""
+    """A node's key, and when it counts; seconds since 1970."""
 
     public: VerifyKey
     not_before: float
@@ -75,7 +75,7 @@ class Key(NamedTuple):
 
 @dataclass(slots=True)
 class Trust:
-    """What the auditor knows from elsewhere; what is None is taken from the bundle, and that is told."""
+    """What the auditor knows independently; what is None is taken from the bundle, and that is reported."""
 
     log_key: str | None = None
     keys: Mapping[str, Any] | None = None
@@ -87,7 +87,7 @@ class Trust:
 
 @dataclass(slots=True)
 class Report:
-    """What came of a check."""
+    """The result of a check."""
 
     checked: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -99,11 +99,11 @@ class Report:
 
     @property
     def is_proven(self) -> bool:
-        """Whether every check went well."""
+        """Whether every check passed."""
         return not self.found
 
     def find(self, check: str, entry: int | None, message: str) -> None:
-        """Note that a check failed."""
+        """Record that a check failed."""
         self.found[check] += 1
         if self.found[check] <= MOST_FINDINGS:
             self.findings.append(Finding(check, entry, message))
@@ -112,7 +112,7 @@ class Report:
 
 
 def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: None) -> Report:
-    """Check a bundle, or raise Refused; `look` is given each entry that the bundle shows, and its raw bytes."""
+    """Check a bundle, or raise Refused; `look` is called with each shown entry and its raw bytes."""
     report = Report()
     try:
         with zipfile.ZipFile(file) as bundle:
@@ -139,7 +139,7 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
 
 
 class Head(NamedTuple):
-    """A log's name, its size, and the head of its tree."""
+    """A log's name and size, and the root hash of its tree."""
 
     origin: str
     size: int
@@ -186,7 +186,7 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
 
 
 def opened_of_log(note: str, key: str) -> Head:
-    """Read a checkpoint of the log whose key this is: one key may sign for logs of several names."""
+    """Parse a checkpoint of the log with this key: one key may sign for logs of several names."""
     head = opened(note, key)
     if head.origin != key.strip().partition("+")[0]:
         raise Refused(f"the head is of the log {head.origin!r}, which is not that of the log's key")
@@ -194,7 +194,7 @@ def opened_of_log(note: str, key: str) -> Head:
 
 
 def opened(note: str, key: str) -> Head:
-    """Read a checkpoint, once the key is known to have signed it; the key is NAME+HASH+BASE64."""
+    """Parse a checkpoint after verifying the key's signature; the key is NAME+HASH+BASE64."""
     name, key_hash, encoded = key.strip().split("+", 2)
     kind, public = a2b_base64(encoded)[:1], a2b_base64(encoded)[1:]
     if hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:4].hex() != key_hash or kind not in b"\1\4":
@@ -215,7 +215,7 @@ def opened(note: str, key: str) -> Head:
 
 
 def read_hash(encoded: str) -> bytes:
-    """Read a hash of the tree; of another length, two of them could be split otherwise, and still hash to the same."""
+    """Decode a tree hash; with other lengths, two hashes could be split differently and still hash to the same."""
     if len(node := a2b_base64(encoded)) != HASH_BYTES:
         raise Refused(f"a hash of the tree has {len(node)} bytes, and not {HASH_BYTES}")
     return node
@@ -300,7 +300,7 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
 
 
 def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
-    """The leaf of an entry, as its own bytes give it."""
+    """The leaf hash of an entry, computed from its own bytes."""
     claimed, index = read_hash(entry["leaf"]), entry["index"]
     if unknown := entry.keys() - ENTRY_MEMBERS:
         report.find("entry", index, f"no check looks at what it says as {', '.join(sorted(unknown))}")
@@ -319,7 +319,7 @@ def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
 
 
 def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
-    """Work out the leaf of an entry; in an erased facet's place stands `ERASED`, and `parts` has its commitment."""
+    """Compute an entry's leaf hash; an erased facet is replaced by `ERASED`, and `parts` has its commitment."""
     facets, erased = entry["facets"], {int(number): a2b_base64(part) for number, part in entry.get("parts", {}).items()}
     stream = (
         hashlib.shake_256(a2b_base64(entry["salt"])).digest(8 * len(facets) + SALT_BYTES) if "salt" in entry else b""
@@ -353,7 +353,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Tree:
-    """A tree that grows to the right, as the perfect subtrees it falls into."""
+    """An append-only tree, as the perfect subtrees it consists of."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -361,7 +361,7 @@ class Tree:
         self._added: list[tuple[bytes, int]] = []
 
     def add(self, node: bytes, height: int) -> None:
-        """Add a perfect subtree of that height."""
+        """Append a perfect subtree of that height."""
         self._added.append((node, height))
         self.size += 1 << height
         while self._nodes and self._nodes[-1][0] == height:
@@ -369,14 +369,14 @@ class Tree:
         self._nodes.append((height, node))
 
     def root(self) -> bytes:
-        """The head of the tree."""
+        """The root hash of the tree."""
         root = self._nodes[-1][1] if self._nodes else hashlib.sha256().digest()
         for _, node in reversed(self._nodes[:-1]):
             root = node_hash(node, root)
         return root
 
     def heads(self, sizes: Collection[int]) -> dict[int, bytes]:
-        """The heads that it had at these sizes, as far as it grew by way of them."""
+        """The root hashes that it had at these sizes, where known."""
         again, heads = Tree(), {}
         for node, height in self._added:
             again.add(node, height)
@@ -393,7 +393,7 @@ def _heights(begin: int, end: int) -> Iterator[int]:
 
 
 def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
-    """The Ed25519 keys of a set, by their ids; one whose id has the hash of another key is left out."""
+    """The Ed25519 keys of a set by id; one whose id contains another key's hash is left out."""
     keys = {}
     for jwk in jwks["keys"]:
         if (jwk["kty"], jwk.get("crv")) == ("OKP", "Ed25519"):
@@ -425,14 +425,14 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
 
 
 def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson | None = None) -> bool:
-    """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
+    """Whether the key signed the event, either as sent with the facet cut out, or in canonical form."""
     with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):  # it is no such event
         return any(_is_good(*part, key_id, public) for part in _signed_parts(raw, read or read_strictly))
     return False
 
 
 def _is_good(payload: bytes, facet: dict[str, Any], producer: object, key_id: str, public: VerifyKey) -> bool:
-    """Whether the signature is; the facet stands outside of what it covers, so each of its members is held to that."""
+    """Whether the signature is valid. It does not cover the facet itself, so each member is checked against it."""
     payload_hash = f"sha256:{hashlib.sha256(payload).hexdigest()}"
     told = {"_producer": producer, "algorithm": "Ed25519", "keyId": key_id, "payloadHash": payload_hash}
     if facet.keys() != SIGNATURE_MEMBERS or {**facet, **told} != facet or facet["_schemaURL"] not in SIGNATURE_SCHEMAS:
@@ -446,7 +446,7 @@ def _is_good(payload: bytes, facet: dict[str, Any], producer: object, key_id: st
 
 
 def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any], object]]:
-    """What may be signed in an event, the facet that says so, and the event's producer."""
+    """The candidates for the signed bytes of an event, each with the signature facet and the event's producer."""
     event = read(raw)
     facet = event["run"]["facets"]["signature"]
     before, found, after = raw.partition(b'"signature":' + ENCODE(facet).encode(errors="surrogatepass"))
@@ -461,7 +461,7 @@ def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str,
 
 
 def read_strictly(raw: bytes) -> Entry:
-    """Read JSON that has but one reading, each number as it was written; raise ValueError for any other."""
+    """Parse JSON that has only one reading, with numbers kept as written; raise ValueError for any other."""
     literal = {"parse_int": _Literal, "parse_float": _Literal, "parse_constant": int}  # int: no NaN, no Infinity
     value: Entry = json.loads(raw.decode(), object_pairs_hook=_members, **literal)
     deep: list[Any] = [value] * (raw.count(b"[") + raw.count(b"{") > MOST_LEVELS)
@@ -474,18 +474,18 @@ def read_strictly(raw: bytes) -> Entry:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, in which no key may stand twice: readers do not agree on which of the two counts."""
+    """An object without duplicate keys: parsers do not agree which duplicate counts."""
     if len({canonical(key) for key, _ in pairs}) < len(pairs):  # escapes that stand for no character are one
         raise ValueError("a key stands twice")
     return dict(pairs)
 
 
 class _Literal(str):
-    """A number as it was written."""
+    """A number as written."""
 
 
 def canonical(value: object) -> str:
-    """The form that is signed, as docs/trust.md says: keys sorted, no white space, numbers as written, few escapes."""
+    """The canonical form that is signed, see docs/trust.md: sorted keys, no white space, numbers as written."""
     if isinstance(value, _Literal):
         return str(value)
     if isinstance(value, str):
@@ -500,5 +500,5 @@ def canonical(value: object) -> str:
 
 
 def without_halves(text: str) -> str:
-    """The text with U+FFFD in the place of each half of a surrogate pair."""
+    """The text with each lone surrogate replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,7 +1,7 @@
-"""What is called erased in a bundle: does the log say so?
+"""Checks that each erasure in a bundle is recorded in the log.
 
-A facet can be left out of an event without its leaf showing it, which is what erasing is. So whoever carries a bundle
-could leave one out, too; but that the log erased it stands in an entry of the log.
+Erasing removes a facet from an event without changing its leaf. Whoever passes on a bundle could remove one too; but
+only the log's own erasures are recorded in a log entry.
 """
 
 from collections import defaultdict
@@ -15,22 +15,22 @@ from headwater.signing.segments import facet_places
 from headwater.store.entries import as_today
 
 UNEXPLAINED: Final = "erased without a word"
-"""Counts events of which a facet is called erased, and no entry says so."""
+"""Counts events with an erased facet that no entry records."""
 _SIGNATURE: Final = f"run.facets.{SIGNATURE}"
-"""Goes with every other facet of its event."""
+"""Erased along with every other facet of its event."""
 _MOST_TOLD: Final = 3
-"""Named one by one; of more, how many there are."""
+"""Most that are named one by one; of more, the number."""
 
 
 class Erasures:
-    """Collects what is erased, and what is said of that, from the entries of a bundle."""
+    """Collects the erasures, and their records, from the entries of a bundle."""
 
     def __init__(self) -> None:
         self._erased: dict[int, list[str]] = {}
         self._said: dict[int, set[str]] = defaultdict(set)
 
     def take(self, entry: dict[str, Any], raw: bytes) -> None:
-        """Look at an entry."""
+        """Take in an entry."""
         if entry["kind"] == "event":
             if entry.get("parts"):
                 self._erased[entry["index"]] = _paths(entry, raw)
@@ -40,7 +40,7 @@ class Erasures:
                     self._said[int(edit.target[1])].add(edit.what.removeprefix(ERASED))
 
     def check(self, report: Report, *, is_whole: bool) -> None:
-        """Tell what nobody said was erased: of a whole log that is a finding, of a part it cannot be known."""
+        """Report erasures without a record: in a whole log a finding, in a part of one unknown."""
         unexplained = {index: paths for index, erased in self._erased.items() if (paths := self._unsaid(index, erased))}
         if not unexplained:
             return
@@ -62,7 +62,7 @@ class Erasures:
 
 
 def _paths(entry: dict[str, Any], raw: bytes) -> list[str]:
-    """The paths of the facets that are called erased; a number that is none of a facet is passed over."""
+    """The paths of facets marked as erased; indexes that are no facet's are skipped."""
     try:
         places = facet_places(raw)
     except MalformedJsonError:

@@ -1,4 +1,4 @@
-"""Put a bundle together: a part of the log with all that is needed to check it elsewhere."""
+"""Creates a bundle: a part of the log with everything needed to check it elsewhere."""
 
 import time
 import zipfile
@@ -29,12 +29,12 @@ from headwater.store.reader import Reader
 
 _TOGETHER: Final = 512
 _ZIP_LEVEL: Final = 1
-"""The fastest: events are a sixth of their size, and one core writes some 100 MB of them a second."""
+"""The fastest level: it compresses events to a sixth, and one core writes some 100 MB of them a second."""
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.1
 
 Advance = Callable[[int, int], None]
-"""Told how many of how many entries are through."""
+"""Called with the number of entries done and the total."""
 
 
 class Exported(NamedTuple):
@@ -42,21 +42,21 @@ class Exported(NamedTuple):
 
     manifest: Mapping[str, Any]
     misplaced: Sequence[int]
-    """The entries that the database has under another time or run than their bytes say: no leaf holds these columns."""
+    """Entries whose time or run in the database differs from their bytes: no leaf covers these columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What shall be in a bundle."""
+    """What a bundle shall contain."""
 
     places: range
-    """The entries of the log; those that are not stored yet are left out."""
+    """The log indexes; entries that are not stored yet are left out."""
     dataset: DatasetId | None
-    """Only events of runs that name it, by any of its names or in a facet, and what is said of it, are shown."""
+    """Limits the shown events to runs that name the dataset, by any of its names or in a facet, and edits of it."""
     since: str | None
-    """A signed head that somebody kept."""
+    """A signed checkpoint that the auditor kept."""
     head: str | None = None
-    """The head to prove against, with witnesses' signatures; by default that of all entries, signed now."""
+    """The checkpoint to prove against, with witnesses' signatures; by default one over all entries, signed now."""
 
 
 def export(
@@ -113,7 +113,7 @@ def export(
 
 
 def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
-    """The graph as the store has it, which is what is shown, and of how many entries."""
+    """The graph that the store shows, and the number of entries it covers."""
     for _ in range(_TRIES):
         folded = _folded(reader)
         graph = graph_of(rows_of(reader))
@@ -123,7 +123,7 @@ def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
 
 
 def _folded(reader: Reader) -> int:
-    """How many entries the log has, once the facts of all of them are stored: those of some may be there in part."""
+    """The number of log entries, once the facts of all of them are stored: some may be stored in part."""
     for _ in range(_TRIES):
         size, folded = reader.size(), reader.folded()
         if size == folded:
@@ -145,7 +145,7 @@ def _signed(reader: Reader, signer: NoteSigner, size: int) -> str:
 
 
 def _size_of(note: str, reader: Reader, signer: NoteSigner, folded: int) -> int:
-    """How many entries a head is over, which must be this log's own."""
+    """The size of a checkpoint, which must be this log's own."""
     head = _own(note, signer, "--head")
     if head.size > folded or reader.tree.frontier(head.size).root != head.root:
         raise InvalidInputError(f"--head: it is not over the first {head.size} of this log's {folded} entries")
@@ -202,7 +202,7 @@ def _lines(
 
 
 def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
-    """The entries at these places, each with its leaf, once all are there."""
+    """The entries at these indexes, each with its leaf, once all are stored."""
     entries, seals = list(reader.logged(places)), list(reader.tree.seals(places))
     found_at = [logged.log_index for logged in entries]
     missing = next((place for place, at in zip(places, found_at, strict=False) if place != at), None)
@@ -231,7 +231,7 @@ def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
 
 
 def _opening(raw: bytes, salt: bytes, kind: Kind) -> Mapping[str, Any]:
-    """What opens the commitment of an entry: its salt, or those that are left."""
+    """The data to open an entry's commitment: its salt, or the remaining ones."""
     if len(salt) != SALT_BYTES:
         return openings(raw, salt)._asdict()
     places = facet_places(raw) if kind == "event" else []

@@ -1,10 +1,10 @@
-"""A graph as a bundle has it: what may be compared, whoever folded the events, and in whichever order they came.
+"""A graph in the form a bundle has: comparable whoever folded the events, and in whichever order they came.
 
-It is made of the rows in which merged facts are kept, with names in the place of the numbers that stand for them in one
-database: so the tables that are shown are summed as they stand, and facts that were just folded as they would stand.
+It is computed from the rows that store merged facts, with names in place of database-specific ids. So the stored tables
+are summed as they are, and freshly folded facts as they would be stored.
 
-Its lists name jobs that ran, and datasets by each name that a run gave. What people are told is counted as the service
-counts what it shows, with names that are one dataset as one, out of the same facts.
+Its lists name the jobs that ran, and datasets under each name that a run used. The counts for people are computed as
+the service computes them, with aliases merged, from the same facts.
 """
 
 import json
@@ -32,31 +32,31 @@ from headwater.store.tables import TABLES, THEMSELVES
 
 _SUM_MODULUS: Final = 2**256
 _row_bytes: Final = msgspec.msgpack.Encoder().encode
-"""MessagePack: equal rows have equal bytes, in less than half the time that `marshal` takes."""
+"""MessagePack: equal rows have equal bytes, in less than half of `marshal`'s time."""
 _LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
 _PARTS: Final = {**_LISTS, "facts": "facts", "rowSum": "facts"}
-"""The parts of a graph, and how they are called."""
+"""The parts of a graph, and their labels."""
 
 _COUNTED: Final = {"edges": "edges between these", "quarantined": "names in quarantine"}
 
 Rows = Iterable[tuple[type[Fact], Iterable[Row]]]
-"""Of each kind of fact the rows with their names, runs before what they observed; of a content its digest alone."""
+"""For each kind of fact, its rows with names, runs before what they observed; of contents only the digest."""
 
 
 class Folding:
-    """Folds entries into merged facts, one after the other in the log's order."""
+    """Folds entries into merged facts, in the log's order."""
 
     def __init__(self) -> None:
         self._in_order = InOrder(())
         self._contents: set[bytes] = set()
         self._asked_for: dict[bytes, Mapping[str, Any]] = {}
-        """By digest, what declarations say, and errors of runs; of all other contents nobody asks here."""
+        """By digest: the contents of declarations and of runs' errors; no other contents are needed."""
         self._merged: dict[type[Fact], dict[tuple[object, ...], Fact]] = defaultdict(dict)
         self.mistyped: list[int] = []
-        """The places of entries that are of another type than was told."""
+        """The indexes of entries whose actual type differs from the declared one."""
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
-        """Take in an entry; one that would be refused today says nothing, as in the service."""
+        """Take in an entry; one that would be refused today has no facts, as in the service."""
         entry = as_today(event_type, raw)
         if entry is None:
             return
@@ -68,7 +68,7 @@ class Folding:
             if isinstance(fact, Content):
                 if fact.digest in asked_for:
                     self._asked_for[fact.digest] = orjson.loads(fact.body)
-                self._contents.add(fact.digest)  # which is of the body that was read just now
+                self._contents.add(fact.digest)  # the digest of the body just parsed
                 continue
             key, merged = fact.key, self._merged[type(fact)]
             known = merged.setdefault(key, fact)
@@ -77,26 +77,26 @@ class Folding:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no entry was taken in that says anything."""
+        """Whether no entry with any facts was taken in."""
         return not self._merged
 
     @property
     def links(self) -> Iterable[ChainLink]:
-        """The places of the entries in their nodes' records."""
+        """The chain links in the entries."""
         return cast(Iterable[ChainLink], self._merged[ChainLink].values())
 
     @property
     def of_keys(self) -> Iterable[Edit]:
-        """What the entries say of keys."""
+        """The edits of keys in the entries."""
         edits = cast(Iterable[Edit], self._merged[Edit].values())
         return (edit for edit in edits if edit.target[0] == KEY)
 
     def graph(self) -> Mapping[str, Any]:
-        """The graph that the entries make."""
+        """The graph of the entries."""
         return graph_of(self._rows())
 
     def counts(self) -> Counts:
-        """The same graph in numbers, as the service counts what it shows: names that are one dataset as one."""
+        """The size of the same graph, counted as the service does: aliases merged."""
         graph = Graph(self._asked_for.__getitem__)
         for table in TABLES:
             graph.add_all(self._merged[table.kind].values())
@@ -109,18 +109,18 @@ class Folding:
 
 
 def _is_asked_for(fact: Fact) -> TypeGuard[Declaration | RunFacet]:
-    """Whether its content matters to what is counted: of an error, whether it was taken back, for it ends a run."""
+    """Whether the fact's content matters for the counts: a deleted error no longer means that the run failed."""
     return isinstance(fact, Declaration) or (isinstance(fact, RunFacet) and fact.name in ERRORS)
 
 
 def rows_of(reader: Reader) -> Rows:
-    """The rows of the graph that a store shows; what it calls a content's digest is not believed."""
+    """The rows of the graph that a store shows; content digests are recomputed rather than trusted."""
     for kind, rows in reader.named_rows():
         yield kind, ((sha256(content_of_row(row[1])).digest(),) for row in rows) if kind is Content else rows
 
 
 def graph_of(told: Rows) -> Mapping[str, Any]:
-    """The graph that rows make: jobs, datasets, who reads and writes what, and a sum over everything that they say."""
+    """The graph of these rows: jobs, datasets, edges, and a checksum of all rows."""
     graph, total, count = _Graph(), 0, 0
     for kind, rows in told:
         name = kind.__name__.encode()
@@ -131,7 +131,7 @@ def graph_of(told: Rows) -> Mapping[str, Any]:
 
 
 class _Graph:
-    """What is listed of a graph."""
+    """Collects the listed parts of a graph."""
 
     def __init__(self) -> None:
         self._job_of_run: dict[str, tuple[str, str]] = {}
@@ -139,7 +139,7 @@ class _Graph:
         self._edges: set[tuple[str, ...]] = set()
 
     def noting(self, kind: type[Fact], rows: Iterable[Row]) -> Iterable[Row]:
-        """The same rows; what they say of the lists is noted as they pass."""
+        """Passes the rows through, collecting the lists on the way."""
         if kind is RunOfJob:
             return self._noting_jobs(rows)
         return self._noting_edges(rows) if kind is Observation else rows
@@ -166,29 +166,29 @@ class _Graph:
 
 
 class Folded(NamedTuple):
-    """What the entries of a bundle make, in numbers."""
+    """The graph of a bundle's entries, in numbers."""
 
     shown: Counts
     facts: int
     log_size: int | None
-    """With how many entries of the log a service shows just this; None where the bundle begins later or withholds some.
+    """The log size at which a service shows exactly this; None where the bundle begins later or withholds entries.
     """
     is_of_log: bool
-    """Whether the bundle says that it shows the whole log, as it was when it was exported."""
+    """Whether the bundle claims to contain the whole log as of the export."""
 
     def members(self) -> Mapping[str, int | None]:
-        """The same as JSON has it."""
+        """As JSON."""
         return {**self.shown._asdict(), "facts": self.facts, "logSize": self.log_size}
 
     def __str__(self) -> str:
-        """The same in words."""
+        """As text."""
         told = ", ".join(f"{count:,} {_COUNTED.get(what, what)}" for what, count in self.shown._asdict().items())
         where = "" if self.log_size is None else f", as /api/v1/summary?logSize={self.log_size} counts"
         return f"{told}{where}; {self.facts:,} facts"
 
 
 def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
-    """Compare the graph in a bundle with the one that its entries make; gives that in numbers, or raises Refused."""
+    """Compare the graph in a bundle with that of its entries. Returns the latter in numbers, or raises Refused."""
     (made_by, graph_of_what, begin, end, size), shown = _read(file)
     graph = json.loads(json.dumps(folding.graph()))
     is_from_first = begin == 0 and not report.counts["withheld"]

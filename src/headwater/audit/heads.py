@@ -1,8 +1,8 @@
-"""Heads of the log that nodes name in what they sign: did this very log ever have them?
+"""Checks the checkpoints that nodes name in what they sign: did this log ever have them?
 
-An emitter keeps the receipt of what it sent, and names its head (`lastCheckpoint`) in what it signs from then on. So
-who drops an entry and writes the log anew, head and all, is contradicted by the events behind it, which they cannot
-sign.
+An emitter keeps the receipt of what it sent, and names its checkpoint (`lastCheckpoint`) in what it signs from then on.
+So whoever drops an entry and rewrites the log, checkpoints included, is contradicted by later events, whose signatures
+they cannot forge.
 """
 
 from base64 import b64encode
@@ -45,24 +45,24 @@ class _Naming(NamedTuple):
 
 
 class NamedHeads:
-    """Collects them from the entries of a bundle."""
+    """Collects the named checkpoints from the entries of a bundle."""
 
     def __init__(self) -> None:
         self._first: dict[_Checkpoint, _Naming] = {}
 
     def take(self, entry: dict[str, Any], raw: bytes) -> None:
-        """Look at an entry; what is not signed names nothing."""
+        """Take in an entry; unsigned events name nothing."""
         if entry["verdict"] != "ok" or b'"lastCheckpoint"' not in raw:
             return
         try:
             chain = _read(raw).run.facets.headwater_chain
         except (msgspec.MsgspecError, RecursionError):
-            return  # it is of another form, or was erased
+            return  # another form, or erased
         if chain is not None and chain.last_checkpoint is not None:
             self._first.setdefault(chain.last_checkpoint, _Naming(entry["index"], entry["keyId"]))
 
     def check(self, report: Report) -> None:
-        """Compare them with the heads that the entries give; one of this log that it never had is a finding."""
+        """Compare them with the entries' root hashes; a checkpoint that this log never had is a finding."""
         ours = {named: by for named, by in self._first.items() if named.origin == report.head.origin}
         heads = report.tree.heads({named.size for named in ours})
         told = Counter[str]()

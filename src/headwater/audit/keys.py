@@ -1,4 +1,4 @@
-"""The nodes' keys for a bundle: those of the exporter's configuration, and the directory that stands in the log."""
+"""The nodes' keys for a bundle: those in the exporter's configuration, and the key directory in the log."""
 
 from collections.abc import Mapping
 
@@ -12,6 +12,6 @@ from headwater.store.reader import Reader
 
 
 def key_set(reader: Reader, configured: Mapping[str, Ed25519PublicKey]) -> str:
-    """Every key that ever counted, as a JSON Web Key Set; of one that was revoked, from when on."""
+    """Every key that ever counted, as a JSON Web Key Set; revoked keys with the time of revocation."""
     now = standing(reader.edit_facts(KEY), configured)
     return write_jwks(now.keys, {key_id: timestamp(time_at(each.from_us)) for key_id, each in now.revoked.items()})

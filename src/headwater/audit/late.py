@@ -1,8 +1,8 @@
-"""Events that stand behind the entry which revokes their key.
+"""Events that come after the entry that revokes their key.
 
-When an event came is the log's own word, so who holds the log and a revoked key can date one back. Its place in the log
-tells that it was put there after the key was revoked. Where the log does not even say that it came before, it says
-itself that the key did not count, whatever the keys are with which the signatures are checked.
+Only the log says when an event arrived, so whoever controls the log and a revoked key can backdate one. Its place in
+the log shows that it was added after the revocation. If even its arrival time is after the revocation, the log itself
+shows that the key did not count, whichever keys the signatures are checked with.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from headwater.store.entries import as_today
 
 _SIGNATURE: Final = "signature"
 _MOST_TOLD: Final = 3
-"""Keys that are named one by one; of more, how many there are."""
+"""Most keys that are named one by one; of more, the number."""
 
 
 class _Late(NamedTuple):
@@ -26,14 +26,14 @@ class _Late(NamedTuple):
 
 
 class LateEvents:
-    """Collects them from the entries of a bundle."""
+    """Collects late events from the entries of a bundle."""
 
     def __init__(self) -> None:
         self._revoked_at: dict[str, int] = {}
         self._late: dict[str, list[_Late]] = {}
 
     def take(self, entry: dict[str, Any], raw: bytes) -> None:
-        """Look at an entry, after those before it."""
+        """Take in an entry; entries must be in order."""
         if entry["kind"] == "event":
             if entry["verdict"] == "ok" and entry["keyId"] in self._revoked_at:
                 self._late.setdefault(entry["keyId"], []).append(_Late(entry["index"], entry["receivedUs"]))
@@ -43,9 +43,9 @@ class LateEvents:
                     self._revoked_at.setdefault(edit.target[1], entry["index"])
 
     def tell(self, of_keys: Iterable[Edit], report: Report) -> None:
-        """Tell of them; one that the log says came after the key was revoked is a finding, if not the core's already.
+        """Report late events; one that by the log's own word came after the revocation is a finding.
 
-        `of_keys` is what the entries say of keys.
+        Unless it is one of the core's already. `of_keys` are the edits of keys in the entries.
         """
         revoked, known = _revoked(of_keys, report), {each.entry for each in report.findings if each.check == _SIGNATURE}
         dated_back = dict[str, list[int]]()
@@ -73,7 +73,7 @@ def _revoked(of_keys: Iterable[Edit], report: Report) -> Mapping[str, Revocation
 
 
 def _readable(of_keys: Iterable[Edit], report: Report) -> Iterator[Edit]:
-    """Those that hold a statement; the service takes no other."""
+    """The edits that hold a valid statement; the service accepts no other."""
     for edit in of_keys:
         try:
             standing([edit], {})

@@ -1,7 +1,7 @@
 """Edits: what people set over the API that no OpenLineage event can express.
 
-An edit is a log entry like any event, so that the log explains all state. It is a JSON object of our own, which cannot be
-mistaken for an event: it has neither run nor job nor dataset.
+An edit is a log entry like any event, so that the log explains all state. It is a JSON object of our own, which cannot
+be mistaken for an event: it has neither run nor job nor dataset.
 
     {"headwater": "edit/1", "id": "…", "time": "2026-05-22T14:23:11.000000Z", "by": null,
      "edits": [{"target": ["dataset", "lake", "orders"], "what": "tag:GOLD", "value": true}]}
@@ -25,9 +25,9 @@ mistaken for an event: it has neither run nor job nor dataset.
     entry, index                     erased:PATH {"reason"}
     export, id of this entry         export      {"begin", "end", "dataset"}
 
-For each target and `what`, the later entry in the log wins. Of keys every statement is kept, as `enrolled:INDEX` and
-`revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). Deleted targets are only hidden: a
-later event in the log that names one restores it.
+For each target and `what`, the later log entry wins. Of keys every statement is kept, as `enrolled:INDEX` and
+`revoked:INDEX`, since a thief may have signed the last (`headwater.signing.standing`). Deleted targets are only hidden:
+a later event that names one restores it.
 """
 
 import hashlib

@@ -1,25 +1,25 @@
 """Canonical form, signatures and keys: what makes an event provable.
 
-canonical   the one form of a JSON text that is hashed and signed
-facet       the signature facet: its place, its members, what each must say
-chain       the chain facet: the event's place in its node's record
+canonical   the canonical form of a JSON text, which is hashed and signed
+facet       the signature facet: its place, its members, their validation
+chain       the chain facet: the event's place in its node's chain
 sign        event in, signed event out; records: the same for rows of data
 verify      event in, verdict out
-ed25519     whether a signature is good
+ed25519     verification of a signature
 keys        a node's key and its key id
-keyfile     the key on disk
+keyfile     the node's key on disk
 notefile    the key of a log or of a witness on disk
 secretfile  files that only their owner may read
-directory   statements about keys: enrolled, replaced, revoked; standing: which of them count
-tokens      one-time tokens by which keys are enrolled
+directory   statements about keys: enrolled, replaced, revoked; standing: which keys count
+tokens      one-time tokens for enrolling keys
 jwks        public keys as a JSON Web Key Set
-merkle      the tree over a log, and proofs about it
+merkle      the Merkle tree of a log, and its proofs
 note        signed notes, and the keys of logs and witnesses
-checkpoint  the head of a log as a note
-witness     signs a log's head while it only grows
-segments    where the facets stand in an event's bytes
-erasure     a facet goes, the leaf stays
-leaf        what the tree holds of an entry
+checkpoint  the head of a log as a signed note
+witness     cosigns a log's checkpoints while the log only grows
+segments    byte ranges of the facets in an event
+erasure     erases a facet without changing the leaf
+leaf        the commitment to an entry that the tree holds
 
 All is pure but `keyfile`, `notefile`, `secretfile` and `tokens`, which use the disk.
 """

@@ -1,8 +1,9 @@
-"""The chain facet: the place of an event in its node's record, within the bytes that are signed.
+"""The chain facet: an event's place in its node's chain, within the signed bytes.
 
 A signature shows that an event was changed. It does not show that one is missing, came twice or came in another order:
-that is what the chain is for. Each emitter writes an *epoch* of its own, whose events are numbered from 0 on without a
-gap, each naming the payload hash of the one before; the first names the heads of the epochs that it follows.
+the chain does. Each emitter writes its own *epoch*, whose events are numbered from 0 without gaps, each naming the
+payload hash of the one before; the first names the heads of the epochs that it follows.
+
 Source: docs/decisions/0011-a-chain-for-each-emitter.md
 """
 
@@ -17,7 +18,7 @@ CHAIN_SCHEMA: Final = f"{HEADWATER_FACETS}/headwater_chain.json"
 
 
 class Head(NamedTuple):
-    """The last event of an epoch, as far as it is known."""
+    """The last event of an epoch, as far as known."""
 
     epoch: str
     sequence: int
@@ -25,7 +26,7 @@ class Head(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """A state of a service's log, as a receipt told of it."""
+    """A state of a service's log, from a receipt."""
 
     origin: str
     size: int
@@ -35,7 +36,7 @@ class Checkpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What one event says of its place.
+    """The chain members of one event.
 
     Attributes:
         previous_hash: of the event before it in the epoch; None for the first.
@@ -55,7 +56,7 @@ class Link:
 
 
 def chain_facet(link: Link, producer: object) -> Mapping[str, Any]:
-    """The facet `headwater_chain` that says so; `producer` is that of the event, as in its signature."""
+    """The facet `headwater_chain` for a link; `producer` is that of the event, as in its signature."""
     facet: dict[str, Any] = {
         "_producer": producer,
         "_schemaURL": CHAIN_SCHEMA,

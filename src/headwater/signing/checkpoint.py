@@ -12,7 +12,7 @@ from headwater.signing.note import NoteSigner, signed_note
 
 
 class Checkpoint(NamedTuple):
-    """How many entries a log has, and the head of the tree over them."""
+    """The size of a log, and the root hash of its tree."""
 
     origin: str
     size: int
@@ -20,7 +20,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The text that is signed."""
         return f"{self.origin}\n{self.size}\n{b64encode(self.root).decode()}\n"
 
     def signed(self, signer: NoteSigner) -> str:
@@ -29,7 +29,7 @@ class Checkpoint(NamedTuple):
 
 
 def parse_checkpoint(text: str) -> Checkpoint:
-    """Read the text of a note that was verified; what a log adds behind the head is passed over.
+    """Parse the text of a verified note; additional lines after the root hash are ignored.
 
     Raises:
         UntrustedNoteError: it is no checkpoint.

@@ -1,7 +1,7 @@
-"""Statements about keys: that one is a node's, replaces another, or is not to be trusted from some time on.
+"""Statements about keys: one belongs to a node, replaces another, or is revoked from some time on.
 
-A statement is a JSON text with one signature or two over its UTF-8 bytes. It is kept as it was signed, so whoever reads
-the log can check each change of the key directory without trusting the service.
+A statement is a JSON text with one or two signatures over its UTF-8 bytes. It is stored as signed, so that every change
+of the key directory can be verified from the log without trusting the service.
 
     enrol     {"headwater": "key/1", "id", "what": "enrol", "keyId", "x", "time"}                 signed by the key
     rotate    the same with "what": "rotate" and "replaces", the key id of the old key            signed by both
@@ -29,7 +29,7 @@ FORMAT: Final = "key/1"
 
 
 class Statement(BaseModel):
-    """What is stated."""
+    """The members of a statement."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
     headwater: Literal["key/1"]
@@ -52,19 +52,19 @@ class Signed:
 
 
 def enrolment(key: NodeKey, statement_id: str, time: datetime) -> Signed:
-    """State that the key is its node's."""
+    """Sign that the key is its node's."""
     return _signed({**_about(key, statement_id, time), "what": "enrol"}, key)
 
 
 def rotation(old: NodeKey, new: NodeKey, statement_id: str, time: datetime) -> Signed:
-    """State that the new key takes the old one's place."""
+    """Sign that the new key replaces the old one."""
     return _signed({**_about(new, statement_id, time), "what": "rotate", "replaces": old.key_id}, new, old)
 
 
 def revocation(
     revoked: str, from_time: datetime, reason: str, statement_id: str, time: datetime, *by: NodeKey
 ) -> Signed:
-    """State that a key is not to be trusted from that time on."""
+    """State that a key is revoked from that time on."""
     told = {"headwater": FORMAT, "id": statement_id, "keyId": revoked, "time": time.isoformat()}
     return _signed({**told, "what": "revoke", "from": from_time.isoformat(), "reason": reason}, *by)
 
@@ -97,7 +97,7 @@ def stated_key(statement: Statement) -> tuple[str, Ed25519PublicKey]:
 
 
 def node_of(named: str) -> str:
-    """The node id in a key id; empty where it is none."""
+    """The node id in a key id; empty if it has none."""
     node, is_key_id, _ = named.removeprefix("node:").partition("#")
     return node if is_key_id and named.startswith("node:") else ""
 

@@ -1,7 +1,7 @@
-"""Whether an Ed25519 signature is good: asked of libsodium, which takes half of OpenSSL's time for it.
+"""Verifies Ed25519 signatures with libsodium, which takes half of OpenSSL's time.
 
-It accepts nothing that OpenSSL would refuse, and refuses what no honest signer makes: a key or an R of small order, and
-a key that is not encoded as RFC 8032 has it. Keys and signing stay with `cryptography`. Why: docs/decisions/0015.
+It accepts nothing that OpenSSL would refuse, and additionally refuses what no honest signer produces: a key or an R of
+small order, and a key not encoded as in RFC 8032. Keys and signing use `cryptography`. Why: docs/decisions/0015.
 """
 
 from functools import lru_cache
@@ -16,7 +16,7 @@ _verify_key: Final = lru_cache(maxsize=_KEPT_KEYS)(VerifyKey)
 
 
 def is_good(signature: bytes, payload: bytes, key: Ed25519PublicKey) -> bool:
-    """Whether the holder of the key signed these very bytes; False also for what is not 64 bytes long."""
+    """Whether the key's holder signed exactly these bytes; False also for a signature that is not 64 bytes long."""
     try:
         _verify_key(key.public_bytes_raw()).verify(payload, signature)
     except (BadSignatureError, ValueError):

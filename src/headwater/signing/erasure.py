@@ -1,7 +1,7 @@
-"""Erase facets of an entry so that its leaf stays what it was: their commitments stay, their bytes and salts go.
+"""Erases facets of an entry without changing its leaf: their commitments stay, their bytes and salts are dropped.
 
-What is kept of an entry's salts is then no longer the one salt that all follow from, but a JSON object of ours: where
-the facets stood in the bytes that came, the salts that are left, and the commitments of what was erased.
+Instead of the one salt that all others are derived from, a JSON object of ours is then kept: the facets' positions in
+the received bytes, the remaining salts, and the commitments of what was erased.
 """
 
 from base64 import b64decode, b64encode
@@ -15,22 +15,22 @@ from headwater.signing.leaf import SALT_BYTES, part, salts
 from headwater.signing.segments import facet_places
 
 ERASED: Final = b'{"_deleted":true}'
-"""Stands in the place of a facet that was erased; OpenLineage's own word for a facet that is no more."""
+"""Replaces an erased facet; OpenLineage's tombstone."""
 
 
 class Openings(NamedTuple):
-    """What opens the commitment of an entry, as far as it may still be opened."""
+    """The data to open an entry's commitment, as far as it may still be opened."""
 
     facets: list[int]
-    """Begin and end of each, in the bytes that came."""
+    """Begin and end of each facet, in the received bytes."""
     salts: list[str | None]
-    """In base64: that of the rest, then of each facet; None of one that was erased."""
+    """In base64: the rest's salt, then each facet's; None for an erased one."""
     parts: dict[str, str]
-    """In base64: the commitment of each facet that was erased, by its number."""
+    """In base64: the commitment of each erased facet, by its number."""
 
 
 def openings(raw: bytes, salt: bytes) -> Openings:
-    """What opens an entry's commitment, from what is kept of its salts."""
+    """The opening of an entry's commitment, from its stored salts."""
     if len(salt) != SALT_BYTES:
         return Openings(**orjson.loads(salt))
     places = facet_places(raw)
@@ -66,7 +66,7 @@ def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes
 
 
 def is_left_of(left: bytes, raw: bytes) -> bool:
-    """Whether the bytes are what is left of an entry's own once some of its facets are erased."""
+    """Whether the bytes are an entry's own with some of its facets erased."""
     erased = {place.path for place in facet_places(left) if left[place.begin : place.end] == ERASED}
     for begin, end, path in reversed(facet_places(raw)):
         if path in erased:

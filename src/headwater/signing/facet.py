@@ -1,4 +1,4 @@
-"""The signature facet: where it stands in an event, what it must say, and how it is made."""
+"""The signature facet: its place in an event, its members, and its creation."""
 
 import hashlib
 from base64 import b64decode, b64encode
@@ -16,14 +16,14 @@ KNOWN_SCHEMAS: Final = frozenset(
         "https://example.org/spec/lineage/signature.json",  # of the vectors that other implementations share
     }
 )
-"""All that a signature may name, each of which `docs/trust.md` tells. The facet is outside of what it signs, so of any
-other, were it but for one letter, nobody could say that it is what the node wrote."""
+"""All schema URLs that a signature may name, as listed in `docs/trust.md`. The signature does not cover the facet, so
+no other value could be proven to be what the node wrote."""
 ALGORITHM: Final = "Ed25519"
 _SIGNATURE_BYTES: Final = 64
 
 
 def as_event(value: object) -> dict[str, Any]:
-    """Return what was read, now known to be an object.
+    """Return the parsed value after checking that it is an object.
 
     Raises:
         InvalidEventError: it is none.
@@ -39,7 +39,7 @@ def run_facets(event: dict[str, Any]) -> dict[str, Any] | None:
     A run without facets is given an empty object, as a signer writes it.
 
     Returns:
-        None for an event without a run: that of a job or a dataset.
+        None for an event without a run: a job or dataset event.
 
     Raises:
         InvalidEventError: the run or its facets are no object.
@@ -67,16 +67,17 @@ def signature_facet(payload: bytes, producer: str, key: NodeKey) -> dict[str, st
 
 
 class Signature(NamedTuple):
-    """Who claims to have signed, and the 64 bytes that shall prove it."""
+    """The claimed key id, and the 64 signature bytes, not verified yet."""
 
     key_id: str
     value: bytes
 
 
 def checked_signature(facet: object, payload: bytes, producer: object) -> Signature:
-    """Read a signature facet that is about `payload`; whether the signature is good is still to be seen.
+    """Parse a signature facet that must match `payload`; the signature itself is not verified yet.
 
-    The facet is not covered by the signature in it, so each member is bound to something that is, or to a constant.
+    The signature does not cover the facet, so each member is compared with something that it covers, or with a
+    constant.
 
     Raises:
         UntrustedEventError: a member is missing, unknown, or not what it must be.
@@ -93,7 +94,7 @@ def checked_signature(facet: object, payload: bytes, producer: object) -> Signat
 
 
 def claimed_key_id(facet: object) -> str | None:
-    """Return the key id that a facet names, whatever else is wrong with it."""
+    """Return the key id that a facet names, even if the facet is otherwise invalid."""
     key_id = facet.get("keyId") if isinstance(facet, dict) else None
     return key_id if isinstance(key_id, str) else None
 

@@ -16,10 +16,10 @@ from headwater.signing.keys import unpadded_base64url
 
 
 def write_jwks(keys: Mapping[str, Ed25519PublicKey], revoked_from: Mapping[str, str] | None = None) -> str:
-    """Write keys, mapped from their key ids, as indented JSON without a newline at its end.
+    """Write keys, mapped from their key ids, as indented JSON without a trailing newline.
 
-    `revoked_from` says of some from when on they are not to be trusted; those members say so in `revokedFrom`, a member
-    of ours that other readers pass over.
+    `revoked_from` gives revocation times; they are written as `revokedFrom`, a member of ours that other readers
+    ignore.
     """
     members = [
         {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": key_id, "x": encoded_public_key(key)}
@@ -32,7 +32,7 @@ def write_jwks(keys: Mapping[str, Ed25519PublicKey], revoked_from: Mapping[str, 
 
 
 def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
-    """Read the Ed25519 keys of a set, mapped from their `kid`; keys of other kinds are passed over.
+    """Read the Ed25519 keys of a set, mapped from their `kid`; keys of other kinds are skipped.
 
     Raises:
         InvalidInputError: no key set, an Ed25519 key without a `kid` or with a bad `x`, or two keys of one `kid`.
@@ -51,10 +51,10 @@ def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
 
 
 def read_revocations(text: str) -> dict[str, datetime]:
-    """Read from when on keys of a set are not to be trusted, mapped from their `kid`: `revokedFrom`, a member of ours.
+    """Read the revocation times of keys in a set, mapped from their `kid`: `revokedFrom`, a member of ours.
 
     Raises:
-        InvalidInputError: no key set, or a time that is none or has no zone.
+        InvalidInputError: no key set, or a time that is invalid or has no zone.
     """
     revoked: dict[str, datetime] = {}
     for place, member in enumerate(_members(text)):

@@ -22,7 +22,7 @@ _SEED_BYTES: Final = 32
 
 
 def load_or_create(home: Path) -> NodeKey:
-    """Return this node's key; the first call makes it, and of several at once one makes it and all return the same.
+    """Return this node's key, creating it on the first call; concurrent calls all return the same key.
 
     Raises:
         SetupError: the key cannot be made or read, is damaged, or can be read by others.
@@ -63,7 +63,7 @@ def tokens_path(home: Path) -> Path:
 
 
 def next_key(home: Path) -> NodeKey:
-    """Make the key that is to replace the node's, or return the one that an earlier call made.
+    """Return the key that is to replace the node's, creating it on the first call.
 
     Raises:
         SetupError: as `load_or_create`.
@@ -78,10 +78,10 @@ def next_key(home: Path) -> NodeKey:
 
 
 def replace_key(home: Path) -> None:
-    """Make the next key the node's; the old one is gone.
+    """Make the next key the node's key; the old one is deleted.
 
     Raises:
-        SetupError: the disk does not take it.
+        SetupError: the file system refuses it.
     """
     try:
         replace(key_path(home), _next_path(home))

@@ -30,7 +30,7 @@ Kind = Literal["event", "edit"]
 
 
 class Found(NamedTuple):
-    """What was found out about an entry when it came, for good."""
+    """What was established about an entry when it arrived; never changes."""
 
     kind: Kind
     received_us: int
@@ -40,7 +40,7 @@ class Found(NamedTuple):
 
 
 class Seal(NamedTuple):
-    """What the log keeps of an entry's leaf."""
+    """An entry's leaf, as the log stores it."""
 
     salt: bytes
     commitment: bytes
@@ -49,7 +49,7 @@ class Seal(NamedTuple):
 
 
 def seal(raw: bytes, found: Found, salt: bytes, places: Sequence[FacetPlace] | None = None) -> Seal:
-    """Make an entry's leaf; `salt` are 16 random bytes, `places` those of its facets, if they are known already.
+    """Make an entry's leaf; `salt` are 16 random bytes, `places` the positions of its facets, if known.
 
     Raises:
         MalformedJsonError: `raw` is no JSON.

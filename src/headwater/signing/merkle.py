@@ -15,28 +15,28 @@ HASH_BYTES: Final = 32
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
 
 Node = Callable[[int, int], bytes]
-"""Gives the hash of the node with that height and place."""
+"""Returns the hash of the node with that height and place."""
 
 
 def leaf_hash(data: bytes) -> bytes:
-    """Hash an entry of the log."""
+    """Hash a log entry."""
     return hashlib.sha256(b"\x00" + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Hash two nodes that stand side by side."""
+    """Hash two adjacent nodes."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 class Frontier(NamedTuple):
-    """A tree as far as it must be known to let it grow: the perfect subtrees it falls into, the largest first."""
+    """What is needed to append to a tree: the perfect subtrees it consists of, the largest first."""
 
     size: int
     nodes: tuple[bytes, ...]
 
     @property
     def root(self) -> bytes:
-        """The head of the tree."""
+        """The root hash of the tree."""
         return _folded(self.nodes) if self.nodes else EMPTY_ROOT
 
 
@@ -44,7 +44,7 @@ EMPTY: Final = Frontier(0, ())
 
 
 class Growth:
-    """A tree after some leaves were appended, with every node that is new: enough to prove where the new ones are."""
+    """A tree after appending leaves, with every new node: enough to prove the new leaves' inclusion."""
 
     def __init__(self, before: Frontier, leaves: Sequence[bytes]) -> None:
         self.before = before
@@ -62,7 +62,7 @@ class Growth:
         self.frontier = Frontier(self.size, tuple(self._rows[height][1][-1] for height in _heights(self.size)))
 
     def node(self, height: int, place: int) -> bytes:
-        """A node that is new, or that stands beside one that is.
+        """A node that is new, or a sibling of one.
 
         Raises:
             IndexError: it is not known here.
@@ -74,12 +74,12 @@ class Growth:
 
 
 def frontier_of(size: int, node: Node) -> Frontier:
-    """The frontier of a tree whose nodes are known."""
+    """The frontier of a tree whose nodes are available."""
     return Frontier(size, tuple(_subtrees(0, size, node)))
 
 
 def inclusion_proof(index: int, size: int, node: Node) -> list[bytes]:
-    """The hashes that lead from a leaf to the head of the tree of that size; `index` < `size`."""
+    """The hashes that lead from a leaf to the root of the tree of that size; `index` < `size`."""
     proof = []
     for height in range((size - 1).bit_length()):
         beside = (index >> height) ^ 1
@@ -183,12 +183,12 @@ def _subtrees(begin: int, end: int, node: Node) -> Iterator[bytes]:
 
 
 def _root_between(begin: int, end: int, node: Node) -> bytes:
-    """The head of the tree over these leaves, where `begin` is where such a subtree begins."""
+    """The root over these leaves, where `begin` is the beginning of such a subtree."""
     return _folded(tuple(_subtrees(begin, end, node)))
 
 
 def _are_hashes(proof: Sequence[bytes]) -> bool:
-    """Whether each is as long as a hash is: two of other lengths can be told as two others that hash to the same."""
+    """Whether each has a hash's length: with other lengths, two could be split differently and hash to the same."""
     return all(len(node) == HASH_BYTES for node in proof)
 
 

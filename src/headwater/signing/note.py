@@ -1,6 +1,6 @@
-"""Signed notes: a text with signatures under it, as logs and their witnesses exchange it.
+"""Signed notes: a text followed by signatures, as logs and their witnesses exchange it.
 
-A key is told to others as one line, `name+key hash+base64 of its type and bytes`, which Go calls a verifier key.
+A public key is one line, `name+key hash+base64 of its type and bytes`, which Go calls a verifier key.
 
 Source: https://c2sp.org/signed-note, https://c2sp.org/tlog-cosignature (Ed25519).
 """
@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from headwater.errors import InvalidInputError, UntrustedNoteError
 
 ED25519: Final = 1
-"""The type of a key that signs the text as it is: that of a log."""
+"""The type of a log's key, which signs the text itself."""
 COSIGNATURE: Final = 4
-"""The type of a key that signs the text with the time: that of a witness."""
+"""The type of a witness's key, which signs the text with the time."""
 
 _DASH: Final = "\u2014"
 _HASH_BYTES: Final = 4
@@ -29,7 +29,7 @@ _MOST_SIGNATURES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class NoteVerifier:
-    """Whose signature is trusted under a note."""
+    """A trusted signer of notes."""
 
     name: str
     public_key: Ed25519PublicKey = field(repr=False)
@@ -37,36 +37,36 @@ class NoteVerifier:
 
     @property
     def key_hash(self) -> bytes:
-        """Four bytes that stand for the key in its signatures."""
+        """Four bytes that identify the key in its signatures."""
         typed = bytes([self.kind]) + self.public_key.public_bytes_raw()
         return hashlib.sha256(self.name.encode() + b"\n" + typed).digest()[:_HASH_BYTES]
 
     def __str__(self) -> str:
-        """The key as others are told of it."""
+        """The key in its public text form."""
         typed = bytes([self.kind]) + self.public_key.public_bytes_raw()
         return f"{self.name}+{self.key_hash.hex()}+{b64encode(typed).decode()}"
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSigner:
-    """A key that signs notes. Its text form never holds the private part."""
+    """A key that signs notes. Its text form never contains the private part."""
 
     verifier: NoteVerifier
     _private_key: Ed25519PrivateKey = field(repr=False)
 
     @classmethod
     def from_seed(cls, name: str, seed: bytes, kind: int = ED25519) -> "NoteSigner":
-        """Make the key from its 32-byte seed.
+        """Create the key from its 32-byte seed.
 
         Raises:
-            InvalidInputError: the name is none that a key can have.
+            InvalidInputError: the name is not valid for a key.
         """
         checked_name(name)
         private_key = Ed25519PrivateKey.from_private_bytes(seed)
         return cls(NoteVerifier(name, private_key.public_key(), kind), private_key)
 
     def line(self, text: str, time_s: int = 0) -> str:
-        """The signature of a text as a line under it; `time_s`, seconds since 1970, is what a witness adds."""
+        """The signature of a text, as a line below it; `time_s`, seconds since 1970, is what a witness adds."""
         stamp = b""
         if self.verifier.kind == COSIGNATURE:
             stamp = time_s.to_bytes(_TIME_BYTES)
@@ -76,7 +76,7 @@ class NoteSigner:
 
 
 class NoteSignature(NamedTuple):
-    """A line under a note; whether it is good is still to be seen."""
+    """A signature line of a note, not verified yet."""
 
     name: str
     key_hash: bytes
@@ -85,19 +85,19 @@ class NoteSignature(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A note as it is read; its text must not be used before a signature was verified."""
+    """A parsed note; its text must not be used before a signature was verified."""
 
     text: str
     signatures: tuple[NoteSignature, ...]
 
 
 def signed_note(text: str, lines: Iterable[str]) -> str:
-    """Put a text, which ends with a newline, and its signatures together."""
+    """Combine a text, which ends with a newline, and its signatures."""
     return f"{text}\n{''.join(lines)}"
 
 
 def parse_note(note: str) -> Note:
-    """Read a note.
+    """Parse a note.
 
     Raises:
         UntrustedNoteError: it is none.
@@ -136,10 +136,10 @@ def is_signed_by(note: Note, verifier: NoteVerifier) -> bool:
 
 
 def parse_verifier(text: str) -> NoteVerifier:
-    """Read a key as it is told to others.
+    """Parse a key in its public text form.
 
     Raises:
-        InvalidInputError: it is none, or its hash does not fit.
+        InvalidInputError: it is none, or its hash does not match.
     """
     name, _, rest = text.strip().partition("+")
     key_hash, _, encoded = rest.partition("+")
@@ -155,10 +155,10 @@ def parse_verifier(text: str) -> NoteVerifier:
 
 
 def checked_name(name: str) -> str:
-    """Return the name, now known to be one that a key can have.
+    """Return the name after checking that it is valid for a key.
 
     Raises:
-        InvalidInputError: it is empty, or holds white space, a plus sign or what cannot be printed.
+        InvalidInputError: it is empty, or contains white space, a plus sign or unprintable characters.
     """
     if not name or not name.isprintable() or any(each.isspace() or each == "+" for each in name):
         raise InvalidInputError("expected a name without white space or plus signs, like lineage.example.org")

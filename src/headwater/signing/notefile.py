@@ -1,7 +1,7 @@
 """The key of a log, or of a witness, on disk: `keys/log.key` and `keys/witness.key` under `HEADWATER_HOME`.
 
-The file is a private JSON Web Key (RFC 8037) whose `kid` is the name under which the key signs notes. The name is part
-of what others know the key by, so it stays what it was when the key was made.
+The file is a private JSON Web Key (RFC 8037) whose `kid` is the name under which the key signs notes. Others know the
+key by this name too, so it never changes.
 """
 
 import secrets
@@ -21,22 +21,22 @@ _SEED_BYTES: Final = 32
 
 
 def log_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
-    """Return the key of the log that is kept here; the first call makes it, under `name` or else `default_name`.
+    """Return this log's key; the first call creates it, under `name` or else `default_name`.
 
     Raises:
         SetupError: the key cannot be made or read, is damaged, has another name, or can be read by others.
-        InvalidInputError: the name is none that a log can have.
+        InvalidInputError: the name is not valid for a log.
     """
     return _key(log_key_path(home), name, default_name, ED25519)
 
 
 def log_key_path(home: Path) -> Path:
-    """Where the key of the log that is kept here is."""
+    """The path of this log's key."""
     return home / "keys" / "log.key"
 
 
 def witness_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
-    """Return the key of the witness that works here; as `log_key`."""
+    """Return this witness's key; as `log_key`."""
     return _key(home / "keys" / "witness.key", name, default_name, COSIGNATURE)
 
 

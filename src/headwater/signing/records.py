@@ -1,8 +1,8 @@
-"""Signatures over records: rows of data, as JSON objects, each with its signature in a member of its own.
+"""Signatures of records: rows of data, as JSON objects, each with its signature in a member of its own.
 
-What is signed is the canonical form of the record without that member, and without members that are null, since writers
-differ in whether they write those; or of one other member alone. Before it stand words that no event begins with, so
-that nobody can have a node sign an event by handing it a record that reads like one.
+The signature covers the canonical form of the record without that member and without null members, since writers differ
+in whether they write those; or of a single other member. A prefix that no event begins with is signed too, so that
+nobody can have a node sign an event by handing it a record that looks like one.
 """
 
 from base64 import b64decode, b64encode
@@ -23,7 +23,7 @@ _MEMBERS: Final = frozenset({"algorithm", "key_id", "signed", "signature"})
 
 
 class RecordSignature(NamedTuple):
-    """What a signed record holds in its signature's member; `signed` is `body`, or the name of the member."""
+    """The value of a record's signature member; `signed` is `body`, or the name of the signed member."""
 
     algorithm: str
     key_id: str
@@ -32,11 +32,11 @@ class RecordSignature(NamedTuple):
 
 
 def sign_record(record: bytes, signed: str, key: NodeKey) -> RecordSignature:
-    """Sign a record that has no signature yet: its body, or the member that `signed` names.
+    """Sign a record without a signature: its body, or the member that `signed` names.
 
     Raises:
         MalformedJsonError: no JSON.
-        InvalidEventError: a key stands twice, or the record is no object.
+        InvalidEventError: a duplicate key, or the record is no object.
     """
     payload = _payload(_object(record), signed)
     return RecordSignature(ALGORITHM, key.key_id, signed, b64encode(key.sign(payload)).decode())

@@ -1,4 +1,4 @@
-"""Files that only their owner may read: made once and whole, or another whole one in their place."""
+"""Files that only their owner may read: created atomically, or replaced atomically."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ _WRITE: Final = 0o022
 
 
 def create_once(path: Path, text: bytes) -> None:
-    """Write the file unless it is there; of several who do so at once, one does. On disk when this returns.
+    """Create the file unless it exists; of concurrent calls, one succeeds. The file is on disk on return.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written to.
@@ -25,7 +25,7 @@ def create_once(path: Path, text: bytes) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was first: what it wrote counts
+        with suppress(FileExistsError):  # another process was first: its file counts
             os.link(unfinished, path)  # unlike a rename, a link never replaces
     finally:
         os.unlink(unfinished)
@@ -33,17 +33,17 @@ def create_once(path: Path, text: bytes) -> None:
 
 
 def replace(path: Path, by: Path) -> None:
-    """Have the one file take the other's place; on disk when this returns.
+    """Replace one file by the other; on disk on return.
 
     Raises:
-        OSError: one of them is not there, or the folder cannot be written to.
+        OSError: one of them does not exist, or the folder cannot be written to.
     """
     os.replace(by, path)
     _sync_directory(path.parent)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write the file, or another in its place; it is there whole, and on disk, when this returns.
+    """Create or replace the file atomically; it is complete and on disk on return.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written to.
@@ -57,7 +57,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def read_own(path: Path) -> bytes:
-    """Read the file, now known to be its owner's alone.
+    """Read the file after checking that only its owner has access.
 
     Raises:
         SetupError: others have access to it, or to its folder; the message says what to do.

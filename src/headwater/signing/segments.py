@@ -1,6 +1,6 @@
-"""Where the values of facets stand in an event's bytes, so that one can be erased and the others still be proven.
+"""The byte ranges of facets in an event, so that one can be erased and the others still be proven.
 
-Facets are looked for where OpenLineage has them: in `facets` of the run, the job and the dataset, and in `facets`,
+Facets are found where OpenLineage has them: in `facets` of the run, the job and the dataset, and in `facets`,
 `inputFacets` and `outputFacets` of each input and output.
 """
 
@@ -14,7 +14,7 @@ from headwater.model.outline import FacetPlace, places_of_facets
 
 Shape = Mapping[str, Any]
 _EACH: Final = ""
-"""Stands for every element of an array, and every member of an object that holds facets."""
+"""Matches every element of an array, and every member of an object that holds facets."""
 _FACETS: Final[Shape] = {_EACH: None}
 _OF_ONE: Final[Shape] = {"facets": _FACETS}
 _OF_EACH: Final[Shape] = {"facets": _FACETS, "inputFacets": _FACETS, "outputFacets": _FACETS}
@@ -29,7 +29,7 @@ _EVENT: Final[Shape] = {
 
 
 def facet_places(raw: bytes) -> Sequence[FacetPlace]:
-    """Find the facets of an event, in the order in which they stand there.
+    """Find the facets of an event, in the order of the text.
 
     Raises:
         MalformedJsonError: `raw` is no JSON.
@@ -42,7 +42,7 @@ _SPACE: Final = " \t\n\r"
 
 
 class _Scanned:
-    """Finds facets in any JSON text; for 10 kB it takes 200 µs."""
+    """Finds facets in any JSON text, in 200 µs for 10 kB."""
 
     def __init__(self, raw: bytes) -> None:
         self._text = raw.decode()

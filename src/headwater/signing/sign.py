@@ -10,36 +10,35 @@ from headwater.signing.keys import NodeKey
 
 
 def sign_event(raw: bytes, key: NodeKey) -> bytes:
-    """Return the event in canonical form with its signature in `run.facets.signature`, in place of any other there.
+    """Return the event in canonical form with its signature in `run.facets.signature`, replacing any other.
 
-    The event claims no place in a chain. So sign those who keep none, as the vectors have it that all implementations
-    share; what our own programs send is signed by `sign_in_chain`.
-
-    The signature covers the canonical form without that facet, and with `"facets":{}` if the run has no other.
+    The event gets no place in a chain, as in the test vectors that all implementations share; our own programs use
+    `sign_in_chain`. The signature covers the canonical form without that facet, and with `"facets":{}` if the run has
+    no other.
 
     Raises:
         MalformedJsonError: no JSON.
-        InvalidEventError: a key stands twice, the producer is missing, or there is no run: the events of jobs and
-            datasets have no place for a signature and are sent without one.
+        InvalidEventError: a duplicate key, a missing producer, or no run: events of jobs and datasets have no place for
+            a signature and are sent without one.
     """
     return _signed(as_event(canonical.read(raw)), key)
 
 
 class Linked(NamedTuple):
-    """A signed event that has its place in a chain."""
+    """A signed event with a place in a chain."""
 
     raw: bytes
     payload_hash: str
 
 
 def sign_in_chain(raw: bytes, key: NodeKey, link: Link) -> Linked | None:
-    """Sign an event of a run with its place in the node's chain, in place of any that it claims.
+    """Sign a run event with its place in the node's chain, replacing any that it claims.
 
     Returns:
         None for an event of a job or a dataset, which has no place for either.
 
     Raises:
-        MalformedJsonError, InvalidEventError: as `sign_event`, but for a run that is missing.
+        MalformedJsonError, InvalidEventError: as `sign_event`, except for a missing run.
     """
     event = as_event(canonical.read(raw))
     facets = run_facets(event)

@@ -1,14 +1,15 @@
-"""Whose signatures count, by all statements about keys that a log holds, in their order.
+"""Which keys count, given all statements about keys in a log, in order.
 
-Whoever steals a key can sign statements with it, too. So none takes the place of another, and of each it counts who
-vouches for it:
+A thief can sign statements with a stolen key. So no statement replaces another; who vouches for it decides:
 
-- A revocation with a token is the operator's word. The last one holds, earlier or later than those before it.
-- One that the key alone signed holds where no operator said anything. It counts from an hour before it came, at the
-  earliest: what the owner signed before that stays proven. Once it holds, the key says nothing more of itself; until
-  then it can only bring the time forward.
-- A replacement that the old key named when it was not to be trusted any more does not count, and those that the
-  replacement named fall with it, unless a token enrolled them.
+- A revocation with a token is the operator's word. The last one counts, whether its time is earlier or later than
+before.
+- One that only the key itself signed counts if there is no operator's. It takes effect at most an hour before it
+arrived:
+  what the owner signed earlier stays proven. From then on the key can make no further statements about itself; until
+  then it can only move the time forward.
+- A replacement that the old key named after it was revoked does not count, nor do those that the replacement named in
+  turn, unless a token enrolled them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,12 +25,12 @@ from headwater.signing.directory import Statement, read_statement
 from headwater.signing.jwks import public_key
 
 BACK_US: Final = 3_600_000_000
-"""How far back the time may lie, when a revocation comes, that the key itself signed."""
+"""How far a revocation signed by the key itself may be backdated."""
 _CALENDAR_US: Final = microseconds(datetime.min), microseconds(datetime.max)
 
 
 class Revocation(NamedTuple):
-    """From when on a key is not trusted, in microseconds since 1970, and who says so."""
+    """When a key stops being trusted, in microseconds since 1970, and who says so."""
 
     from_us: int
     reason: str | None
@@ -37,22 +38,22 @@ class Revocation(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What keys count, by their ids."""
+    """The keys that count, by id."""
 
     keys: Mapping[str, Ed25519PublicKey]
-    """All that were trusted at some time, also those that were revoked since."""
+    """All that were ever trusted, including revoked ones."""
     stated: Mapping[str, Statement]
-    """By which statement one is known, or would be if it had not fallen; those that are configured alone have none."""
+    """The statement that introduced each key, including fallen ones; absent for keys that are only configured."""
     revoked: Mapping[str, Revocation]
     fallen: Mapping[str, str]
-    """Replacements that do not count, mapped to the revoked key with which they fell."""
+    """Replacements that do not count, mapped to the revoked key that invalidated them."""
 
 
 def standing(said: Iterable[Edit], configured: Mapping[str, Ed25519PublicKey]) -> Standing:
-    """Judge all edits of keys; those that are configured need no statement.
+    """Evaluate all edits of keys; configured keys need no statement.
 
     Raises:
-        InvalidInputError: one of them holds no statement.
+        InvalidInputError: an edit holds no valid statement.
     """
     all_said = [_read(edit) for edit in sorted(said, key=lambda edit: edit.log_index)]
     revoked, keys = _revocations(all_said), {**configured}

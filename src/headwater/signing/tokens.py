@@ -1,7 +1,7 @@
-"""One-time tokens by which whoever runs a service lets a machine into its key directory.
+"""One-time tokens with which a service's operator admits a machine to its key directory.
 
-Only the SHA-256 of a token is on disk, as the name of a file that is deleted when the token is used: the file system
-lets only one do that. A token has 256 random bits, so its hash needs no salt.
+Only the SHA-256 of a token is stored, as the name of a file that is deleted on use: the file system lets only one
+caller do that. A token has 256 random bits, so its hash needs no salt.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _BYTES: Final = 32
 
 
 def new_token(directory: Path, until_us: int, node_id: str | None) -> str:
-    """Make a token that holds until then, for one node or for any; returns it, and it is nowhere else."""
+    """Create a token valid until then, for one node or for any; the returned text is stored nowhere."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     token = secrets.token_urlsafe(_BYTES)
     file = os.open(directory / _name(token), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -30,7 +30,7 @@ def bound_node(directory: Path, token: str, now_us: int) -> str | None:
     """The node that a token is for, None for any.
 
     Raises:
-        UntrustedEventError: there is no such token any more, or its time is over.
+        UntrustedEventError: the token is unknown, used or expired.
     """
     try:
         told = json.loads((directory / _name(token)).read_text())
@@ -43,10 +43,10 @@ def bound_node(directory: Path, token: str, now_us: int) -> str | None:
 
 
 def use(directory: Path, token: str) -> str:
-    """Use a token up; returns its hash, by which it may be named.
+    """Consume a token. Returns its hash, which may be logged.
 
     Raises:
-        UntrustedEventError: somebody else was faster.
+        UntrustedEventError: it has been used in the meantime.
     """
     try:
         (directory / _name(token)).unlink()

@@ -1,4 +1,4 @@
-"""A witness: signs a log's head only if it adds to every head of that log that it signed before.
+"""A witness: signs a log's checkpoint only if it extends every checkpoint of that log that it signed before.
 
 Source: https://c2sp.org/tlog-cosignature, https://c2sp.org/tlog-witness
 """
@@ -13,19 +13,19 @@ from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, signed_
 
 
 class Witnessed(NamedTuple):
-    """The last head of a log that a witness signed, and the note with both signatures."""
+    """The last checkpoint of a log that a witness signed, and the note with both signatures."""
 
     head: Checkpoint
     note: str
 
 
 def nothing_yet(log: NoteVerifier) -> Witnessed:
-    """What a witness has seen of a log that it never saw."""
+    """The state of a witness for a log that it has never seen."""
     return Witnessed(Checkpoint(log.name, 0, EMPTY_ROOT), "")
 
 
 def opened(note: str, log: NoteVerifier) -> Checkpoint:
-    """Read a log's head.
+    """Parse a log's checkpoint.
 
     Raises:
         UntrustedNoteError: the log did not sign it, or it is another log's.
@@ -39,13 +39,12 @@ def opened(note: str, log: NoteVerifier) -> Checkpoint:
 def witnessed(
     note: str, log: NoteVerifier, before: Witnessed, proof: Sequence[bytes], witness: NoteSigner, time_s: int
 ) -> Witnessed:
-    """Sign a head that adds to the one before; `proof` leads from that to it.
+    """Sign a checkpoint that extends the previous one, as `proof` shows.
 
-    What comes back must be on disk before anybody is given it, else a witness that is started again may sign two
-    histories.
+    The result must be on disk before anybody is given it; otherwise a witness that is restarted may sign two histories.
 
     Raises:
-        UntrustedNoteError: it is no head of the log, or does not add to the one before.
+        UntrustedNoteError: it is no checkpoint of the log, or does not extend the previous one.
     """
     head = opened(note, log)
     old = before.head
