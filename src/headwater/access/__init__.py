@@ -8,5 +8,5 @@ operator    a one-minute token for the holder of the log's key
 entrance    assembles what the service needs of these
 policy      authorization by `policy.cedar`
 config      `access.yaml`
-veil        redacts from an answer the names that its reader may not know
+redaction   redacts from an answer the names that its reader may not know
 """

@@ -64,7 +64,7 @@ def caller_of(presented: str, keys: Mapping[str, ApiKey]) -> Caller:
     return key.caller
 
 
-def told(key: ApiKey) -> dict[str, Any]:
+def stored_form(key: ApiKey) -> dict[str, Any]:
     """A key's stored form, as JSON; see `read_key`."""
     return {
         "name": key.name,

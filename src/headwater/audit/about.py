@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headwater.graph.diff.event_content import told
 from headwater.graph.lineage import Graph
-from headwater.model.edits import DELETED, EditEntry, Saying, named
+from headwater.model.edits import DELETED, EditEntry, EditItem, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts
 from headwater.model.facts import EngineCatalog, Fact
@@ -56,7 +56,7 @@ class About:
         """Whether the engine's catalog makes one of the names an alias of the dataset."""
         return any(name.namespace == fact.engine and name.name.startswith(f"{fact.word}.") for name in self.names)
 
-    def _is_edited(self, edit: Saying) -> bool:
+    def _is_edited(self, edit: EditItem) -> bool:
         """Whether it is of the dataset, a column, two names kept apart; deletes its namespace; erases from an event."""
         kind, *rest = edit.target
         if kind == "entry":

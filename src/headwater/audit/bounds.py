@@ -7,7 +7,7 @@ from typing import IO
 from headwater.audit.core import MOST_BYTES
 
 
-def told_of_size(file: IO[bytes]) -> Sequence[str]:
+def oversized_parts(file: IO[bytes]) -> Sequence[str]:
     """One sentence for each part of a bundle that is larger than `audit verify` unpacks, and how to make it smaller."""
     with zipfile.ZipFile(file) as bundle:
         parts = [each for each in bundle.infolist() if each.filename != "entries.jsonl"]

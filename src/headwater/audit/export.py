@@ -46,7 +46,7 @@ class Exported(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportRequest:
     """What a bundle shall contain."""
 
     places: range
@@ -63,7 +63,7 @@ def export(
     reader: Reader,
     signer: NoteSigner,
     keys: Mapping[str, Ed25519PublicKey],
-    asked: Asked,
+    request: ExportRequest,
     file: IO[bytes],
     advance: Advance,
 ) -> Exported:
@@ -74,14 +74,14 @@ def export(
         UnavailableError: the database does not answer, or is written to all the time.
     """
     folded, shown_graph = _graph_of_log(reader)
-    note = asked.head or _signed(reader, signer, folded)
+    note = request.head or _signed(reader, signer, folded)
     size = _size_of(note, reader, signer, folded)
-    places = range(asked.places.start, min(asked.places.stop, size))
-    about = None if asked.dataset is None else About(reader, places, asked.dataset)
+    places = range(request.places.start, min(request.places.stop, size))
+    about = None if request.dataset is None else About(reader, places, request.dataset)
     is_whole = about is None and places == range(folded)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
         bundle.writestr("checkpoint.txt", note)
-        _write_consistency(bundle, reader, signer, asked.since, size)
+        _write_consistency(bundle, reader, signer, request.since, size)
         folding, misplaced = Folding(), list[int]()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
             for some in _in_parts(places):
@@ -89,9 +89,9 @@ def export(
                 misplaced += _misplaced(reader, some, entries)
                 lines.writelines(_lines(entries, about, None if is_whole else folding))
                 advance(some.stop - places.start, len(places))
-        if asked.dataset is not None and folding.is_empty:
+        if request.dataset is not None and folding.is_empty:
             raise InvalidInputError(
-                f"--dataset: no entry from {places.start} up to {places.stop} is about {' '.join(asked.dataset)}; "
+                f"--dataset: no entry from {places.start} up to {places.stop} is about {' '.join(request.dataset)}; "
                 "the search of the page finds names, as does GET /api/v1/search?q="
             )
         bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
@@ -104,7 +104,7 @@ def export(
             "from": places.start,
             "to": places.stop,
             "size": size,
-            "dataset": None if asked.dataset is None else asked.dataset._asdict(),
+            "dataset": None if request.dataset is None else request.dataset._asdict(),
             "names": None if about is None else [name._asdict() for name in sorted(about.names)],
             "graphOf": "log" if is_whole else "entries",
         }

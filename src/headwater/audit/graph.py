@@ -20,7 +20,7 @@ import orjson
 from headwater.audit.core import Refused, Report
 from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
-from headwater.model.edits import KEY, InOrder
+from headwater.model.edits import KEY, FactsInOrder
 from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Edit, Fact, Observation, RunFacet, RunOfJob
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
@@ -47,7 +47,7 @@ class Folding:
     """Folds entries into merged facts, in the log's order."""
 
     def __init__(self) -> None:
-        self._in_order = InOrder(())
+        self._in_order = FactsInOrder(())
         self._contents: set[bytes] = set()
         self._asked_for: dict[bytes, Mapping[str, Any]] = {}
         """By digest: the contents of declarations and of runs' errors; no other contents are needed."""
@@ -123,7 +123,7 @@ def graph_of(told: Rows) -> Mapping[str, Any]:
     """The graph of these rows: jobs, datasets, edges, and a checksum of all rows."""
     graph, total, count = _Graph(), 0, 0
     for kind, rows in told:
-        name = kind.__name__.encode()
+        name = kind.__name__.encode()  # so a fact's class name is part of the bundle's format
         for row in graph.noting(kind, rows):
             total += int.from_bytes(sha256(name + _row_bytes(row)).digest())
             count += 1

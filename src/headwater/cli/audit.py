@@ -14,11 +14,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from headwater.audit.bounds import told_of_size
+from headwater.audit.bounds import oversized_parts
 from headwater.audit.chains import check_chains
 from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.erasures import UNEXPLAINED, Erasures
-from headwater.audit.export import Asked
+from headwater.audit.export import ExportRequest
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folded, Folding, check_graph
 from headwater.audit.heads import NamedHeads
@@ -109,7 +109,7 @@ def export(
         raise SetupError(f"there is no log key in {home / 'keys'}: export where the service runs")
     signer = log_key(home, None, socket.gethostname())
     with closing(open_reader(database or home / "headwater.db", home / "segments")) as reader:
-        asked = Asked(
+        asked = ExportRequest(
             _places(reader, begin, end),
             None if dataset is None else DatasetId(*dataset),
             None if since is None else read_head(since, "--since"),
@@ -117,7 +117,7 @@ def export(
         )
         with _whole(output) as file, counted_progress() as count:
             manifest, misplaced = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
-            warnings = [*told_of_size(file), *_told_of_misplaced(misplaced)]
+            warnings = [*oversized_parts(file), *_told_of_misplaced(misplaced)]
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:

@@ -69,7 +69,7 @@ ERASED: Final = "erased:"
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class EditItem:
     """One edit: a value set on one target; any JSON value."""
 
     target: Target
@@ -83,7 +83,7 @@ class EditEntry:
 
     raw: bytes
     stamp: Stamp
-    edits: tuple[Saying, ...]
+    edits: tuple[EditItem, ...]
 
     def facts(self, log_index: int) -> Iterator[Edit]:
         """Its facts, given its place in the log; if two edits have the same target and `what`, the last."""
@@ -118,7 +118,7 @@ def target_of_names(name: DatasetId, other: DatasetId) -> Target:
     return ("names", *min(name, other), *max(name, other))
 
 
-def edit_entry(edit_id: str, time_us: int, by: str | None, edits: Iterable[Saying]) -> EditEntry:
+def edit_entry(edit_id: str, time_us: int, by: str | None, edits: Iterable[EditItem]) -> EditEntry:
     """An entry with these edits; `by` is who made them, if known.
 
     Every entry has its own id, so that the same edit can be made, taken back and made again.
@@ -147,11 +147,11 @@ def parse_edit(raw: bytes) -> EditEntry:
         path = ".".join(str(step) for step in first["loc"]) or "edit"
         raise InvalidEventError(f"{path}: {first['msg']}") from None
     stamp = Stamp(microseconds(wire.time), hashlib.sha256(raw).digest())
-    said = (Saying(tuple(map(without_secrets, each.target)), each.what, each.value) for each in wire.edits)
+    said = (EditItem(tuple(map(without_secrets, each.target)), each.what, each.value) for each in wire.edits)
     return EditEntry(raw, stamp, tuple(said))
 
 
-class InOrder:
+class FactsInOrder:
     """Converts log entries to facts in log order, and restores deleted nodes that an event names."""
 
     def __init__(self, deleted: Iterable[Target]) -> None:

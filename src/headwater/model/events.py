@@ -36,7 +36,7 @@ _WIRES: Final[Mapping[str, type[WireRunEvent | WireJobEvent | WireDatasetEvent]]
 """By the end of `schemaURL`."""
 
 
-def standing(facets: Facets, name: str) -> Mapping[str, Any] | None:
+def undeleted(facets: Facets, name: str) -> Mapping[str, Any] | None:
     """A facet's content; None where it is absent or a tombstone (`_deleted`)."""
     facet = facets.get(name)
     return None if facet is None or facet.get("_deleted") is True else facet
@@ -138,7 +138,7 @@ def _plain(raw: bytes) -> RunEvent | None:
         producer=event.producer,
         event_type=event.eventType or "OTHER",
         run_id=run_id_of(event.run.runId),
-        job=JobId.told(event.job.namespace, event.job.name),
+        job=JobId.sanitized(event.job.namespace, event.job.name),
         run_facets=found.facets.get(("run", "facets"), NO_FACETS),
         job_facets=found.facets.get(("job", "facets"), NO_FACETS),
         inputs=_plain_refs("inputs", event.inputs, found.facets),
@@ -156,7 +156,7 @@ def _plain_refs(
         of_direction = facets.get((*path, "inputFacets")) or facets.get((*path, "outputFacets")) or NO_FACETS
         refs.append(
             DatasetRef(
-                DatasetId.told(name.namespace, name.name), facets.get((*path, "facets"), NO_FACETS), of_direction
+                DatasetId.sanitized(name.namespace, name.name), facets.get((*path, "facets"), NO_FACETS), of_direction
             )
         )
     return tuple(refs)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from headwater.model.events import DatasetRef, RunEvent, standing
+from headwater.model.events import DatasetRef, RunEvent, undeleted
 from headwater.model.facets.quality import DataQualityAssertionsFacet
 
 _OWN: Final = "greatExpectations_assertions"
@@ -26,7 +26,7 @@ def with_assertions(event: RunEvent) -> RunEvent:
 
 
 def _with(dataset: DatasetRef) -> DatasetRef:
-    told = standing(dataset.direction_facets, _OWN)
+    told = undeleted(dataset.direction_facets, _OWN)
     assertions = [*_assertions(told.get("assertions") if told is not None else None)]
     if told is None or not assertions or DataQualityAssertionsFacet.key in dataset.direction_facets:
         return dataset

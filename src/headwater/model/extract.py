@@ -15,7 +15,7 @@ from headwater.model.events import (
     JobEvent,
     RunEvent,
     Stamp,
-    standing,
+    undeleted,
 )
 from headwater.model.expectations import with_assertions
 from headwater.model.facet_texts import FacetTexts, sorted_json
@@ -60,7 +60,7 @@ from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
 from headwater.model.sources import nameless_in, tells_sources
-from headwater.model.trino import as_meant
+from headwater.model.trino import mended_trino
 
 _OLDER_PARENT: Final = "parentRun"
 """The former name of the facet `parent` in OpenLineage's own integrations for Airflow and Great Expectations."""
@@ -106,12 +106,12 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
 
 def mended(event: RunEvent) -> RunEvent:
     """The event after all corrections, as `facts` reads it: for code that reads more than facts."""
-    return with_folders(with_assertions(without_metadata_columns(as_meant(event))))
+    return with_folders(with_assertions(without_metadata_columns(mended_trino(event))))
 
 
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:
     """The job facets among the event's facts, without computing the rest."""
-    meant = as_meant(event)
+    meant = mended_trino(event)
     told = _job_facets(meant.job, meant.job_facets, meant.stamp)
     return (fact for fact in told if isinstance(fact, JobFacet))
 
@@ -133,7 +133,7 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
         yield RunFacet(run_id, name, content.digest, stamp)
         if name in KEPT_RUN_FACETS:
             yield RunTelling(run_id, name, content.digest, stamp)
-    if (dependencies := standing(event.run_facets, "jobDependencies")) is not None:
+    if (dependencies := undeleted(event.run_facets, "jobDependencies")) is not None:
         yield from control_flow(run_id, dependencies, seen)
     yield from _job_facets(event.job, event.job_facets, stamp)
     yield from _explicit(event, seen)
@@ -188,7 +188,7 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
 
     A flow between a dataset and the run's own job is an ordinary input or output.
     """
-    explicit = standing(event.job_facets, "lineage")
+    explicit = undeleted(event.job_facets, "lineage")
     if explicit is None:
         return
     content, subject = content_of(explicit), f"run:{event.run_id}"
@@ -224,7 +224,7 @@ def _nameless_among(subject: str, told: Iterable[FacetContent], seen: Seen) -> I
 def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
     """The parent and the root that the event names."""
     facets = event.run_facets
-    facet = standing(facets, "parent") or standing(facets, _OLDER_PARENT) or {}
+    facet = undeleted(facets, "parent") or undeleted(facets, _OLDER_PARENT) or {}
     parent = _parent(facet)
     root = None if parent is None else _parent(facet.get("root"))
     if parent is not None and root is not None and root.run_id == parent.run_id:
@@ -262,7 +262,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             yield from (content for _, content, _ in told)
             yield from _nameless_among(event.job.node_id, told, seen)
             yield from identity_facts(dataset, seen)
-    if (explicit := standing(event.job_facets, "lineage")) is not None:
+    if (explicit := undeleted(event.job_facets, "lineage")) is not None:
         yield from _nameless(event.job.node_id, content_of(explicit), seen)
         if targets := _attach_explicit(declared["outputs"], explicit):
             declared["targets"] = targets
@@ -321,7 +321,7 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     told = [*contents_of(dataset.facets)]
     yield from _nameless_among(_NO_RUN, told, seen)
     reference = _declared(dataset.id, told)
-    if makers := {*explicit_makers(standing(dataset.facets, "lineage") or {})}:
+    if makers := {*explicit_makers(undeleted(dataset.facets, "lineage") or {})}:
         reference["jobs"] = sorted([*job, *(() if run_id is None else (run_id,))] for job, run_id in makers)
     yield from (content for _, content, _ in told)
     yield from identity_facts(dataset, seen)

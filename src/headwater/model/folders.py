@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from headwater.model.events import DatasetRef, RunEvent, standing
+from headwater.model.events import DatasetRef, RunEvent, undeleted
 from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import FolderReadsFacet
 from headwater.model.names import DatasetId
@@ -88,7 +88,7 @@ class _Whose:
 
 
 def _mended(output: DatasetRef, whose: _Whose) -> DatasetRef:
-    facet = standing(output.facets, _LINEAGE)
+    facet = undeleted(output.facets, _LINEAGE)
     if facet is None:
         return output
     whose.told = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from headwater.model.catalogs import catalog_kind
-from headwater.model.events import DatasetRef, standing
+from headwater.model.events import DatasetRef, undeleted
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
@@ -21,15 +21,15 @@ _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
 
 def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogEntry | EngineCatalog]:
     """Aliases of the dataset, its catalog table, and engine configuration; unreadable parts are skipped."""
-    if (symlinks := standing(dataset.facets, "symlinks")) is not None:
+    if (symlinks := undeleted(dataset.facets, "symlinks")) is not None:
         for identifier in objects(symlinks.get("identifiers")):
             yield from _alias(dataset.id, identifier, "symlinks", seen)
-    change = standing(dataset.facets, "lifecycleStateChange")
+    change = undeleted(dataset.facets, "lifecycleStateChange")
     if change is not None and change.get("lifecycleStateChange") == "RENAME":
         yield from _alias(dataset.id, change.get("previousIdentifier"), "rename", seen)
-    if (catalog := standing(dataset.facets, "catalog")) is not None and dataset.id.is_complete:
+    if (catalog := undeleted(dataset.facets, "catalog")) is not None and dataset.id.is_complete:
         yield from _catalog_entry(dataset, catalog, seen)
-    if (meant := standing(dataset.facets, "headwater_engine_catalog")) is not None and dataset.id.is_complete:
+    if (meant := undeleted(dataset.facets, "headwater_engine_catalog")) is not None and dataset.id.is_complete:
         yield from _engine_catalog(dataset.id, meant, seen)
 
 
@@ -60,7 +60,7 @@ def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> It
 
 def _table_told(dataset: DatasetRef) -> str:
     """The table's name from a symlink; Glue writes it as `table/DATABASE/TABLE`."""
-    symlinks = standing(dataset.facets, "symlinks")
+    symlinks = undeleted(dataset.facets, "symlinks")
     for identifier in objects(symlinks.get("identifiers") if symlinks is not None else None):
         if identifier.get("type") == "TABLE":
             name = text(identifier, "name")

@@ -2,7 +2,7 @@
 
 A name is a pair (namespace, name) everywhere inside Headwater. The joined form `dataset:NS:NAME` exists only at the
 wire, for Marquez's clients. Both parts may contain colons, so it is ambiguous, and only the graph can tell which
-reading is meant: hence `readings`. Passwords in names are stripped (`told`).
+reading is meant: hence `readings`. Passwords in names are stripped (`sanitized`).
 """
 
 import re
@@ -22,7 +22,7 @@ class DatasetId(NamedTuple):
     name: str
 
     @classmethod
-    def told(cls, namespace: str, name: str) -> "DatasetId":
+    def sanitized(cls, namespace: str, name: str) -> "DatasetId":
         """The dataset with this name as reported, after stripping passwords."""
         return cls(without_secrets(namespace), without_secrets(name))
 
@@ -44,7 +44,7 @@ class JobId(NamedTuple):
     name: str
 
     @classmethod
-    def told(cls, namespace: str, name: str) -> "JobId":
+    def sanitized(cls, namespace: str, name: str) -> "JobId":
         """The job with this name as reported, after stripping passwords."""
         return cls(without_secrets(namespace), without_secrets(name))
 
@@ -113,14 +113,14 @@ def readings(node_id: str) -> Iterator[NodeReading]:
     parts = rest.split(":")
     match kind:
         case "dataset" if len(parts) > 1:
-            yield from (NodeReading("dataset", DatasetId.told(*pair)) for pair in _pairs(parts))
+            yield from (NodeReading("dataset", DatasetId.sanitized(*pair)) for pair in _pairs(parts))
         case "job" if len(parts) > 1:
-            yield from (NodeReading("job", JobId.told(*pair)) for pair in _pairs(parts))
+            yield from (NodeReading("job", JobId.sanitized(*pair)) for pair in _pairs(parts))
         case "datasetField" if len(parts) > 2:
             for end in range(len(parts) - 1, 1, -1):
                 column = ":".join(parts[end:])
                 for pair in _pairs(parts[:end]):
-                    yield NodeReading("datasetField", ColumnId(DatasetId.told(*pair), column))
+                    yield NodeReading("datasetField", ColumnId(DatasetId.sanitized(*pair), column))
         case _:
             raise InvalidNameError(
                 f"nodeId: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD or job:NAMESPACE:NAME, "

@@ -52,7 +52,7 @@ def is_trinos(event: RunEvent) -> bool:
     return event.producer.endswith(_PRODUCER)
 
 
-def as_meant(event: RunEvent) -> RunEvent:
+def mended_trino(event: RunEvent) -> RunEvent:
     """The event, mended; one of another producer as it is."""
     if not is_trinos(event):
         return event

@@ -15,7 +15,7 @@ from headwater.sql.made import NOTHING, Flow, Inputs, Place, merged
 from headwater.sql.names import mark, name_by_place, rename_in_subqueries, rules_of
 from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, understood
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
-from headwater.sql.ways import How
+from headwater.sql.transformations import Transformation
 from headwater.sql.width import check_width
 
 Known = Callable[[Parts], Sequence[str]]
@@ -27,7 +27,7 @@ class Source(NamedTuple):
 
     table: Parts
     column: str
-    how: How
+    how: Transformation
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from headwater.sql.made import (
     taken_as,
 )
 from headwater.sql.names import Rules, clause_of, has_places, is_renamed, stars_of, used_by
-from headwater.sql.ways import How, conditions, parts
+from headwater.sql.transformations import Transformation, conditions, parts
 
 _ROUNDS: Final = 4
 """How often a common table that reads itself is gone through: a column moves on by one place a round."""
@@ -118,9 +118,9 @@ class _Walk:
         everything = frozenset[Input]().union(*(part.made for part in parts))
         rows = frozenset[Input]().union(*(part.rows for part in parts))
         if values is not parts:
-            rows |= taken_as(everything, How("INDIRECT", "JOIN"))
+            rows |= taken_as(everything, Transformation("INDIRECT", "JOIN"))
         if scope.expression.args.get("distinct"):
-            rows |= taken_as(everything if values is parts else parts[0].made, How("INDIRECT", "GROUP_BY"))
+            rows |= taken_as(everything if values is parts else parts[0].made, Transformation("INDIRECT", "GROUP_BY"))
         answer = Flow(places, rows, is_in_order)
         return replace(answer, rows=rows | sorted_by(answer, scope.expression.args.get("order")))
 
@@ -134,7 +134,7 @@ class _Walk:
         answers = self.answers[id(scope)] = {}
         for at, item in enumerate(select.selects):
             name = item.alias_or_name or f"_col{at}"
-            made = _Made(self, scope)
+            made = _ExpressionInputs(self, scope)
             inputs = made.by(item.unalias())
             if item.find(exp.Columns):
                 name, inputs, made.is_open = "*", NOTHING, True
@@ -147,8 +147,8 @@ class _Walk:
         answer = Flow(tuple(places), NOTHING, is_in_order)
         distinct = select.args.get("distinct")
         once = distinct is not None and not distinct.args.get("on")
-        rows = taken_as(answer.made, How("INDIRECT", "GROUP_BY")) if once else NOTHING
-        rows |= taken_as(at_places(answer, select.args.get("order")), How("INDIRECT", "SORT"))
+        rows = taken_as(answer.made, Transformation("INDIRECT", "GROUP_BY")) if once else NOTHING
+        rows |= taken_as(at_places(answer, select.args.get("order")), Transformation("INDIRECT", "SORT"))
         return replace(answer, rows=self._rows(scope, is_in_order) | rows)
 
     def _is_in_order(self, scope: Scope, select: exp.Select) -> bool:
@@ -180,24 +180,26 @@ class _Walk:
             for condition in found_there:
                 if has_places(condition) and not is_in_order:
                     continue
-                made = _Made(self, scope, is_of_answer=subtype == "SORT" or isinstance(condition, exp.Distinct))
-                found |= taken_as(made.by(condition), How("INDIRECT", subtype))
+                made = _ExpressionInputs(
+                    self, scope, is_of_answer=subtype == "SORT" or isinstance(condition, exp.Distinct)
+                )
+                found |= taken_as(made.by(condition), Transformation("INDIRECT", subtype))
                 found |= made.rows
         for read in _compared(scope):
-            found |= self._rows_of(scope, read.source) | _Made(self, scope).pivoted_rows(read)
+            found |= self._rows_of(scope, read.source) | _ExpressionInputs(self, scope).pivoted_rows(read)
         return frozenset(found)
 
     def _rows_of(self, scope: Scope, source: exp.Table | Scope) -> Inputs:
         """What decides the rows of something that a query reads: of UNNEST and its like, what they take apart."""
-        join = How("INDIRECT", "JOIN")
+        join = Transformation("INDIRECT", "JOIN")
         match source:
             case exp.Table(this=exp.Identifier()) | Scope(expression=exp.Values()):
                 return NOTHING
             case exp.Table():
-                return taken_as(_Made(self, scope).by(source.this), join)
+                return taken_as(_ExpressionInputs(self, scope).by(source.this), join)
         inner = _query_in(source)
         if isinstance(inner.expression, exp.UDTF):
-            return taken_as(_Made(self, scope).by(inner.expression), join)
+            return taken_as(_ExpressionInputs(self, scope).by(inner.expression), join)
         rows = self.of(inner).rows
         return rows if inner is source else taken_as(rows, join)
 
@@ -226,7 +228,7 @@ class _Walk:
 
 
 @dataclass
-class _Made:
+class _ExpressionInputs:
     """One expression of a query, on the way to its inputs."""
 
     walk: _Walk
@@ -240,7 +242,7 @@ class _Made:
 
     def by(self, expression: exp.Expr) -> Inputs:
         found: set[Input] = set()
-        whole = SAME if isinstance(expression, exp.Column) else How("DIRECT", "TRANSFORMATION")
+        whole = SAME if isinstance(expression, exp.Column) else Transformation("DIRECT", "TRANSFORMATION")
         for part, how in parts(expression, whole, _named_windows(self.scope)):
             match part:
                 case exp.Column(this=exp.Star(), table=str(table)) | exp.TableColumn(name=str(table)):
@@ -349,7 +351,7 @@ class _Made:
         self.is_open |= name not in new
         if pivot.unpivot and name in (field.this.name for field in pivot.fields):
             return NOTHING
-        value, chosen = How("DIRECT", "TRANSFORMATION"), How("INDIRECT", "CONDITIONAL")
+        value, chosen = Transformation("DIRECT", "TRANSFORMATION"), Transformation("INDIRECT", "CONDITIONAL")
         turned = [(each, value if pivot.unpivot else chosen) for each in pivot.fields]
         aggregates = [] if pivot.unpivot else [(each, value) for each in pivot.expressions]
         found = [part for each, how in (*turned, *aggregates) for part in parts(each, how, {})]
@@ -365,13 +367,13 @@ class _Made:
         named = {column.name.lower() for column in (group or pivot).find_all(exp.Column)}
         is_by_others = group is None and not pivot.unpivot
         decide = (made for name, made in columns.items() if (name.lower() in named) is not is_by_others)
-        how = How("INDIRECT", "FILTER" if pivot.unpivot else "GROUP_BY")
+        how = Transformation("INDIRECT", "FILTER" if pivot.unpivot else "GROUP_BY")
         return taken_as(frozenset[Input]().union(*decide), how)
 
     def _transformed(self, made: Iterable[Inputs]) -> Inputs:
-        return taken_as(frozenset[Input]().union(*made), How("DIRECT", "TRANSFORMATION"))
+        return taken_as(frozenset[Input]().union(*made), Transformation("DIRECT", "TRANSFORMATION"))
 
-    def _of_subquery(self, query: exp.Expr, how: How) -> Inputs:
+    def _of_subquery(self, query: exp.Expr, how: Transformation) -> Inputs:
         """A subquery that stands for a value: its value's inputs, and, as conditions, what decides its rows."""
         inner = query.unnest() if isinstance(query, exp.Subquery) else query
         scope = next((each for each in self.scope.subquery_scopes if each.expression is inner), None)
@@ -382,7 +384,7 @@ class _Made:
         self.is_open |= bool(flow.gaps)
         self.rows |= flow.rows
         value = NOTHING if isinstance(query.parent, exp.Exists) else flow.made
-        return taken_as(value, how) | taken_as(flow.rows, How("INDIRECT", "CONDITIONAL"))
+        return taken_as(value, how) | taken_as(flow.rows, Transformation("INDIRECT", "CONDITIONAL"))
 
 
 def _reads_itself(scope: Scope) -> bool:

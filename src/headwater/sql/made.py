@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from headwater.sql.names import has_places
-from headwater.sql.ways import How, Subtype, has_all
+from headwater.sql.transformations import Subtype, Transformation, has_all
 
 _RISING: Final[tuple[Subtype, ...]] = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 """The direct subtypes; of two on one way the stronger holds."""
@@ -19,12 +19,12 @@ class Input(NamedTuple):
 
     table: str
     column: str
-    how: How
+    how: Transformation
 
 
 Inputs = frozenset[Input]
 NOTHING: Final[Inputs] = frozenset()
-SAME: Final = How("DIRECT", "IDENTITY")
+SAME: Final = Transformation("DIRECT", "IDENTITY")
 
 
 class Place(NamedTuple):
@@ -83,19 +83,19 @@ def _both(one: Flow, other: Flow) -> Flow:
     return Flow(tuple(places), one.rows | other.rows, one.is_in_order and other.is_in_order)
 
 
-def taken_as(inputs: Iterable[Input], outer: How) -> Inputs:
+def taken_as(inputs: Iterable[Input], outer: Transformation) -> Inputs:
     """The inputs of what itself takes part so in something."""
     return frozenset(Input(each.table, each.column, _through(each.how, outer)) for each in inputs)
 
 
-def _through(inner: How, outer: How) -> How:
+def _through(inner: Transformation, outer: Transformation) -> Transformation:
     """How an input takes part in what is made from what it took part in."""
     if outer.kind == "INDIRECT":
         return outer
     if inner.kind == "INDIRECT":
         return inner
     stronger = max(inner.subtype, outer.subtype, key=_RISING.index)
-    return How("DIRECT", stronger, inner.masking or outer.masking)
+    return Transformation("DIRECT", stronger, inner.masking or outer.masking)
 
 
 def by_place(values: Sequence[Flow]) -> tuple[Place, ...]:
@@ -140,7 +140,7 @@ def sorted_by(answer: Flow, order: exp.Expr | None) -> Inputs:
     found = {*(answer.made if has_all(order) else ()), *at_places(answer, order)}
     for column in order.find_all(exp.Column):
         found |= answer.columns.get(column.name, NOTHING)
-    return taken_as(found, How("INDIRECT", "SORT"))
+    return taken_as(found, Transformation("INDIRECT", "SORT"))
 
 
 def at_places(answer: Flow, order: exp.Expr | None) -> Inputs:

@@ -4,7 +4,7 @@ import secrets
 from typing import NamedTuple
 
 from headwater.errors import NotFoundError
-from headwater.model.edits import Saying, edit_entry, erased
+from headwater.model.edits import EditItem, edit_entry, erased
 from headwater.model.words import in_words
 from headwater.signing.erasure import ERASED
 from headwater.signing.erasure import erase as erase_from
@@ -46,7 +46,7 @@ def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
     is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_places(logged.raw))
     paths = [told.path, *([_SIGNATURE] if is_signed and told.path != _SIGNATURE else [])]
     raw, salt = erase_from(logged.raw, sealed.salt, _not_erased(logged.raw, paths, told.path))
-    saying = Saying(("entry", str(told.place)), erased(told.path), {"reason": reason})
+    saying = EditItem(("entry", str(told.place)), erased(told.path), {"reason": reason})
     edit = edit_entry(told.edit_id, told.time_us, by, [saying])
     entry = entry_of(edit, "unsigned", None, told.time_us, secrets.token_bytes(SALT_BYTES))
     return paths, store.replace(told.place, raw, salt, entry)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from headwater.model.edits import InOrder
+from headwater.model.edits import FactsInOrder
 from headwater.model.facts import Content, Edit
 from headwater.signing.merkle import EMPTY, Frontier
 from headwater.store.backoff import Backoff
@@ -39,7 +39,7 @@ class ReadSideStore(OpenStore):
         self._folded = 0
         self._size = 0
         self._head = EMPTY
-        self._in_order = InOrder(())
+        self._in_order = FactsInOrder(())
         self._noting = threading.Lock()
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._asking = Backoff(self._ask_for_facts, FACTS_AGAIN_AFTER_S)
@@ -75,7 +75,7 @@ class ReadSideStore(OpenStore):
         """Start from what the writer process knew of the log when it opened the store, all facts stored."""
         self._size = self._folded = known.size
         self._head = known.head
-        self._in_order = InOrder(known.deleted)
+        self._in_order = FactsInOrder(known.deleted)
         self.connection.answers_within(READS_WITHIN_S)
 
     def note_stored(self, stored: Stored) -> None:

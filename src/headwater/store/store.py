@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
-from headwater.model.edits import DELETED, InOrder
+from headwater.model.edits import DELETED, FactsInOrder
 from headwater.model.facts import Fact, Target
 from headwater.model.nodes import Arrival
 from headwater.signing.erasure import is_left_of
@@ -99,7 +99,7 @@ class Store(OpenStore):
         self._unheard: list[Stored] = []
         self._news: News | None = None if known is None else self._unheard.extend
         size, deleted, head = known or (0, (), EMPTY)
-        self._taken_in, self._in_order, self._head = size, InOrder(deleted), head
+        self._taken_in, self._in_order, self._head = size, FactsInOrder(deleted), head
         self._told, self._told_head = size, head
         """The number of entries reported, by `add` or as news, or present at the start; and the head of their tree."""
         if fault := self._is_another_log():
@@ -117,7 +117,7 @@ class Store(OpenStore):
         folded: int = rows[0][0]
         if known is None or folded <= known:
             self._taken_in = folded
-            self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
+            self._in_order = FactsInOrder(target_of_key(key) for _, key in rows if key is not None)
         self._waiting = FactBacklog(self._writer)  # assigned here, as `wait_for_facts` looks at it
         self._seal_what_is_not()
         self._head = self._head_of(self._taken_in)

@@ -20,11 +20,11 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from headwater.audit import core
-from headwater.audit.bounds import told_of_size
+from headwater.audit.bounds import oversized_parts
 from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.signing.directory import revocation, rotation
 from headwater.signing.jwks import write_jwks
@@ -79,7 +79,7 @@ def _entry(home: Path, number: int, sequence: int, before: str | None) -> tuple[
     """An entry, and the payload hash of one that is signed."""
     received_us, salt = START_US + number * MINUTE_US, bytes([number] * 16)
     if number in (7, 8):
-        edits = edit_entry(str(number), received_us, "ann", [Saying(("job", "etl", "job 1"), "deleted", number == 7)])
+        edits = edit_entry(str(number), received_us, "ann", [EditItem(("job", "etl", "job 1"), "deleted", number == 7)])
         return entry_of(edits, "unsigned", None, received_us, salt), None
     key = load_or_create(home)
     chain = {"nodeId": key.node_id, "epoch": EPOCH, "sequence": sequence, "previousHash": before}
@@ -770,7 +770,7 @@ def test_a_part_that_nobody_would_read_is_told_when_it_is_written(tmp_path: Path
                 part_of_it.write(bytes(beyond))
             bundle.writestr("manifest.json", "{}")
 
-        told = told_of_size(file)
+        told = oversized_parts(file)
         with pytest.raises(core.Refused) as refused:
             check_bundle(file, Trust())
 
@@ -950,7 +950,7 @@ def test_a_log_that_took_a_stolen_key_s_word_for_it_is_judged_by_who_may_give_it
             what = "revoked" if said["what"] == "revoke" else "enrolled"
             value = {"statement": signed.text, "signatures": dict(signed.signatures), "token": used}
             at_us = START_US + number * MINUTE_US
-            edits = edit_entry(str(number), at_us, None, [Saying(("key", said["keyId"]), what, value)])
+            edits = edit_entry(str(number), at_us, None, [EditItem(("key", said["keyId"]), what, value)])
             store.add([entry_of(edits, "unsigned", None, at_us, bytes(16))])
 
     with zipfile.ZipFile(bundle_of(with_one_signed)) as bundle:

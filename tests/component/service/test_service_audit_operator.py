@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from headwater.audit.core import FORMAT, node_hash
 from headwater.audit.graph import Folding
 from headwater.cli.main import app
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint
@@ -188,7 +188,7 @@ def test_a_kind_that_nobody_knows_is_found(tmp_path: Path) -> None:
 
 
 def test_what_is_said_of_a_key_without_a_statement_is_found(tmp_path: Path) -> None:
-    edits = edit_entry("1", START_US, None, [Saying(("key", "node:a"), "revoked", {"reason": "stolen"})])
+    edits = edit_entry("1", START_US, None, [EditItem(("key", "node:a"), "revoked", {"reason": "stolen"})])
     sealed = seal(edits.raw, Found("edit", START_US, "unsigned", None), bytes(16))
     opened = {"salt": b64encode(sealed.salt).decode(), "facets": [], "raw": edits.raw.decode()}
     told_so = {**entry(0, "a"), "kind": "edit", "type": "EDIT", "leaf": b64encode(sealed.leaf).decode(), **opened}

@@ -18,7 +18,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.edits import (
     APART,
     DELETED,
-    Saying,
+    EditItem,
     edit_entry,
     parse_edit,
     tag,
@@ -219,16 +219,16 @@ _BEGIN_US = 1_779_459_780_000_000
 """2026-05-22T14:23:00Z: the first second of generated events."""
 
 
-def _sayings() -> st.SearchStrategy[Saying]:
+def _sayings() -> st.SearchStrategy[EditItem]:
     names = [DatasetId(each["namespace"], each["name"]) for each in logs.DATASETS[:4]]
     nodes = st.sampled_from([*map(target_of, names), *(target_of(JobId("etl", job)) for job in logs.JOBS)])
     columns = st.sampled_from([("field", *name, column) for name in names for column in logs.COLUMNS])
     namespaces = st.sampled_from([("namespace", "lake"), ("namespace", "etl")])
     apart = st.sampled_from([target_of_names(names[0], names[1]), target_of_names(names[1], names[2])])
     return (
-        st.builds(Saying, nodes | namespaces, st.just(DELETED), st.just(True))
-        | st.builds(Saying, nodes | columns, st.just(tag("GOLD")), st.booleans())
-        | st.builds(Saying, apart, st.just(APART), st.booleans())
+        st.builds(EditItem, nodes | namespaces, st.just(DELETED), st.just(True))
+        | st.builds(EditItem, nodes | columns, st.just(tag("GOLD")), st.booleans())
+        | st.builds(EditItem, apart, st.just(APART), st.booleans())
     )
 
 

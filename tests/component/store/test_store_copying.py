@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.errors import SetupError
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.store.copying import copy, digest
 from headwater.store.entries import Entry, entry_of
@@ -47,7 +47,7 @@ def entries() -> Iterator[Entry]:
         yield entry_of(parse_event(event(number % 60, number % 4)), "ok", "a key", number, SALT)
     yield entry_of(parse_event(json.dumps(odd).encode()), "unsigned", None, 1, SALT)
     yield entry_of(
-        edit_entry("1", 5, "ann", [Saying(("job", "etl", "load"), "deleted", True)]), "unsigned", None, 6, SALT
+        edit_entry("1", 5, "ann", [EditItem(("job", "etl", "load"), "deleted", True)]), "unsigned", None, 6, SALT
     )
     yield entry_of(parse_event(event(59, 3)), "tampered", None, 7, SALT)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidEventError
-from headwater.model.edits import EditEntry, InOrder, Saying, edit_entry, parse_edit, tag
+from headwater.model.edits import EditEntry, EditItem, FactsInOrder, edit_entry, parse_edit, tag
 from headwater.model.events import Event, parse_event
 from headwater.store.backlog import FactBacklog
 from headwater.store.entries import Entry, entry_of
@@ -28,7 +28,9 @@ TARGETS = [
     ("namespace", "lake"),
     ("field", "lake", "t0", "a"),
 ]
-_sayings = st.builds(Saying, st.sampled_from(TARGETS), st.sampled_from(["deleted", tag("A"), tag("B")]), st.booleans())
+_sayings = st.builds(
+    EditItem, st.sampled_from(TARGETS), st.sampled_from(["deleted", tag("A"), tag("B")]), st.booleans()
+)
 _edits = st.builds(
     edit_entry, st.uuids().map(str), st.integers(0, 10**15), st.none(), st.lists(_sayings, min_size=1, max_size=3)
 )
@@ -46,7 +48,7 @@ def forget_facts_that_wait(store: Store) -> None:
 
 def folded(store: Store) -> dict[tuple[object, ...], Any]:
     """The facts that follow from the log alone."""
-    in_order, merged = InOrder(()), dict[tuple[object, ...], Any]()
+    in_order, merged = FactsInOrder(()), dict[tuple[object, ...], Any]()
     for index, kind, frame in store._rows("SELECT idx, event_type, packed FROM log ORDER BY idx"):
         parse = parse_edit if kind == "EDIT" else parse_event
         for fact in in_order.facts(parse(unpacked(frame)), index):
@@ -81,8 +83,8 @@ def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_c
 
 def test_an_edit_comes_back_from_the_log_as_it_was_said(store: Store) -> None:
     said = (
-        Saying(("dataset", "a.b", "c"), tag("GOLD"), True),
-        Saying(("tag", "GOLD"), "described", {"description": None}),
+        EditItem(("dataset", "a.b", "c"), tag("GOLD"), True),
+        EditItem(("tag", "GOLD"), "described", {"description": None}),
     )
     entry = edit_entry("7", 1_779_459_791_000_001, "ann", said)
     store.add([*entries([entry])])

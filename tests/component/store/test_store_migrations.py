@@ -13,7 +13,7 @@ import pytest
 
 from headwater.errors import SetupError
 from headwater.graph.fold import fold
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import CatalogEntry, ChainLink, JobFlow, RunTimes, UseEvidence
@@ -196,7 +196,7 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
     tmp_path: Path,
 ) -> None:
     raw = erased(record("018f0000-0000-7000-8000-000000000001", 1)[0]).raw
-    said = edit_entry("1", 2, "ann", [Saying(("entry", "0"), "erased:run.facets.owner", {"reason": "asked"})])
+    said = edit_entry("1", 2, "ann", [EditItem(("entry", "0"), "erased:run.facets.owner", {"reason": "asked"})])
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         signed = entry_of(parse_event(raw), "ok", KEY.key_id, 1)
         store.add([signed, entry_of(said, "unsigned", None, 2)])
@@ -215,8 +215,8 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
 
 def test_all_that_was_stated_of_a_key_is_known_where_an_earlier_shape_kept_the_last_alone(tmp_path: Path) -> None:
     path, target = tmp_path / "headwater.db", ("key", "node:1#sha256:x")
-    tag = Saying(("job", "etl", "load"), "tag:GOLD", True)
-    said = [edit_entry(str(at), at, None, [Saying(target, "revoked", at)]) for at in range(3)]
+    tag = EditItem(("job", "etl", "load"), "tag:GOLD", True)
+    said = [edit_entry(str(at), at, None, [EditItem(target, "revoked", at)]) for at in range(3)]
     with closing(SqliteStore(path)) as store:
         store.add([entry_of(each, "unsigned", None, 1) for each in (*said, edit_entry("3", 3, None, [tag]))])
         everything = stored(store)

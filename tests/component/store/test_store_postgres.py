@@ -14,7 +14,7 @@ import pytest
 
 from headwater.errors import SetupError, UnavailableError
 from headwater.graph.fold import fold
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Edit
@@ -116,7 +116,7 @@ def test_what_one_process_deleted_is_brought_back_by_an_event_that_another_takes
 ) -> None:
     one, other = two
     one.add([entry(event())])
-    one.add([entry_of(edit_entry("1", 0, None, [Saying(JOB, "deleted", True)]), "unsigned", None, 1)])
+    one.add([entry_of(edit_entry("1", 0, None, [EditItem(JOB, "deleted", True)]), "unsigned", None, 1)])
 
     (stored,) = other.add([entry(event(1))])
 

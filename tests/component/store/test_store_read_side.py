@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import SetupError, UnavailableError
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.facts import Content, Edit
 from headwater.signing.merkle import EMPTY, Growth
 from headwater.store.entries import Entry, Stored, entry_of
@@ -31,7 +31,7 @@ def inherited(handover: WriterHandover) -> WriterHandover:
 
 def entries() -> list[Entry]:
     """An event, an edit that deletes its job, and another event that brings it back."""
-    deletion = edit_entry("1", 5, None, [Saying(JOB, "deleted", True)])
+    deletion = edit_entry("1", 5, None, [EditItem(JOB, "deleted", True)])
     return [entry(event()), entry_of(deletion, "unsigned", None, 6), entry(event(2, run=1))]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headwater.errors import UnavailableError
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import EditItem, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.facts import Content, Declaration
 from headwater.model.names import DatasetId
@@ -288,8 +288,8 @@ def test_verdicts_are_counted_for_each_run_and_for_all(store: Store) -> None:
 
 
 def test_edits_have_no_verdict_that_counts(store: Store) -> None:
-    told = edit_entry("1", 5, "ann", [Saying(("job", "etl", "load"), "deleted", True)])
-    later = edit_entry("2", 6, "ann", [Saying(("job", "etl", "load"), "deleted", False)])
+    told = edit_entry("1", 5, "ann", [EditItem(("job", "etl", "load"), "deleted", True)])
+    later = edit_entry("2", 6, "ann", [EditItem(("job", "etl", "load"), "deleted", False)])
     declared = {key: event()[key] for key in ("eventTime", "producer", "job")}
     edits = [entry_of(each, "unsigned", None, 1) for each in (told, later)]
     store.add([written("a", 1), edits[0], entry(declared), edits[1]])

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.access.veil import Format, Veil
+from headwater.access.redaction import Format, Redactor
 from headwater.model.names import AnyNode, readings
 
 SECRET = bytes(32)
@@ -18,12 +18,12 @@ def meant(node_id: str) -> Iterator[AnyNode]:
     return (reading.node for reading in islice(readings(node_id), 1))
 
 
-def within(*namespaces: str) -> Veil:
-    return Veil(lambda namespace: namespace in namespaces, frozenset(), meant, SECRET)
+def within(*namespaces: str) -> Redactor:
+    return Redactor(lambda namespace: namespace in namespaces, frozenset(), meant, SECRET)
 
 
-def without_columns(*names: str) -> Veil:
-    return Veil(None, frozenset(names), meant, SECRET)
+def without_columns(*names: str) -> Redactor:
+    return Redactor(None, frozenset(names), meant, SECRET)
 
 
 def test_what_lies_beyond_the_scopes_keeps_its_kind_times_and_edges() -> None:
@@ -93,9 +93,9 @@ def test_of_what_is_hidden_numbers_and_words_of_the_format_stay_and_free_text_go
         "owners": [{"name": "ann"}],
         "rowsPaid": 7,
     }
-    veil = Veil(lambda namespace: namespace != "vault", frozenset(), meant, SECRET, ours)
+    redactor = Redactor(lambda namespace: namespace != "vault", frozenset(), meant, SECRET, ours)
 
-    seen = veil.over(finding)
+    seen = redactor.over(finding)
 
     assert seen.pop("nodeId").startswith("job:redacted:redacted-")
     assert seen == {
@@ -154,19 +154,19 @@ def test_what_a_run_read_of_a_hidden_dataset_has_no_facets() -> None:
 
 def test_what_goes_into_a_column_as_a_whole_dataset_hides_where_it_comes_from_and_not_the_column() -> None:
     ours = Format(frozenset({"targetField"}), nullable=frozenset({"field", "targetField"}))
-    veil = Veil(lambda namespace: namespace == "sales", frozenset({"ssn"}), meant, SECRET, ours)
+    redactor = Redactor(lambda namespace: namespace == "sales", frozenset({"ssn"}), meant, SECRET, ours)
     paid = {"namespace": "vault", "dataset": "people", "field": "paid", "targetField": None}
     inputs = [paid, {**paid, "field": None, "targetField": "sum"}, {**paid, "targetField": "ssn"}]
     costs = {"namespace": "sales", "dataset": "costs", "inputFields": inputs}
     people = {**costs, "namespace": "vault", "dataset": "people"}
 
-    seen = veil.over({"datasetInputFields": [costs, people], "facets": {"own": paid | {"targetField": "sum"}}})
+    seen = redactor.over({"datasetInputFields": [costs, people], "facets": {"own": paid | {"targetField": "sum"}}})
 
-    hidden = veil.stand_in("redacted", "vault", "people", "paid")
+    hidden = redactor.stand_in("redacted", "vault", "people", "paid")
     assert [(each["field"], each["targetField"]) for each in seen["datasetInputFields"][0]["inputFields"]] == [
         (hidden, None),
         (None, "sum"),
-        (hidden, veil.column("ssn")),
+        (hidden, redactor.column("ssn")),
     ]
     assert seen["datasetInputFields"][1]["inputFields"] == []
     assert seen["facets"]["own"]["targetField"] == "redacted"
@@ -178,7 +178,7 @@ def test_two_things_with_one_name_have_two_stand_ins_and_another_secret_gives_ot
     first, second = (each["name"] for each in within().over(answer))
 
     assert first != second
-    other = Veil(lambda _: False, frozenset(), meant, bytes(31) + b"1")
+    other = Redactor(lambda _: False, frozenset(), meant, bytes(31) + b"1")
     assert other.over(answer)[0]["name"] != first
 
 
@@ -226,28 +226,28 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_no_answer_of_any_shape_holds_what_is_hidden(answer: Any) -> None:  # noqa: ANN401  any JSON
-    veil = Veil(lambda namespace: namespace == "open", frozenset({"zzcol"}), meant, SECRET)
+    redactor = Redactor(lambda namespace: namespace == "open", frozenset({"zzcol"}), meant, SECRET)
 
-    text = json.dumps(veil.over(answer))
+    text = json.dumps(redactor.over(answer))
 
     assert not [word for word in ("zzcol", "zzns", "zzjob") if word in text]
 
 
 def test_what_has_no_restricted_name_in_it_goes_out_as_it_is() -> None:
-    veil = without_columns("ssn")
+    redactor = without_columns("ssn")
 
-    assert veil.is_clear(b'{"name":"orders","note":"nessns"}')
+    assert redactor.is_clear(b'{"name":"orders","note":"nessns"}')
     for written in (b'{"name":"ssn"}', b'{"note":"by SSN, then name"}', rb'{"name":"\u0073sn"}'):
-        assert not veil.is_clear(written)
+        assert not redactor.is_clear(written)
     assert not within("lake").is_clear(b"{}")
 
 
 def test_a_word_of_the_format_stays_a_key_and_is_hidden_as_a_value_and_in_what_producers_told() -> None:
     ours = Format(frozenset({"type", "createdAt", "facets"}))
-    veil = Veil(None, frozenset({"type", "createdAt"}), meant, SECRET, ours)
-    hidden = veil.column("createdAt")
+    redactor = Redactor(None, frozenset({"type", "createdAt"}), meant, SECRET, ours)
+    hidden = redactor.column("createdAt")
 
-    seen = veil.over(
+    seen = redactor.over(
         {
             "createdAt": "2026-05-22",
             "fields": [{"name": "createdAt", "type": "date"}],

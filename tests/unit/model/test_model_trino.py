@@ -10,7 +10,7 @@ from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Content, Observation, RunOfJob
 from headwater.model.names import DatasetId, JobId
-from headwater.model.trino import as_meant
+from headwater.model.trino import mended_trino
 
 TRINO = "https://github.com/trinodb/trino/plugin/trino-openlineage"
 HOST = "trino://127.0.0.1:8080"
@@ -76,7 +76,7 @@ UPDATED = table(
 
 
 def test_an_updates_columns_come_from_its_text_and_say_so() -> None:
-    mended = as_meant(event("UPDATE lake.sales.stats SET n = n + 1 WHERE v = '2'", outputs=[UPDATED]))
+    mended = mended_trino(event("UPDATE lake.sales.stats SET n = n + 1 WHERE v = '2'", outputs=[UPDATED]))
 
     lineage = mended.outputs[0].facets["columnLineage"]
     assert direct(lineage) == {"n": ["lake.sales.stats.n"]}
@@ -93,7 +93,7 @@ def test_names_that_leave_out_the_sessions_catalog_are_the_events_tables() -> No
     )
     sql = "MERGE INTO stats t USING sales.o2 s ON t.v = s.v WHEN MATCHED THEN UPDATE SET tot = s"
 
-    mended = as_meant(event(sql, inputs=[table("lake.sales.o2", "s", "v")], outputs=[target]))
+    mended = mended_trino(event(sql, inputs=[table("lake.sales.o2", "s", "v")], outputs=[target]))
 
     assert direct(mended.outputs[0].facets["columnLineage"]) == {"tot": ["lake.sales.o2.s"]}
 
@@ -113,8 +113,8 @@ def test_the_order_in_which_trino_lists_columns_is_not_the_tables() -> None:
     union = "/* dashboard: d */ SELECT * FROM lake.sales.o UNION ALL SELECT * FROM lake.sales.o2"
     read = [table("lake.sales.o", "v", "id"), table("lake.sales.o2", "s", "v")]
 
-    merged = as_meant(event(merge, inputs=read, outputs=[target]))
-    asked = as_meant(event(union, inputs=read))
+    merged = mended_trino(event(merge, inputs=read, outputs=[target]))
+    asked = mended_trino(event(union, inputs=read))
 
     assert direct(merged.outputs[0].facets["columnLineage"]) == {"tot": []}
     assert direct(asked.outputs[0].facets["columnLineage"]) == {"v": ["lake.sales.o.v"], "id": ["lake.sales.o.id"]}
@@ -129,8 +129,8 @@ def test_a_dot_in_a_tables_name_belongs_to_the_name() -> None:
     update = 'UPDATE "my.stats" SET "strange col" = "strange col" || a'
     select = '/* dashboard: d */ SELECT "Strange Col" AS x FROM sales."my.stats"'
 
-    updated = as_meant(event(update, outputs=[target]))
-    asked = as_meant(event(select, inputs=[table("lake.sales.my.stats", "strange col")]))
+    updated = mended_trino(event(update, outputs=[target]))
+    asked = mended_trino(event(select, inputs=[table("lake.sales.my.stats", "strange col")]))
 
     assert direct(updated.outputs[0].facets["columnLineage"]) == {
         "strange col": ["lake.sales.my.stats.a", "lake.sales.my.stats.strange col"]
@@ -141,7 +141,7 @@ def test_a_dot_in_a_tables_name_belongs_to_the_name() -> None:
 def test_beside_a_table_of_a_named_schema_the_same_name_alone_is_the_other_table() -> None:
     sql = "/* dashboard: d */ SELECT o.id, s.id AS staged FROM orders o JOIN staging.orders s ON o.id = s.id"
 
-    mended = as_meant(event(sql, inputs=[table("lake.staging.orders", "id"), table("lake.sales.orders", "id")]))
+    mended = mended_trino(event(sql, inputs=[table("lake.staging.orders", "id"), table("lake.sales.orders", "id")]))
 
     assert direct(mended.outputs[0].facets["columnLineage"]) == {
         "id": ["lake.sales.orders.id"],
@@ -167,9 +167,9 @@ def test_a_table_whose_rows_are_only_counted_takes_part_as_a_whole() -> None:
         lineage={"fields": {"n": {"inputFields": []}}, "dataset": [field("lake.s.stats", "$row_id")]},
     )
 
-    asked = as_meant(event("/* dashboard: d, query: q */ SELECT count(*) AS n FROM customers", inputs=[customers]))
-    told = as_meant(event(insert, inputs=[orders, customers], outputs=[inserted]))
-    update = as_meant(
+    asked = mended_trino(event("/* dashboard: d, query: q */ SELECT count(*) AS n FROM customers", inputs=[customers]))
+    told = mended_trino(event(insert, inputs=[orders, customers], outputs=[inserted]))
+    update = mended_trino(
         event("UPDATE stats SET n = (SELECT count(*) FROM customers)", inputs=[customers], outputs=[updated])
     )
 
@@ -184,7 +184,7 @@ def test_a_column_of_which_nothing_is_known_is_not_told_as_made_from_nothing() -
         "/* dashboard: d */ SELECT * FROM TABLE(exclude_columns(input => TABLE(orders), columns => DESCRIPTOR(price)))"
     )
 
-    mended = as_meant(event(sql, inputs=[table("lake.s.orders", "id", "price")]))
+    mended = mended_trino(event(sql, inputs=[table("lake.s.orders", "id", "price")]))
 
     assert mended.outputs[0].facets["columnLineage"]["fields"] == {}
     assert not mended.outputs[0].facets["columnLineage"]["dataset"]
@@ -194,8 +194,8 @@ def test_hidden_columns_are_no_inputs_and_their_table_is_one() -> None:
     lineage = {"fields": {"path": {"inputFields": [field("lake.s.orders", "$path")]}}, "dataset": []}
     read = [table("lake.s.orders", "$path")]
 
-    told = as_meant(event("INSERT INTO paths SELECT 1", inputs=read, outputs=[table("p", "path", lineage=lineage)]))
-    asked = as_meant(event('/* dashboard: d */ SELECT "$path" AS path, 1 AS n FROM orders', inputs=read))
+    told = mended_trino(event("INSERT INTO paths SELECT 1", inputs=read, outputs=[table("p", "path", lineage=lineage)]))
+    asked = mended_trino(event('/* dashboard: d */ SELECT "$path" AS path, 1 AS n FROM orders', inputs=read))
 
     assert told.outputs[0].facets["columnLineage"]["fields"] == {"path": {"inputFields": []}}
     assert wholes(told.outputs[0].facets["columnLineage"]["dataset"]) == ["lake.s.orders"]
@@ -209,7 +209,7 @@ def test_a_field_inside_a_struct_is_no_column_of_the_table() -> None:
     }
     read = [table("lake.s.orders", "a", "r")]
 
-    mended = as_meant(event("INSERT INTO t SELECT r.f FROM o", inputs=read, outputs=[table("t", lineage=lineage)]))
+    mended = mended_trino(event("INSERT INTO t SELECT r.f FROM o", inputs=read, outputs=[table("t", lineage=lineage)]))
 
     told = mended.outputs[0].facets["columnLineage"]["dataset"]
     assert {(each["name"], each["field"]) for each in told} == {
@@ -225,7 +225,7 @@ def test_where_a_materialized_view_keeps_its_rows_is_the_view() -> None:
         "dataset": [field("lake.s.mv$materialized_view_storage", "total")],
     }
 
-    mended = as_meant(
+    mended = mended_trino(
         event("INSERT INTO t SELECT * FROM mv", inputs=[table("lake.s.mv")], outputs=[table("t", lineage=lineage)])
     )
 
@@ -237,19 +237,19 @@ def test_a_statement_in_the_quotes_of_execute_immediate_is_that_statement() -> N
     select = "EXECUTE IMMEDIATE '/* dashboard: d, query: q */ SELECT v FROM lake.s.o WHERE id > ?' USING 1"
     before = "/* dashboard: d */ EXECUTE IMMEDIATE 'SELECT 1'"
 
-    updated = as_meant(event(update, outputs=[UPDATED]))
-    asked = as_meant(event(select, inputs=[table("lake.s.o", "v", "id")]))
+    updated = mended_trino(event(update, outputs=[UPDATED]))
+    asked = mended_trino(event(select, inputs=[table("lake.s.o", "v", "id")]))
 
     assert direct(updated.outputs[0].facets["columnLineage"]) == {"n": ["lake.sales.stats.n"]}
     assert [each["field"] for each in updated.outputs[0].facets["columnLineage"]["dataset"]] == ["tot", "v"]
     assert asked.job == JobId("dashboards", "d.q")
     assert direct(asked.outputs[0].facets["columnLineage"]) == {"q.v": ["lake.s.o.v"]}
-    assert as_meant(event(before)).job == JobId("dashboards", "d")
+    assert mended_trino(event(before)).job == JobId("dashboards", "d")
 
 
 def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> None:
-    updated = as_meant(event("UPDATE lake.sales.stats SET n = 1", outputs=[UPDATED]))
-    created = as_meant(
+    updated = mended_trino(event("UPDATE lake.sales.stats SET n = 1", outputs=[UPDATED]))
+    created = mended_trino(
         event("CREATE TABLE t AS SELECT 1", inputs=[table("a.b.c", "x")], outputs=[table("a.b.t", "x", "y")])
     )
 
@@ -259,7 +259,7 @@ def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> No
 
 
 def test_sql_that_cannot_be_read_leaves_what_trino_said_but_for_hidden_columns() -> None:
-    mended = as_meant(event("UPDATE lake.sales.stats SET n = ~~ WHERE", outputs=[UPDATED]))
+    mended = mended_trino(event("UPDATE lake.sales.stats SET n = ~~ WHERE", outputs=[UPDATED]))
 
     lineage = mended.outputs[0].facets["columnLineage"]
     assert direct(lineage) == {"n": []}
@@ -272,7 +272,7 @@ SELECT = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, sum(pric
 def test_a_query_of_a_dashboard_is_a_run_of_its_job_and_feeds_the_dashboards_columns() -> None:
     asked = event(SELECT, inputs=[table("lake.s.o", "supplier", "price")])
 
-    mended = as_meant(asked)
+    mended = mended_trino(asked)
 
     assert mended.job == JobId("dashboards", "revenue.by_supplier")
     assert [each.id for each in mended.outputs] == [DatasetId("dashboards", "revenue")]
@@ -292,7 +292,7 @@ def test_facts_are_those_of_the_mended_event() -> None:
 
 
 def test_a_dashboards_start_belongs_to_the_same_job_though_it_names_no_tables() -> None:
-    started = as_meant(event(SELECT))
+    started = mended_trino(event(SELECT))
 
     assert started.job == JobId("dashboards", "revenue.by_supplier")
     assert started.outputs == ()
@@ -302,7 +302,7 @@ def test_long_texts_of_statistics_stay_in_the_log_and_figures_stay() -> None:
     statistics = {"cpuTime": "0.588", "operatorSummaries": "x" * 50_000}
     huge = event("SELECT 1", run_facets={"trino_query_statistics": statistics, "other": {"text": "y" * 1_000}})
 
-    mended = as_meant(huge)
+    mended = mended_trino(huge)
 
     assert mended.run_facets["trino_query_statistics"] == {
         "cpuTime": "0.588",
@@ -315,12 +315,12 @@ def test_long_texts_of_statistics_stay_in_the_log_and_figures_stay() -> None:
 def test_another_producers_event_is_taken_as_it_is() -> None:
     other = event(SELECT, producer="https://example.org/other", outputs=[UPDATED])
 
-    assert as_meant(other) is other
+    assert mended_trino(other) is other
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1", "INSERT INTO t SELECT 1", "", "-- nothing"])
 def test_a_query_that_names_no_dashboard_keeps_its_job(sql: str) -> None:
-    assert as_meant(event(sql)).job.namespace == "trino"
+    assert mended_trino(event(sql)).job.namespace == "trino"
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_a_query_that_names_no_dashboard_keeps_its_job(sql: str) -> None:
 def test_a_statement_whose_names_cannot_be_placed_leaves_what_trino_told(sql: str, name: str) -> None:
     told = {"fields": {"n": {"inputFields": [field("lake.sales.orders", "n")]}}, "dataset": []}
 
-    meant = as_meant(event(sql, outputs=[table(name, "n", lineage=told)]))
+    meant = mended_trino(event(sql, outputs=[table(name, "n", lineage=told)]))
 
     (output,) = meant.outputs
     assert "fields" in output.facets["columnLineage"]

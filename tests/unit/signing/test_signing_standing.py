@@ -6,7 +6,7 @@ from itertools import permutations
 import orjson
 import pytest
 
-from headwater.model.edits import KEY, Saying, edit_entry
+from headwater.model.edits import KEY, EditItem, edit_entry
 from headwater.model.facts import Edit
 from headwater.model.times import microseconds
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
@@ -20,31 +20,31 @@ HOUR = timedelta(hours=1)
 TOKEN = "a hash"  # noqa: S105
 
 
-def said(hour: float, signed: Signed, token: str | None = None) -> tuple[datetime, Saying]:
+def said(hour: float, signed: Signed, token: str | None = None) -> tuple[datetime, EditItem]:
     """A statement that comes so many hours after noon."""
     statement = orjson.loads(signed.text)
     told = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
     what = "revoked" if statement["what"] == "revoke" else "enrolled"
-    return NOON + hour * HOUR, Saying((KEY, statement["keyId"]), what, told)
+    return NOON + hour * HOUR, EditItem((KEY, statement["keyId"]), what, told)
 
 
-def enrolled(hour: float, key: NodeKey) -> tuple[datetime, Saying]:
+def enrolled(hour: float, key: NodeKey) -> tuple[datetime, EditItem]:
     return said(hour, enrolment(key, "e", NOON), TOKEN)
 
 
-def replaced(hour: float, old: NodeKey, new: NodeKey, stated: float | None = None) -> tuple[datetime, Saying]:
+def replaced(hour: float, old: NodeKey, new: NodeKey, stated: float | None = None) -> tuple[datetime, EditItem]:
     return said(hour, rotation(old, new, "n", NOON + (hour if stated is None else stated) * HOUR))
 
 
-def revoked(hour: float, key: NodeKey, from_hour: float, token: str | None = None) -> tuple[datetime, Saying]:
+def revoked(hour: float, key: NodeKey, from_hour: float, token: str | None = None) -> tuple[datetime, EditItem]:
     return said(hour, revocation(key.key_id, NOON + from_hour * HOUR, "lost", "r", NOON, key), token)
 
 
-def after(*entries: tuple[datetime, Saying]) -> Standing:
+def after(*entries: tuple[datetime, EditItem]) -> Standing:
     return standing(facts_of(entries), {})
 
 
-def facts_of(entries: Sequence[tuple[datetime, Saying]]) -> list[Edit]:
+def facts_of(entries: Sequence[tuple[datetime, EditItem]]) -> list[Edit]:
     return [
         fact
         for index, (time, saying) in enumerate(entries)

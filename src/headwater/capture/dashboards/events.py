@@ -27,7 +27,7 @@ from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
 from headwater.model.names import DatasetId, JobId
 from headwater.sql.label import Label
-from headwater.sql.ways import How
+from headwater.sql.transformations import Transformation
 
 INTEGRATION: Final = "DASHBOARD"
 """What the facet `jobType` says of a job that a file of dashboards declares."""
@@ -113,7 +113,7 @@ def _has_columns(rest: Rest) -> bool:
 
 
 def _same(name: DatasetId, column: str) -> Mapping[str, Any]:
-    how = How("DIRECT", "IDENTITY")
+    how = Transformation("DIRECT", "IDENTITY")
     step = {"type": how.kind, "subtype": how.subtype, "description": "as declared", "masking": how.masking}
     return {"namespace": name.namespace, "name": name.name, "field": column, "transformations": [step]}
 

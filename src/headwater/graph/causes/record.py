@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from headwater.graph.causes.readings import Columns, Readings
 from headwater.graph.drift import ColumnChange
-from headwater.model.events import NO_FACETS, DatasetRef, Direction, Facets, RunEvent, standing
+from headwater.model.events import NO_FACETS, DatasetRef, Direction, Facets, RunEvent, undeleted
 from headwater.model.facets.dataset import LifecycleState, LifecycleStateChangeFacet, SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import (
     IcebergCommitReportFacet,
@@ -268,7 +268,7 @@ class _LastOfEach(Generic[ViewT, ItemT]):
         last: dict[object, list[tuple[ItemT, EventRef]]] = {}
         views = [readings.view(self._kind, facets) for facets, _ in self._told]  # held, so equal ones are parsed once
         for (facets, ref), told in zip(self._told, views, strict=True):
-            if standing(facets, self._kind.key) is None:
+            if undeleted(facets, self._kind.key) is None:
                 last.clear()
             new: dict[object, list[tuple[ItemT, EventRef]]] = {}
             for item in self._items(told) if told is not None else ():

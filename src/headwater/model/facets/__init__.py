@@ -1,7 +1,7 @@
 """Facets as typed views: read one out of a mapping of facets, and lose nothing that the view does not know.
 
     view           what a view is; `readable` gives what can be read of a facet, `read` checks the whole of it
-    forgiving      how a facet is read of which a part cannot be
+    lenient        validation that drops unreadable parts of a facet
     run            nominalTime, errorMessage, processing_engine, … of a run
     job            jobType, sql, sourceCode, sourceCodeLocation of a job
     dataset        schema, symlinks, version, … of a dataset

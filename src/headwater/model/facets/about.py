@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from headwater.model.facets.forgiving import Exact
+from headwater.model.facets.lenient import Exact
 from headwater.model.facets.view import Items, Part, View
 
 

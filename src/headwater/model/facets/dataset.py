@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from headwater.model.facets.forgiving import Exact
+from headwater.model.facets.lenient import Exact
 from headwater.model.facets.view import Integer, Items, Part, View
 from headwater.model.names import DatasetId
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from headwater.model.facet_texts import sorted_json
 from headwater.model.facets.counts import Count
-from headwater.model.facets.forgiving import Exact
+from headwater.model.facets.lenient import Exact
 from headwater.model.facets.view import Items, Number, Part, View
 
 _FAILED: Final = frozenset({"fail", "failed", "failure", "error"})

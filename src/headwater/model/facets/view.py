@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, Va
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, SchemaValidator
 
-from headwater.model.facets.forgiving import sieve
+from headwater.model.facets.lenient import lenient_validator
 
 T = TypeVar("T")
 
@@ -119,14 +119,14 @@ class View(Part):
         if not isinstance(read, Unreadable):
             return read if isinstance(read, cls) else None
         try:
-            return cls.model_validate(_sieve(cls).validate_python(facets[cls.key]))
+            return cls.model_validate(_lenient_validator(cls).validate_python(facets[cls.key]))
         except ValidationError:
             return None
 
 
 @cache
-def _sieve(view: type[View]) -> SchemaValidator:
-    return sieve(view.__pydantic_core_schema__)
+def _lenient_validator(view: type[View]) -> SchemaValidator:
+    return lenient_validator(view.__pydantic_core_schema__)
 
 
 _WORDING: Mapping[str, str] = {

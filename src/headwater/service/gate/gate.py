@@ -15,7 +15,7 @@ from headwater.access import api_keys, operator
 from headwater.access.callers import Caller
 from headwater.access.entrance import Entrance
 from headwater.access.policy import Action, Question
-from headwater.access.veil import Veil
+from headwater.access.redaction import Redactor
 from headwater.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
@@ -156,7 +156,9 @@ class Gate:
         knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
         covers = None if sees_all else self._covers(caller, asked)
         restricted = frozenset() if knows else self._restricted.names
-        veil = Veil(covers, restricted, self._about.nodes, self._secret, FORMAT) if covers or restricted else None
+        redactor = (
+            Redactor(covers, restricted, self._about.nodes, self._secret, FORMAT) if covers or restricted else None
+        )
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
             return self._why_not(caller, asked.route, entry)
@@ -164,7 +166,7 @@ class Gate:
         def may_see(then: Knowledge) -> ForbiddenError | None:
             return None if covers is None else self._why_not_then(caller, asked.route, covers, then)
 
-        return Sight(caller, covers, veil, may_bring, may_see)
+        return Sight(caller, covers, redactor, may_bring, may_see)
 
     def _why_not_then(
         self, caller: Caller, route: str, covers: Callable[[str], bool], then: Knowledge
@@ -243,11 +245,11 @@ class Gate:
 
         So the answer is that for any other column that is not there. Gives what stands in it for what they wrote.
         """
-        if sight.veil is None or sight.veil.columns is None:
+        if sight.redactor is None or sight.redactor.columns is None:
             return {}
         wrote: dict[str, str] = {}
         items = request.query_params.multi_items()
-        instead = [(key, self._without_column(sight.veil.columns, key, value, wrote)) for key, value in items]
+        instead = [(key, self._without_column(sight.redactor.columns, key, value, wrote)) for key, value in items]
         if wrote:
             request.scope["query_string"] = urlencode(instead).encode()
             namespaces = self._about.namespaces(request, asked, asked.rule) if asked.rule else ()

@@ -9,7 +9,7 @@ from typing import Any, Final
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.access.veil import Veil
+from headwater.access.redaction import Redactor
 from headwater.errors import HeadwaterError, UnauthenticatedError
 from headwater.service.gate.again import ADMITTED_AGAIN
 from headwater.service.gate.gate import Gate
@@ -55,7 +55,9 @@ class Guard:
         scope[SIGHT] = sight
         scope[WHY_NOT_THEN] = sight.may_see
         scope[ADMITTED_AGAIN] = partial(self._gate.admitted, request, asked)
-        await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, sight.wrote, send))
+        await self._app(
+            scope, receive, send if sight.redactor is None else _Redacting(sight.redactor, sight.wrote, send)
+        )
 
 
 def _is_page(scope: Scope, path: str) -> bool:
@@ -63,11 +65,11 @@ def _is_page(scope: Scope, path: str) -> bool:
     return scope["method"] == "GET" and not is_other
 
 
-class _Veiled:
-    """Lays a veil over what goes out: over a whole JSON answer, or over each server-sent event."""
+class _Redacting:
+    """Lays a redactor over what goes out: over a whole JSON answer, or over each server-sent event."""
 
-    def __init__(self, veil: Veil, wrote: Mapping[str, str], send: Send) -> None:
-        self._veil = veil
+    def __init__(self, redactor: Redactor, wrote: Mapping[str, str], send: Send) -> None:
+        self._redactor = redactor
         self._wrote = wrote
         self._send = send
         self._start: Message | None = None
@@ -94,8 +96,8 @@ class _Veiled:
         if message.get("more_body") or self._start is None:
             return
         seen = bytes(self._body)
-        if self._start["status"] < 400 and not self._veil.is_clear(seen):
-            seen = json.dumps(self._veil.over(json.loads(seen)), separators=(",", ":")).encode()
+        if self._start["status"] < 400 and not self._redactor.is_clear(seen):
+            seen = json.dumps(self._redactor.over(json.loads(seen)), separators=(",", ":")).encode()
         for instead, wrote in self._wrote.items():
             seen = seen.replace(instead.encode(), json.dumps(wrote)[1:-1].encode())
         start, self._start = self._start, None
@@ -114,7 +116,9 @@ class _Veiled:
         change: dict[str, Any] = json.loads(told)
         if "jobs" in change:  # else it says no more than that changes were missed
             for key in ("jobs", "datasets", "schemas"):
-                change[key] = change[key] and [node_id for node_id in change[key] if self._veil.hidden(node_id) is None]
+                change[key] = change[key] and [
+                    node_id for node_id in change[key] if self._redactor.hidden(node_id) is None
+                ]
             shown = {*change["jobs"], *change["datasets"]}
             change["edges"] = change["edges"] and [edge for edge in change["edges"] if {*edge.values()} <= shown]
             if not shown:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Header, Request
 
 from headwater.access.callers import Caller
-from headwater.access.veil import Veil
+from headwater.access.redaction import Redactor
 from headwater.errors import ForbiddenError
 from headwater.service.request.access import WhyNotThen
 from headwater.store.entries import Entry
@@ -23,7 +23,7 @@ class Sight:
     caller: Caller
     covers: Callable[[str], bool] | None
     """Whether a namespace is among those that the answer may name; None: all are."""
-    veil: Veil | None
+    redactor: Redactor | None
     """What is laid over the answer; None: nothing is hidden from them."""
     may_bring: Callable[[Entry], ForbiddenError | None] | None = None
     """Why an event may not be brought by them, if it may not."""
@@ -54,14 +54,14 @@ async def _by(request: Request, told: _User = None) -> str | None:
     return told or None if sight is None else sight.caller.name
 
 
-async def _is_veiled(request: Request) -> bool:
+async def _is_redacted(request: Request) -> bool:
     sight = sight_of(request)
-    return sight is not None and sight.veil is not None
+    return sight is not None and sight.redactor is not None
 
 
 Sees = Annotated[Callable[[str], bool] | None, Depends(_sees)]
 """Which namespaces a list may name; None for all."""
 By = Annotated[str | None, Depends(_by)]
 """Who says it: the caller who is known, else whom the header names."""
-IsVeiled = Annotated[bool, Depends(_is_veiled)]
+IsRedacted = Annotated[bool, Depends(_is_redacted)]
 """Whether names are taken out of the answer."""

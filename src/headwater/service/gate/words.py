@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from typing_extensions import get_type_hints, is_typeddict  # the shapes are of its kind
 
-from headwater.access.veil import Format
+from headwater.access.redaction import Format
 from headwater.service import shapes
 from headwater.service.graphql.answer import WORDS as WORDS_OF_GRAPHQL
 

@@ -58,15 +58,15 @@ def answer_query(
     variables: Mapping[str, Any] | None,
     operation: str | None,
     *,
-    is_veiled: bool = False,
+    is_redacted: bool = False,
 ) -> shapes.GraphqlAnswer:
     """The answer to a query: data, or what is wrong with it, or both; not where the store lacks what it asks for now.
 
-    With `is_veiled` it holds no word of the query's own. A veil takes out the names that its reader may not know, and
-    where it took out one that the reader had put there it would confirm a guess.
+    With `is_redacted` it holds no word of the query's own. A redactor takes out the names that its reader may not know,
+    and where it took out one that the reader had put there it would confirm a guess.
     """
-    answer = _answer(knowledge, query, variables, operation, _RULES + (_NoAliases,) * is_veiled)
-    if is_veiled and "errors" in answer:
+    answer = _answer(knowledge, query, variables, operation, _RULES + (_NoAliases,) * is_redacted)
+    if is_redacted and "errors" in answer:
         answer["errors"] = [{**fault, "message": _unsaid(fault)} for fault in answer["errors"]]
     return answer
 

@@ -23,7 +23,7 @@ class _Entry(NamedTuple):
 
 def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node:
     """The graph around a job; empty where there is no such job, as in Marquez."""
-    job = JobId.told(namespace, name)
+    job = JobId.sanitized(namespace, name)
     if not ask.knowledge.is_job(job):
         return ask.node(job, lambda: {"graph": []})
     graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]

@@ -46,11 +46,11 @@ def _jobs(ask: Ask, _: None, limit: int | None = None, offset: int | None = None
 
 
 def _dataset(ask: Ask, _: None, namespace: str, name: str) -> Node | None:
-    return next(iter(objects.datasets(ask, [DatasetId.told(namespace, name)])), None)
+    return next(iter(objects.datasets(ask, [DatasetId.sanitized(namespace, name)])), None)
 
 
 def _job(ask: Ask, _: None, namespace: str, name: str | None = None) -> Node | None:
-    job = JobId.told(namespace, name or "")
+    job = JobId.sanitized(namespace, name or "")
     return objects.job(ask, job) if ask.knowledge.is_job(job) else None
 
 

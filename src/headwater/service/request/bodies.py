@@ -16,7 +16,7 @@ from headwater.model import strict_json
 from headwater.model.addresses import is_url
 from headwater.model.declared import JobKind
 from headwater.model.extract import content_of
-from headwater.model.facets.forgiving import as_text
+from headwater.model.facets.lenient import as_text
 from headwater.service.http.body import read_body
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import service_of

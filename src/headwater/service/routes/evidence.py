@@ -39,7 +39,9 @@ async def get_identity(
 ) -> Response:
     """Every name of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
     asked = (
-        _very_name(knowledge, node_id, "nodeId") if name is None else knowledge.named(DatasetId.told(namespace, name))
+        _very_name(knowledge, node_id, "nodeId")
+        if name is None
+        else knowledge.named(DatasetId.sanitized(namespace, name))
     )
     if not knowledge.knows_when_linked(asked):
         knowledge = await replay()

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model import strict_json
-from headwater.service.gate.sight import IsVeiled
+from headwater.service.gate.sight import IsRedacted
 from headwater.service.http.answers import answer
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.access import Known
@@ -31,15 +31,15 @@ _BODY: dict[int | str, dict[str, Any]] = {status: WRITTEN[status] for status in 
 
 
 @router.post("/graphql", response_model=shapes.GraphqlAnswer, responses=_BODY)
-async def post_query(knowledge: Known, is_veiled: IsVeiled, body: QueryBody) -> Response:
+async def post_query(knowledge: Known, is_redacted: IsRedacted, body: QueryBody) -> Response:
     """Answer a GraphQL query; what is wrong with it stands in `errors`."""
-    return _answer(knowledge, body, is_veiled=is_veiled)
+    return _answer(knowledge, body, is_redacted=is_redacted)
 
 
 @router.get("/graphql", response_model=shapes.GraphqlAnswer, responses=WRONG)
 async def get_query(
     knowledge: Known,
-    is_veiled: IsVeiled,
+    is_redacted: IsRedacted,
     query: Annotated[str, Query(description="A GraphQL query.")],
     variables: Annotated[str | None, Query(description="The values of the query's variables, a JSON object.")] = None,
     operation: Annotated[
@@ -48,13 +48,13 @@ async def get_query(
 ) -> Response:
     """Answer a GraphQL query; what is wrong with it stands in `errors`."""
     body = QueryBody(query=query, variables=_variables(variables), operationName=operation)
-    return _answer(knowledge, body, is_veiled=is_veiled)
+    return _answer(knowledge, body, is_redacted=is_redacted)
 
 
-def _answer(knowledge: Knowledge, body: QueryBody, *, is_veiled: bool) -> Response:
+def _answer(knowledge: Knowledge, body: QueryBody, *, is_redacted: bool) -> Response:
     from headwater.service.graphql.answer import answer_query  # here, not above: it brings graphql-core, 0.3 s
 
-    return answer(answer_query(knowledge, body.query, body.variables, body.operationName, is_veiled=is_veiled))
+    return answer(answer_query(knowledge, body.query, body.variables, body.operationName, is_redacted=is_redacted))
 
 
 def _variables(text: str | None) -> Mapping[str, Any] | None:

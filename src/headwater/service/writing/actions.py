@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from headwater.model.edits import EXPORT, PUT, EditEntry, Saying, edit_entry
+from headwater.model.edits import EXPORT, PUT, EditEntry, EditItem, edit_entry
 from headwater.model.facts import Target
 from headwater.service.http.answers import iso
 from headwater.service.request.access import Service
@@ -20,7 +20,7 @@ from headwater.store.reader import Reader
 
 async def note_put(service: Service, target: Target, by: str | None) -> None:
     """Say who put what is now an event; None where nobody was asked who they are."""
-    entry = edit_entry(service.new_id(), service.now_us(), by, [Saying(target, PUT, True)])
+    entry = edit_entry(service.new_id(), service.now_us(), by, [EditItem(target, PUT, True)])
     await service.intake.edit(entry)
 
 
@@ -33,7 +33,7 @@ async def note_export(service: Service, body: shapes.ExportBody, by: str | None)
 
 def export_entry(edit_id: str, time_us: int, by: str | None, what: Mapping[str, Any]) -> EditEntry:
     """What the log says of an export."""
-    return edit_entry(edit_id, time_us, by, [Saying((EXPORT, edit_id), EXPORT, what)])
+    return edit_entry(edit_id, time_us, by, [EditItem((EXPORT, edit_id), EXPORT, what)])
 
 
 def actions(store: Reader, limit: int, offset: int) -> shapes.Actions:
@@ -50,11 +50,11 @@ def _logged(logged: LoggedEvent) -> shapes.Action:
     return _action(logged.log_index, logged.received_us, entry.edits, by)
 
 
-def _action(index: int, time_us: int, edits: Sequence[Saying], by: str | None) -> shapes.Action:
+def _action(index: int, time_us: int, edits: Sequence[EditItem], by: str | None) -> shapes.Action:
     did: Sequence[shapes.Deed] = [shapes.Deed(what=_words(each), target=list(each.target)) for each in edits]
     return shapes.Action(index=index, at=iso(time_us), by=by, did=did)
 
 
-def _words(said: Saying) -> str:
+def _words(said: EditItem) -> str:
     """What was done, without the value: an API key's is no business of a list."""
     return f"{said.what}, taken back" if said.value is False else said.what

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 import orjson
 
-from headwater.access.api_keys import ApiKey, NewKey, new_key, read_key, told
+from headwater.access.api_keys import ApiKey, NewKey, new_key, read_key, stored_form
 from headwater.access.callers import EVERYTHING, Grant, checked_roles
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.edits import Edits
-from headwater.model.edits import ACCESS_KEY, GRANTED, REVOKED, Saying, edit_entry
+from headwater.model.edits import ACCESS_KEY, GRANTED, REVOKED, EditItem, edit_entry
 from headwater.model.facts import Edit, Fact
 from headwater.model.times import microseconds
 from headwater.service.http.answers import iso
@@ -39,7 +39,7 @@ async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> s
         InvalidInputError: the name is taken, a role or scope is none, or the end is over.
     """
     made, key = _made(service, body)
-    await _log(service, by, key.key_id, GRANTED, told(key))
+    await _log(service, by, key.key_id, GRANTED, stored_form(key))
     return shapes.NewApiKey(**_shape(key, is_revoked=False), secret=made.secret)
 
 
@@ -74,7 +74,7 @@ def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
 
 
 async def _log(service: Service, by: str | None, key_id: str, what: str, value: object) -> None:
-    saying = Saying((ACCESS_KEY, key_id), what, value)
+    saying = EditItem((ACCESS_KEY, key_id), what, value)
     entry = edit_entry(service.new_id(), service.now_us(), by, [saying])
     await service.intake.edit(entry, is_proved=True)  # who says it was asked before
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, NotFoundError, UntrustedEventError
 from headwater.graph.edits import Edits
-from headwater.model.edits import ENROLLED, KEY, REVOKED, Saying, edit_entry
+from headwater.model.edits import ENROLLED, KEY, REVOKED, EditItem, edit_entry
 from headwater.model.facts import Edit, Fact
 from headwater.model.times import microseconds
 from headwater.model.words import in_words
@@ -67,7 +67,7 @@ async def change(
         used = _used_token(token_directory, body.token, statement, now_us, known)
     told = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
     what = REVOKED if statement.what == "revoke" else ENROLLED
-    saying = Saying((KEY, statement.key_id), what, told)
+    saying = EditItem((KEY, statement.key_id), what, told)
     entry = edit_entry(service.new_id(), now_us, next(iter(body.signatures), None), [saying])
     await service.intake.edit(entry, is_proved=True)
 

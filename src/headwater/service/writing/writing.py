@@ -12,7 +12,7 @@ from typing import Any
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model import declared
 from headwater.model.credentials import without_credentials
-from headwater.model.edits import APART, DELETED, DESCRIBED, Saying, edit_entry, tag, target_of, target_of_names
+from headwater.model.edits import APART, DELETED, DESCRIBED, EditItem, edit_entry, tag, target_of, target_of_names
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId, run_id_of
@@ -61,11 +61,11 @@ def _dataset_put(knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody
     )
 
 
-def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[Saying]:
-    yield from (Saying(target_of(name), tag(word), True) for word in body.tags or ())
+def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[EditItem]:
+    yield from (EditItem(target_of(name), tag(word), True) for word in body.tags or ())
     for field in body.fields or ():
         target = ("field", *name, field.name)
-        yield from (Saying(target, tag(word.upper()), True) for word in field.tags or ())
+        yield from (EditItem(target, tag(word.upper()), True) for word in field.tags or ())
 
 
 async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None) -> None:
@@ -84,7 +84,7 @@ async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str |
         touched = declared.ends(inputs, outputs)
         await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, name, touched=touched))
     await note_put(service, target_of(name), by)
-    await _edit(service, by, (Saying(target_of(name), tag(word), True) for word in body.tags or ()))
+    await _edit(service, by, (EditItem(target_of(name), tag(word), True) for word in body.tags or ()))
 
 
 def _told_type(knowledge: Knowledge, name: JobId) -> Mapping[str, Any] | None:
@@ -160,9 +160,9 @@ async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody,
     description = body.description
     if description is None:
         description = namespace_description(service.knowledge, name)
-    edits = [Saying(target, DESCRIBED, {"ownerName": body.ownerName, "description": description})]
+    edits = [EditItem(target, DESCRIBED, {"ownerName": body.ownerName, "description": description})]
     if target in service.knowledge.graph.edits.deleted:
-        edits.append(Saying(target, DELETED, False))
+        edits.append(EditItem(target, DELETED, False))
     await _edit(service, by, edits)
 
 
@@ -177,25 +177,25 @@ async def delete_namespace(service: Service, name: str, by: str | None) -> None:
     targets += sorted(target_of(job) for job in graph.jobs if job.namespace == name and service.knowledge.is_job(job))
     listed = (each for each in graph.shown_datasets() if each.namespace == name)
     targets += sorted(target_of(each) for dataset in listed for each in _names(service, dataset))
-    await _edit(service, by, [Saying(target, DELETED, True) for target in targets])
+    await _edit(service, by, [EditItem(target, DELETED, True) for target in targets])
 
 
 async def put_source(service: Service, name: str, body: bodies.SourceBody, by: str | None) -> None:
     """Say where a source is."""
     said = {**body.model_dump(), "connectionUrl": without_credentials(body.connectionUrl)}
-    await _edit(service, by, [Saying(("source", name), DESCRIBED, said)])
+    await _edit(service, by, [EditItem(("source", name), DESCRIBED, said)])
 
 
 async def put_tag(service: Service, name: str, body: bodies.TagBody, by: str | None) -> None:
     """Say what a tag means."""
     description = tag_shape(service.knowledge, name)["description"] if body.description is None else body.description
-    await _edit(service, by, [Saying(("tag", name), DESCRIBED, {"description": description})])
+    await _edit(service, by, [EditItem(("tag", name), DESCRIBED, {"description": description})])
 
 
 async def tag_node(service: Service, node: DatasetId | JobId, word: str, by: str | None, *, is_on: bool) -> None:
     """Put a tag on a job or dataset, or take it off; off a dataset under each of its names."""
     names = service.knowledge.graph.members(node) if isinstance(node, DatasetId) and not is_on else (node,)
-    await _edit(service, by, [Saying(target_of(name), tag(word), is_on) for name in names])
+    await _edit(service, by, [EditItem(target_of(name), tag(word), is_on) for name in names])
 
 
 async def tag_field(service: Service, name: DatasetId, field: str, word: str, by: str | None, *, is_on: bool) -> None:
@@ -207,7 +207,7 @@ async def tag_field(service: Service, name: DatasetId, field: str, word: str, by
     if not has_column(service.knowledge, name, field):
         raise NotFoundError(f"Field '{field}' not found for dataset '{name.name}'.")
     names = (name,) if is_on else service.knowledge.graph.members(name)
-    await _edit(service, by, [Saying(("field", *each, field), tag(word.upper()), is_on) for each in names])
+    await _edit(service, by, [EditItem(("field", *each, field), tag(word.upper()), is_on) for each in names])
 
 
 async def part(service: Service, name: DatasetId, other: DatasetId, by: str | None, *, is_apart: bool) -> None:
@@ -218,13 +218,13 @@ async def part(service: Service, name: DatasetId, other: DatasetId, by: str | No
     """
     if name == other:
         raise InvalidInputError("other: a name cannot be parted from itself")
-    await _edit(service, by, [Saying(target_of_names(name, other), APART, is_apart)])
+    await _edit(service, by, [EditItem(target_of_names(name, other), APART, is_apart)])
 
 
 async def delete(service: Service, node: DatasetId | JobId, by: str | None) -> None:
     """Hide a job, or a dataset under all its names, until an event names it again."""
     names = [node] if isinstance(node, JobId) else _names(service, node)
-    await _edit(service, by, [Saying(target_of(name), DELETED, True) for name in names])
+    await _edit(service, by, [EditItem(target_of(name), DELETED, True) for name in names])
 
 
 def _names(service: Service, dataset: DatasetId) -> Sequence[DatasetId]:
@@ -233,7 +233,7 @@ def _names(service: Service, dataset: DatasetId) -> Sequence[DatasetId]:
     return [name for name in graph.members(dataset) if name in graph.datasets]
 
 
-async def _edit(service: Service, by: str | None, edits: Iterable[Saying]) -> None:
+async def _edit(service: Service, by: str | None, edits: Iterable[EditItem]) -> None:
     said = tuple(edits)
     if said:
         await service.intake.edit(edit_entry(service.new_id(), service.now_us(), by, said))

@@ -32,7 +32,7 @@ _AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
 """Of Trino's. Source: https://trino.io/docs/476/functions/aggregate.html"""
 
 
-class How(NamedTuple):
+class Transformation(NamedTuple):
     """The way in which an input takes part, in OpenLineage's words."""
 
     kind: Kind
@@ -40,13 +40,15 @@ class How(NamedTuple):
     masking: bool = False
 
 
-def parts(expression: exp.Expr, how: How, windows: dict[str, exp.Expr]) -> Iterator[tuple[exp.Expr, How]]:
+def parts(
+    expression: exp.Expr, how: Transformation, windows: dict[str, exp.Expr]
+) -> Iterator[tuple[exp.Expr, Transformation]]:
     """The columns and subqueries in an expression, each with the way in which it takes part; no recursion.
 
     What stands for several columns is among them: a table's name for its row, a pattern of names.
     A named window is looked at once, by the first function over it.
     """
-    waiting: list[tuple[exp.Expr, How]] = [(expression, how)]
+    waiting: list[tuple[exp.Expr, Transformation]] = [(expression, how)]
     while waiting:
         at, way = waiting.pop()
         if isinstance(at, exp.Column | exp.TableColumn | exp.Columns | exp.Query):
@@ -103,22 +105,22 @@ def _joins(query: exp.Expr) -> Iterator[exp.Expr]:
             waiting.append(at.this)
 
 
-def _way(parent: exp.Expr, argument: str, way: How) -> How:
+def _way(parent: exp.Expr, argument: str, way: Transformation) -> Transformation:
     if way.kind == "INDIRECT":
         return way
     if isinstance(parent, exp.If | exp.Case) and argument == "this":
-        return How("INDIRECT", "CONDITIONAL")
+        return Transformation("INDIRECT", "CONDITIONAL")
     if isinstance(parent, exp.Window) and argument in ("partition_by", "order"):
-        return How("INDIRECT", "WINDOW")
+        return Transformation("INDIRECT", "WINDOW")
     if isinstance(parent, exp.Filter) and argument == "expression":
-        return How("INDIRECT", "CONDITIONAL")
+        return Transformation("INDIRECT", "CONDITIONAL")
     if isinstance(parent, exp.ArgMax | exp.ArgMin) and argument == "expression":
-        return How("INDIRECT", "SORT")
+        return Transformation("INDIRECT", "SORT")
     if isinstance(parent, exp.Order) and argument == "expressions":
         is_value = isinstance(parent.parent, exp.WithinGroup) and isinstance(parent.parent.this, _OF_AN_ORDER)
-        return How("DIRECT", "AGGREGATION") if is_value else How("INDIRECT", "SORT")
+        return Transformation("DIRECT", "AGGREGATION") if is_value else Transformation("INDIRECT", "SORT")
     is_masking = way.masking or isinstance(parent, _MASKING)
-    return How("DIRECT", "AGGREGATION" if _aggregates(parent) else way.subtype, is_masking)
+    return Transformation("DIRECT", "AGGREGATION" if _aggregates(parent) else way.subtype, is_masking)
 
 
 def _aggregates(function: exp.Expr) -> bool:

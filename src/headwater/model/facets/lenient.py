@@ -1,4 +1,4 @@
-"""A facet as far as it can be read: what cannot be counts as not told, and takes nothing else with it."""
+"""Lenient validation of facets: unreadable members are dropped without affecting the rest."""
 
 import json
 from typing import Annotated, Any
@@ -7,14 +7,14 @@ from pydantic import Strict
 from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
 Exact = Annotated[str, Strict()]
-"""Text that says what the rest is about, such as a column's name, or has the last word, such as a test's status.
+"""Text that identifies the rest, such as a column's name, or decides it, such as a test's status.
 
-Nothing else may stand for it, and what has anything else in its place cannot be read, though it need not have it.
+No other type is converted to it, and an object with another type in its place is unreadable, even if it is optional.
 """
 
 
 def as_text(value: object) -> object:
-    """A scalar as JSON writes it; anything else as it came, null as well.
+    """A scalar as JSON text; anything else unchanged, including null.
 
     >>> [as_text(value) for value in ("a", 3600, 1.5, True, None)]
     ['a', '3600', '1.5', 'true', None]
@@ -22,19 +22,19 @@ def as_text(value: object) -> object:
     return json.dumps(value) if isinstance(value, int | float) else value
 
 
-def sieve(schema: Any) -> SchemaValidator:  # noqa: ANN401  pydantic's schemas are mappings in mappings
-    """Makes of a JSON object one that the model with this schema reads, if there is any.
+def lenient_validator(schema: Any) -> SchemaValidator:  # noqa: ANN401  pydantic's schemas are mappings in mappings
+    """A validator that reduces a JSON object to one that the model with this schema accepts, if that is possible.
 
-    Items of lists, values of mappings and optional members that cannot be read are left out, and a scalar is taken as
-    text where a string is expected.
+    Unreadable list items, mapping values and optional members are dropped, and scalars are converted to text where a
+    string is expected.
     """
-    return SchemaValidator(_forgiving(schema))
+    return SchemaValidator(_lenient(schema))
 
 
-def _forgiving(schema: Any) -> Any:  # noqa: ANN401  as above
-    """The schema, or a part of one, of the JSON that the sieve lets through: it has objects where models were."""
+def _lenient(schema: Any) -> Any:  # noqa: ANN401  as above
+    """The lenient form of a schema, or of a part of one, with plain objects in place of models."""
     if isinstance(schema, list):
-        return [*map(_forgiving, schema)]
+        return [*map(_lenient, schema)]
     if not isinstance(schema, dict):
         return schema
     match schema:
@@ -49,24 +49,24 @@ def _forgiving(schema: Any) -> Any:  # noqa: ANN401  as above
         case {"type": "list", "items_schema": items}:
             return core_schema.list_schema(_left_out(items))
         case {"type": "dict", "values_schema": values}:
-            return core_schema.dict_schema(_forgiving(schema.get("keys_schema")), _left_out(values))
-    return {key: _forgiving(value) for key, value in schema.items() if key != "cls"}
+            return core_schema.dict_schema(_lenient(schema.get("keys_schema")), _left_out(values))
+    return {key: _lenient(value) for key, value in schema.items() if key != "cls"}
 
 
 def _member(field: Any) -> core_schema.TypedDictField:  # noqa: ANN401  as above
-    """A member, which is left out if it cannot be read and need not be there."""
+    """A member, dropped if it is unreadable and optional."""
     match field["schema"]:
         case {"type": "default", "schema": {"type": "nullable", "schema": told} as schema} if _is_exact(told):
             return core_schema.typed_dict_field(schema, required=False)
         case {"type": "default", "schema": schema}:
             return core_schema.typed_dict_field(_left_out(schema), required=False)
         case schema:
-            return core_schema.typed_dict_field(_forgiving(schema), required=True)
+            return core_schema.typed_dict_field(_lenient(schema), required=True)
 
 
 def _left_out(schema: Any) -> Any:  # noqa: ANN401  as above
-    """The same of what is left out where it cannot be read."""
-    return core_schema.with_default_schema(_forgiving(schema), on_error="omit")
+    """The lenient form of a part that is dropped if unreadable."""
+    return core_schema.with_default_schema(_lenient(schema), on_error="omit")
 
 
 def _is_exact(schema: Any) -> bool:  # noqa: ANN401  as above

@@ -92,7 +92,7 @@ _NO_FORMAT: Final = Format()
 
 
 @dataclass(frozen=True)
-class Veil:
+class Redactor:
     """What one reader may not know."""
 
     covers: Callable[[str], bool] | None
@@ -108,7 +108,7 @@ class Veil:
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
         names = {name for namespace, name in self._hidden_in(answer) for name in (namespace, name)}
-        return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST), self.format).seen(answer)
+        return _AnswerRedactor(self, _words(name for name in names if len(name) >= _SHORTEST), self.format).seen(answer)
 
     def is_clear(self, written: bytes) -> bool:
         """Whether an answer, as JSON text, certainly has nothing to hide; False: it must be parsed.
@@ -170,10 +170,10 @@ class Veil:
 
 
 @dataclass(frozen=True)
-class _Laid:
-    """A veil applied to one answer, after its hidden names were collected."""
+class _AnswerRedactor:
+    """A redactor applied to one answer, after its hidden names were collected."""
 
-    veil: Veil
+    redactor: Redactor
     hidden_words: re.Pattern[str] | None
     format: Format
     """The answer's format; an empty one within producers' objects."""
@@ -190,10 +190,13 @@ class _Laid:
         return value
 
     def _object(self, value: Mapping[str, Json], parent: str) -> Json:
-        if self.veil.covers is not None and (hidden := self._hidden_subject(value, self.veil.covers)) is not None:
+        if (
+            self.redactor.covers is not None
+            and (hidden := self._hidden_subject(value, self.redactor.covers)) is not None
+        ):
             return self._blank(value, hidden)
-        if self.veil.covers is not None:
-            value = self._without_words_of_hidden(value, self.veil.covers)
+        if self.redactor.covers is not None:
+            value = self._without_words_of_hidden(value, self.redactor.covers)
         is_named = _named(value) is not None
         return {
             self._key(key, parent): each
@@ -240,7 +243,7 @@ class _Laid:
         return any(self._is_hidden_node(edge.get(end)) for end in _ENDS)
 
     def _is_hidden_node(self, value: Json) -> bool:
-        return isinstance(value, str) and value.startswith(_NODE_IDS) and self.veil.hidden(value) is not None
+        return isinstance(value, str) and value.startswith(_NODE_IDS) and self.redactor.hidden(value) is not None
 
     def _hidden_subject(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> tuple[str, str] | None:
         """What an object is about, if that is hidden from the reader."""
@@ -249,7 +252,11 @@ class _Laid:
             return None if covers(named[0]) else named
         for key in ("nodeId", "id"):
             text = value.get(key)
-            if isinstance(text, str) and text.startswith(_NODE_IDS) and (node := self.veil.hidden(text)) is not None:
+            if (
+                isinstance(text, str)
+                and text.startswith(_NODE_IDS)
+                and (node := self.redactor.hidden(text)) is not None
+            ):
                 return without_column(node)
         return None
 
@@ -259,23 +266,25 @@ class _Laid:
         return self._text(key)
 
     def _text(self, text: str) -> str:
-        if text.startswith(_NODE_IDS) and (meant := self.veil.meant(text)):
+        if text.startswith(_NODE_IDS) and (meant := self.redactor.meant(text)):
             return self._node_id(text, meant)
         if self.hidden_words is not None:
             text = self.hidden_words.sub(REDACTED, text)
-        return self.veil.column(text)
+        return self.redactor.column(text)
 
     def _node_id(self, text: str, meant: list[AnyNode]) -> str:
         kind = text.partition(":")[0]
         node = meant[0]
-        if any(self.veil.hides(each) for each in meant):
+        if any(self.redactor.hides(each) for each in meant):
             name = without_column(node)
-            shown = f"{kind}:{REDACTED}:{self.veil.stand_in(REDACTED, *name)}"
+            shown = f"{kind}:{REDACTED}:{self.redactor.stand_in(REDACTED, *name)}"
             return (
-                f"{shown}:{self.veil.stand_in(REDACTED, *name, node.column)}" if isinstance(node, ColumnId) else shown
+                f"{shown}:{self.redactor.stand_in(REDACTED, *name, node.column)}"
+                if isinstance(node, ColumnId)
+                else shown
             )
         if isinstance(node, ColumnId):
-            return ColumnId(node.dataset, self.veil.column(node.column)).node_id
+            return ColumnId(node.dataset, self.redactor.column(node.column)).node_id
         return text
 
     def _blank(self, value: Mapping[str, Json], named: tuple[str, str]) -> Json:
@@ -302,13 +311,13 @@ class _Laid:
 
     def _left_of_text(self, key: str, text: str, named: tuple[str, str]) -> str | None:
         if key in _NAMES:
-            return self.veil.stand_in(REDACTED, *named)
+            return self.redactor.stand_in(REDACTED, *named)
         if key == "field":
-            return self.veil.stand_in(REDACTED, *named, text)
+            return self.redactor.stand_in(REDACTED, *named, text)
         if key in _NODES and text.startswith(_NODE_IDS):
             return self._text(text)
         if key in _RUN_IDS:
-            return text if is_uuid(text) else self.veil.stand_in(REDACTED, text)
+            return text if is_uuid(text) else self.redactor.stand_in(REDACTED, text)
         is_of_another = key == _GOES_INTO and key in self.format.keys
         if is_of_another or key in _KEPT or text in self.format.words.get(key, ()):
             return self._text(text)
