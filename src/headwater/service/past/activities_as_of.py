@@ -25,7 +25,7 @@ class ActivitiesAsOf(Activities):
         self._told_by_runs = told_by_runs
 
     def told_run(self, run_id: str) -> KnownRun | None:
-        """As in `Activities`: the current run, if it has no later events (or, having none itself, its parts have none)."""
+        """As in `Activities`: the current run, if it (or its parts, where it has no own events) has no later events."""
         if run_id not in self._cut.again.runs and (run := self._now.told_run(run_id)) is not None:
             is_silent_again = not run.has_events and run_id in self._cut.again.child_runs
             if run.seen.last_us <= self._until_us and not is_silent_again:

@@ -1,32 +1,32 @@
-"""From requests to views: a route reads its parameters, calls one function and answers. One file a resource.
+"""Routes: each reads its parameters, calls one function and answers. One file a resource.
 
-What comes in:
+Writes:
 
     intake      events, one or many
-    writes      datasets, jobs and runs that are put over the API
-    edits       what no event can say: owners, tags, what is deleted
+    writes      datasets, jobs and runs put over the API
+    edits       what no event can say: owners, tags, deletions
 
-Resources as Marquez has them:
+Marquez's resources:
 
-    namespaces  their list; sources: where datasets are kept
-    datasets    under any of their names; jobs: jobs; runs: runs
-    tags        words on jobs, datasets and columns
-    search      by a part of a name; stats: by the hour or day; events: each as it came
+    namespaces  namespaces; sources: where datasets are kept
+    datasets    datasets under any of their names; jobs: jobs; runs: runs
+    tags        tags on jobs, datasets and columns
+    search      search by name; stats: counts by the hour or day; events: events as they came
     lineage     the graph around a node
-    graphql     the same, as a query asks for it
+    graphql     the graph, by GraphQL queries
 
 Questions:
 
-    questions   what a change reaches, why an output is wrong, what is missing
-    diff        what is different
-    evidence    why names are one, quality over time, what waits for what, who is silent
+    questions   impact of a change, root cause of a wrong output, gaps, schema drift
+    diff        changes between two times or two runs
+    evidence    why names are one dataset, quality over time, control flow, silent streams
 
 The service itself:
 
-    overview    the whole at a glance, and a stream of changes
-    log         its head, its tiles, proofs; nodes: whose records are whole; keys: the key directory
-    access      who may come in; actions: who did what
-    health      whether it works
+    overview    a summary, and a stream of changes
+    log         checkpoints, tiles and proofs; nodes: completeness of nodes' records; keys: the key directory
+    access      API keys and roles; actions: the audit trail of users' actions
+    health      health check and metrics
 
-parameters  what several routes take
+parameters  parameters shared by several routes
 """

@@ -18,7 +18,7 @@ router = APIRouter(prefix=f"{API}/access", route_class=bodies.StrictBody, strict
 
 @router.get("/me", response_model=shapes.Me)
 async def get_me(request: Request) -> Response:
-    """Who asks, and what they were given."""
+    """The caller's identity, roles and scopes."""
     sight = sight_of(request)
     if sight is None:
         return answer(shapes.Me(name=None, roles=["admin"], scopes=["*"], knowsRestricted=True))
@@ -31,13 +31,13 @@ async def get_me(request: Request) -> Response:
 
 @router.get("/keys", response_model=shapes.ApiKeys)
 async def get_keys(service: ServiceHere) -> Response:
-    """Every API key there ever was; never its secret."""
+    """All API keys, including revoked ones, without their secrets."""
     return answer(api_keys.listed(service.knowledge.graph.edits))
 
 
 @router.post("/keys", status_code=201, response_model=shapes.NewApiKey, responses=WRITTEN)
 async def post_key(service: ServiceHere, body: shapes.ApiKeyBody, by: By = None) -> Response:
-    """Make an API key; its secret is in this answer only."""
+    """Create an API key; only this answer contains its secret."""
     return answer(await api_keys.create(service, body, by), 201)
 
 
@@ -47,5 +47,5 @@ async def delete_key(
     key_id: Annotated[str, Path(description="The key's id, or its name, percent-encoded.")],
     by: By = None,
 ) -> Response:
-    """Revoke an API key, at once."""
+    """Revoke an API key, effective at once."""
     return answer(await api_keys.revoke(service, key_id, by))

@@ -16,11 +16,11 @@ router = APIRouter(prefix=f"{API}/actions", route_class=bodies.StrictBody, stric
 
 @router.get("", response_model=shapes.Actions, responses=WRONG)
 async def get_actions(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """What people wrote, deleted, granted, erased and exported, the newest first."""
+    """The audit trail: what users wrote, deleted, granted, erased and exported, newest first."""
     return answer(actions.actions(knowledge.store, limit, offset))
 
 
 @router.post("/exports", status_code=201, response_model=shapes.Action, responses=WRITTEN)
 async def post_export(service: ServiceHere, body: shapes.ExportBody, by: By = None) -> Response:
-    """Say that a part of the log was exported, as `headwater audit export` does."""
+    """Record that a part of the log was exported, as `headwater audit export` does."""
     return answer(await actions.note_export(service, body, by), 201)

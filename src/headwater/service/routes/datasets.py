@@ -28,7 +28,7 @@ Named = Annotated[DatasetId, Depends(_named)]
 
 @router.get("/namespaces/{namespace:encoded}/datasets", response_model=shapes.Datasets, responses=NOT_FOUND | WRONG)
 async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The datasets of a namespace, by name; each dataset is in one namespace only, that of its shown name."""
+    """The datasets of a namespace, by name; each dataset is listed only in the namespace of its shown name."""
     names = await result_in_slices(datasets_in(knowledge, namespace))
     page = dataset_shapes(knowledge, names.page(limit, offset))
     return answer(shapes.Datasets(datasets=page, totalCount=len(names)))
@@ -36,13 +36,13 @@ async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit 
 
 @router.get(DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRONG)
 async def get_dataset(knowledge: Known, name: Named) -> Response:
-    """One dataset, under the name it is asked for by."""
+    """One dataset, under the name in the request, which may be any of its names."""
     return answer(dataset_shapes(knowledge, [name])[0])
 
 
 @router.get(f"{DATASET}/versions", response_model=shapes.DatasetVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The versions of a dataset, newest first: what it was between one change of schema or version and the next."""
+    """The versions of a dataset, newest first; each lasts from one change of its schema or version to the next."""
     versions = await collect_in_slices(dataset_versions(knowledge, name))
     return answer(version_shapes(knowledge, name, versions, limit, offset))
 

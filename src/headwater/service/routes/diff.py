@@ -38,7 +38,7 @@ async def get_diff(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """What came, went or changed, and which event did it: of the graph between two times, or between two runs.
+    """What was added, removed or changed in the graph between two times or two runs, with the event that did it.
 
     `asOf` and `logSize` bound what two runs had told, and what `to` is where it is left out.
     """

@@ -54,7 +54,7 @@ JobHere = Annotated[JobId, Depends(_job)]
 
 @router.get("/edits", response_model=shapes.Edits, responses=WRONG, tags=["events"])
 async def get_edits(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Everything that was said over the API and is no event, the newest first."""
+    """All edits made over the API (those that are not events), newest first."""
     page, total = knowledge.store.edits(limit, offset)
     edits = [
         shapes.Edit(
@@ -72,20 +72,20 @@ async def get_edits(knowledge: Known, limit: Limit = 100, offset: Offset = 0) ->
 async def put_namespace(
     service: ServiceHere, name: NamespaceName, body: bodies.NamespaceBody, by: By = None
 ) -> Response:
-    """Say who owns a namespace and what it is."""
+    """Set the owner and description of a namespace."""
     await writing.put_namespace(service, name, body, by)
     return answer(namespace(service.knowledge, name))
 
 
 @router.post("/identity/apart", response_model=shapes_evidence.Identity, responses=_ANSWERS, tags=["evidence"])
 async def part_names(service: ServiceHere, body: bodies.PartingBody, by: By = None) -> Response:
-    """Say that two names are not one dataset, whatever events say; answers with what is left of the first."""
+    """Split two names that are not one dataset, whatever events say; the answer is the first name's remaining group."""
     return await _parted(service, body, by, is_apart=True)
 
 
 @router.delete("/identity/apart", response_model=shapes_evidence.Identity, responses=_ANSWERS, tags=["evidence"])
 async def join_names(service: ServiceHere, body: bodies.PartingBody, by: By = None) -> Response:
-    """Take it back that two names are not one dataset: events decide again."""
+    """Undo a split of two names: events decide again."""
     return await _parted(service, body, by, is_apart=False)
 
 
@@ -99,7 +99,7 @@ async def _parted(service: ServiceHere, body: bodies.PartingBody, by: str | None
 
 @router.delete(_NAMESPACE, response_model=shapes.Namespace, responses=_ANSWERS, tags=["namespaces"])
 async def delete_namespace(service: ServiceHere, name: NamespaceName, by: By = None) -> Response:
-    """Hide a namespace with its jobs and datasets, until events name them again."""
+    """Delete a namespace with its jobs and datasets: they are hidden until events name them again."""
     before = namespace(service.knowledge, name)
     await writing.delete_namespace(service, name, by)
     return answer(before)
@@ -107,7 +107,7 @@ async def delete_namespace(service: ServiceHere, name: NamespaceName, by: By = N
 
 @router.delete(DATASET, response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
 async def delete_dataset(service: ServiceHere, dataset: DatasetHere, by: By = None) -> Response:
-    """Hide a dataset under all its names, until an event names it again."""
+    """Delete a dataset under all its names: it is hidden until an event names it again."""
     (before,) = dataset_shapes(service.knowledge, [dataset])
     await writing.delete(service, dataset, by)
     return answer(before)
@@ -115,7 +115,7 @@ async def delete_dataset(service: ServiceHere, dataset: DatasetHere, by: By = No
 
 @router.delete(JOB, response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
 async def delete_job(service: ServiceHere, job: JobHere, by: By = None) -> Response:
-    """Hide a job, until an event names it again."""
+    """Delete a job: it is hidden until an event names it again."""
     (before,) = job_shapes(service.knowledge, [job])
     await writing.delete(service, job, by)
     return answer(before)
@@ -123,14 +123,14 @@ async def delete_job(service: ServiceHere, job: JobHere, by: By = None) -> Respo
 
 @router.post(f"{DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
 async def tag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord, by: By = None) -> Response:
-    """Put a tag on a dataset."""
+    """Add a tag to a dataset."""
     await writing.tag_node(service, dataset, tag, by, is_on=True)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
 @router.delete(f"{DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
 async def untag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord, by: By = None) -> Response:
-    """Take a tag off a dataset."""
+    """Remove a tag from a dataset."""
     await writing.tag_node(service, dataset, tag, by, is_on=False)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
@@ -139,7 +139,7 @@ async def untag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord
 async def tag_field(
     service: ServiceHere, dataset: DatasetHere, field: FieldName, tag: TagWord, by: By = None
 ) -> Response:
-    """Put a tag, in capital letters, on a column."""
+    """Add a tag, in capital letters, to a column."""
     await writing.tag_field(service, dataset, field, tag, by, is_on=True)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
@@ -148,20 +148,20 @@ async def tag_field(
 async def untag_field(
     service: ServiceHere, dataset: DatasetHere, field: FieldName, tag: TagWord, by: By = None
 ) -> Response:
-    """Take a tag off a column."""
+    """Remove a tag from a column."""
     await writing.tag_field(service, dataset, field, tag, by, is_on=False)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
 @router.post(f"{JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
 async def tag_job(service: ServiceHere, job: JobHere, tag: TagWord, by: By = None) -> Response:
-    """Put a tag on a job."""
+    """Add a tag to a job."""
     await writing.tag_node(service, job, tag, by, is_on=True)
     return answer(job_shapes(service.knowledge, [job])[0])
 
 
 @router.delete(f"{JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
 async def untag_job(service: ServiceHere, job: JobHere, tag: TagWord, by: By = None) -> Response:
-    """Take a tag off a job."""
+    """Remove a tag from a job."""
     await writing.tag_node(service, job, tag, by, is_on=False)
     return answer(job_shapes(service.knowledge, [job])[0])

@@ -23,7 +23,7 @@ router = APIRouter(prefix=API, tags=["events"], route_class=KnownQuery)
 Before = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")]
 After = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")]
 NamespaceAsItIs = Annotated[
-    str, Path(description="A namespace; slashes may stand in it as they are, as Marquez's Python client sends them.")
+    str, Path(description="A namespace; slashes need not be encoded, as Marquez's Python client sends them.")
 ]
 Direction = Annotated[Literal["desc", "asc"], SMALL, Query(alias="sortDirection", description="By event time.")]
 
@@ -37,7 +37,7 @@ async def events_of_runs(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Events of runs by event time, each as it came."""
+    """Run events by event time, each as it came."""
     asked = _asked(before, after)._replace(order=direction, of_runs=True)
     return _events(*knowledge.store.events(asked, limit, offset))
 
@@ -51,7 +51,7 @@ async def all_events(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Events by event time, each as it came: of runs, and what declares jobs and datasets."""
+    """Events by event time, each as it came: run events, job events and dataset events."""
     return _events(*knowledge.store.events(_asked(before, after)._replace(order=direction), limit, offset))
 
 
@@ -59,7 +59,7 @@ async def all_events(
 async def events_of_namespace(
     service: ServiceHere, knowledge: Known, namespace: NamespaceAsItIs, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """Events of the runs of a namespace's jobs, the newest first; none where there is no such namespace."""
+    """Run events of a namespace's jobs, newest first; an unknown namespace has none."""
     count = await count_of_namespace(knowledge, namespace, service.another_reader(knowledge))
     return _events(knowledge.store.events_of_namespace(namespace, count, limit, offset), count)
 

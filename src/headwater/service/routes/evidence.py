@@ -35,9 +35,9 @@ async def get_identity(
     node_id: Annotated[str | None, Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`.")] = None,
     namespace: Annotated[str, Query(description="Instead of `nodeId`, with `name`: the dataset's namespace.")] = "",
     name: Annotated[str | None, Query(description="Instead of `nodeId`: the dataset's name.")] = None,
-    other: Annotated[str | None, Query(description="A node id: the evidence that leads there is `path`.")] = None,
+    other: Annotated[str | None, Query(description="A node id; `path` is then the evidence leading to it.")] = None,
 ) -> Response:
-    """Every name of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
+    """All names of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
     asked = (
         _very_name(knowledge, node_id, "nodeId")
         if name is None
@@ -50,14 +50,14 @@ async def get_identity(
 
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
 async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """What was asserted, measured and tested of a dataset or a column, or tested by a job, newest first."""
+    """Assertions, metrics and tests of a dataset or column, or tests of a job, newest first."""
     node = node_of(knowledge, node_id, is_also_column=partial(is_measured, knowledge))
     return answer(await quality_timeline(knowledge, node, limit, offset))
 
 
 @router.get("/flow", response_model=shapes_evidence.Flow, responses=NOT_FOUND | WRONG)
 async def get_flow(knowledge: Known, node_id: NodeId, depth: Depth = 0) -> Response:
-    """The datasets that a dataset is made from, each with how that is known: told, read from columns, or inferred.
+    """The datasets that a dataset is made from, each with its derivation: stated, from column lineage, or inferred.
 
     In `graph` the same of each dataset within `depth` jobs of it, both ways.
     """
@@ -66,13 +66,13 @@ async def get_flow(knowledge: Known, node_id: NodeId, depth: Depth = 0) -> Respo
 
 @router.get("/control-flow", response_model=shapes_evidence.ControlFlow, responses=NOT_FOUND | WRONG)
 async def get_control_flow(knowledge: Known, node_id: NodeId) -> Response:
-    """The jobs that come before and after a job by `jobDependencies`, which are no flow of data."""
+    """The jobs before and after a job by `jobDependencies`: control flow, not data flow."""
     return answer(control_flow(knowledge, _job_in_control(knowledge, node_id)))
 
 
 @router.get("/containment", response_model=shapes_evidence.Containment, responses=NOT_FOUND | WRONG)
 async def get_containment(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The job that a job is a part of, and a page of the jobs that are parts of it: a DAG and its tasks."""
+    """The parent of a job, and a page of its children, such as a DAG and its tasks."""
     node = node_of(knowledge, node_id)
     if not isinstance(node, JobId):
         raise NotFoundError(f"Job '{without_secrets(node_id)}' not found.")
@@ -83,12 +83,12 @@ async def get_containment(knowledge: Known, node_id: NodeId, limit: Limit = 100,
 async def get_silent_streams(
     knowledge: Known, now_us: Now, at: At = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """Runs that have been silent for longer than their job's `emissionPattern` lets pass."""
+    """Runs that have been silent for longer than their job's `emissionPattern` allows."""
     return answer(await silent_streams(knowledge, now_us if at is None else at, limit, offset))
 
 
 def _very_name(knowledge: Knowledge, node_id: str | None, parameter: str) -> DatasetId:
-    """The name that is meant, which need not be the one that the dataset is shown under."""
+    """The dataset name in the request, which need not be the shown one."""
     if node_id is None:
         raise InvalidNameError("nodeId: give a node id, or namespace and name")
     for name in _meant(node_id, DatasetId, parameter):
@@ -98,7 +98,7 @@ def _very_name(knowledge: Knowledge, node_id: str | None, parameter: str) -> Dat
 
 
 def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
-    """The job that is meant, which need not be known but as one that others wait for."""
+    """The job in the request, which may be known only as a dependency of others."""
     try:
         if isinstance(node := node_of(knowledge, node_id), JobId):
             return node
@@ -111,7 +111,7 @@ def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
 
 
 def _meant(node_id: str, kind: type[NodeT], parameter: str) -> list[NodeT]:
-    """The nodes of a kind that a node id may mean; none for that of a run.
+    """The nodes of a kind that a node id may mean; none for a run's node id.
 
     Raises:
         NotFoundError: it is no node id.

@@ -24,7 +24,7 @@ class QueryBody(BaseModel):
 
     query: str
     variables: Mapping[str, Any] | None = None
-    operationName: Annotated[str | None, Field(description="Which one, where the text holds several.")] = None
+    operationName: Annotated[str | None, Field(description="Which operation to run, if the query has several.")] = None
 
 
 _BODY: dict[int | str, dict[str, Any]] = {status: WRITTEN[status] for status in (400, 413, 415, 422)}
@@ -43,7 +43,7 @@ async def get_query(
     query: Annotated[str, Query(description="A GraphQL query.")],
     variables: Annotated[str | None, Query(description="The values of the query's variables, a JSON object.")] = None,
     operation: Annotated[
-        str | None, Query(alias="operationName", description="Which query, where the text holds several.")
+        str | None, Query(alias="operationName", description="Which operation to run, if the query has several.")
     ] = None,
 ) -> Response:
     """Answer a GraphQL query; what is wrong with it stands in `errors`."""

@@ -12,7 +12,7 @@ router = APIRouter(tags=["operation"])
 
 @router.get("/healthz", response_model=shapes_overview.Health, responses={503: {"model": shapes_overview.Health}})
 async def get_health(service: ServiceHere) -> Response:
-    """`ok`; 503 if the last event could not be stored, for half a minute, or none can be."""
+    """Health check: `ok`, or 503 while events cannot be stored, and for half a minute after one could not be."""
     fault = service.intake.fault
     return answer(shapes_overview.Health(status=fault or "ok"), 200 if fault is None else 503)
 
@@ -23,7 +23,7 @@ async def get_health(service: ServiceHere) -> Response:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def get_metrics(service: ServiceHere) -> Response:
-    """Counters in Prometheus's text format."""
+    """Metrics in Prometheus's text format."""
     nodes, troubles = await counted(service.knowledge, service.now_us())
     return Response(
         service.metrics.text(nodes, dict[str, int](**troubles)), media_type="text/plain; version=0.0.4; charset=utf-8"

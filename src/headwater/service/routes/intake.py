@@ -134,7 +134,7 @@ async def take_event(request: Request) -> Response:
 
 
 async def take_batch(request: Request) -> Response:
-    """Store many events, each for itself."""
+    """Store many events, each independently of the others."""
     service = service_of(request)
     refuse_unknown(request.query_params.keys(), frozenset({_RECEIPT}))
     body = await _body(service, request)

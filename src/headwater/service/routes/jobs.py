@@ -56,7 +56,7 @@ async def get_all_jobs(
     offset: Offset = 0,
     sees: Sees = None,
 ) -> Response:
-    """The jobs of all namespaces, those heard of last first."""
+    """The jobs of all namespaces, latest event first."""
     is_page = sees is None and not states
     jobs = await result_in_slices(knowledge.job_tallies.newest(offset + limit if is_page else None))
     if sees is not None:
@@ -73,7 +73,7 @@ async def get_jobs(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """The jobs of a namespace, those heard of last first; none where there is no such namespace."""
+    """The jobs of a namespace, latest event first; an unknown namespace has none."""
     jobs = await result_in_slices(knowledge.job_tallies.newest(None if states else offset + limit, namespace))
     return await _page(knowledge, jobs, states, limit, offset)
 
@@ -89,7 +89,7 @@ def _chosen(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) ->
 
 
 async def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[RunState]) -> list[JobId]:
-    """Those of the jobs whose newest run is in one of the states; others have their turn, since all are looked at."""
+    """The jobs whose newest run is in one of the states; works in time slices, as all jobs are examined."""
     are_in = await collect_in_slices(_is_in(knowledge, job, states) for job in jobs)
     return [*compress(jobs, are_in)]
 
@@ -115,7 +115,7 @@ async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Of
 
 @router.get(f"{JOB}/versions", response_model=shapes.JobVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The versions of a job, newest first: each is one set of inputs and outputs that runs had, or were declared."""
+    """The versions of a job, newest first; each is one set of inputs and outputs, by its runs or as declared."""
     return answer(job_versions(knowledge, name, limit, offset))
 
 

@@ -22,20 +22,20 @@ router = APIRouter(prefix=f"{API}/keys", route_class=StatementRoute, strict_cont
 
 @router.get("", response_model=shapes_keys.Keys)
 async def get_keys(service: ServiceHere, knowledge: Known) -> Response:
-    """Every key that is or was trusted."""
+    """All signing keys that are or were trusted."""
     return answer(keys.keys(knowledge.graph.edits, service.key_store.configured))
 
 
 @router.get("/jwks", response_class=Response, responses={200: {"content": {"application/json": {}}}})
 async def get_jwks(service: ServiceHere, knowledge: Known) -> Response:
-    """The same as a JSON Web Key Set, which `headwater verify --keys` reads; a revoked key has `revokedFrom`."""
+    """The signing keys as a JSON Web Key Set, for `headwater verify --keys`; a revoked key has `revokedFrom`."""
     told = keys.jwks(knowledge.graph.edits, service.key_store.configured)
     return Response(told, 200, {"cache-control": "no-store"}, "application/json")
 
 
 @router.post("", status_code=201, response_model=shapes_keys.Keys, responses=NOT_FOUND | WRITTEN)
 async def post_statement(service: ServiceHere, body: shapes_keys.StatementBody) -> Response:
-    """Enrol, replace or revoke a key, by a signed statement; it holds when this returns."""
+    """Enrol, replace or revoke a signing key, by a signed statement; in effect when this returns."""
     store = service.key_store
     await keys.change(service, store.configured, store.tokens, body)
     return answer(keys.keys(service.knowledge.graph.edits, store.configured), 201)

@@ -41,7 +41,7 @@ _UNREADABLE: Final = "HTTP 404 Not Found"
 
 @router.get("/lineage", response_model=shapes_lineage.Lineage, responses=NOT_FOUND | WRONG)
 async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
-    """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
+    """The jobs within `depth` jobs of a node, in both directions, with everything they read and write."""
     return answer_json(await lineage(knowledge, node_of(knowledge, node_id, _UNREADABLE), depth))
 
 
@@ -51,10 +51,10 @@ async def get_path(
     node_id: NodeId,
     depth: Depth = 20,
     limit: Annotated[
-        int, OR_DEFAULT, Query(ge=1, le=MAX_PAGE, description="From how many nodes each way it goes on at most.")
+        int, OR_DEFAULT, Query(ge=1, le=MAX_PAGE, description="How many nodes to expand in each direction at most.")
     ] = MAX_PAGE,
 ) -> Response:
-    """What a job or dataset is made from and what is made from it, within `depth` jobs, edge by edge.
+    """The data path through a job or dataset: the edges upstream and downstream of it, within `depth` jobs.
 
     Of all that a job reads and writes only what events say goes from the one to the other, by the strongest of what
     they say, as in `/flow`. A column stands for its dataset.
@@ -71,7 +71,7 @@ async def get_neighbours(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """A page of the jobs, or of the datasets, that an edge of `/lineage` leads from or to, by name."""
+    """A page of the neighbours of a node in `/lineage`, jobs or datasets, by name."""
     return answer(await neighbours(knowledge, without_column(node_of(knowledge, node_id)), way, kind, limit, offset))
 
 
@@ -84,10 +84,10 @@ async def get_column_lineage(
     with_downstream: Annotated[
         bool,
         BeforeValidator(lambda text: str(text).lower() == "true"),  # whatever else is said, as in Java
-        Query(alias="withDownstream", description="Also what the columns feed, not only what feeds them."),
+        Query(alias="withDownstream", description="Include columns downstream, not only upstream."),
     ] = False,
 ) -> Response:
-    """Columns within `depth` hops, at least one, of a column, of a dataset's columns, or of those that a job writes."""
+    """The columns within `depth` hops (at least one) of a column, a dataset's columns, or the columns a job writes."""
     version = version_of(node_id)
     if with_downstream and version is not None:
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
@@ -106,7 +106,7 @@ async def get_upstream_runs(
     run_id: Annotated[str, Query(alias="runId", description="A run id.")],
     depth: Depth = 20,
 ) -> Response:
-    """The run, the runs that wrote what it read, and so on, up to `depth` runs away.
+    """A run, the runs that wrote what it read, and so on, up to `depth` runs away.
 
     That is whoever wrote the version that it tells, else who had written last before it began.
 

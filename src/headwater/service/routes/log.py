@@ -25,24 +25,22 @@ _NO_STORE: Final = {"cache-control": "no-store"}
 _FOR_EVER: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 TilePath = Annotated[str, Path(description="`0/x001/234`, `1/000.p/5`, `entries/000`.")]
-Size = Annotated[
-    int | None, Query(ge=1, le=2**53, description="How many entries the log had; those that it has by default.")
-]
-Index = Annotated[int, Query(ge=0, le=2**53, description="The place of the entry in the log, from 0.")]
-EntryIndex = Annotated[int, Path(ge=0, le=2**53, description="The place of the entry in the log, from 0.")]
-From = Annotated[int, Query(alias="from", ge=1, le=2**53, description="How many entries the log had before.")]
+Size = Annotated[int | None, Query(ge=1, le=2**53, description="A size of the log; by default the current one.")]
+Index = Annotated[int, Query(ge=0, le=2**53, description="The entry's index in the log, from 0.")]
+EntryIndex = Annotated[int, Path(ge=0, le=2**53, description="The entry's index in the log, from 0.")]
+From = Annotated[int, Query(alias="from", ge=1, le=2**53, description="The earlier size of the log.")]
 To = Annotated[
-    int | None, Query(alias="to", ge=1, le=2**53, description="How many it had later; those it has by default.")
+    int | None, Query(alias="to", ge=1, le=2**53, description="The later size of the log; by default the current one.")
 ]
 Witnesses = Annotated[
-    int, Query(ge=0, le=100, description="How many witnesses must have signed it; then the newest such head is given.")
+    int, Query(ge=0, le=100, description="Return the newest checkpoint that so many witnesses have signed.")
 ]
 _NOTE: Final = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
 @router.get("/checkpoint", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **NOT_FOUND})
 async def get_checkpoint(service: ServiceHere, witnesses: Witnesses = 0) -> Response:
-    """The head of the log, signed by it and by witnesses: a checkpoint as https://c2sp.org/tlog-checkpoint has it.
+    """The checkpoint of the log, signed by it and by witnesses; in the format of https://c2sp.org/tlog-checkpoint.
 
     The header `Headwater-Witnessed-Size` says how long the log was in the newest head that a witness signed, 0 if none.
     """
@@ -58,36 +56,36 @@ async def get_checkpoint(service: ServiceHere, witnesses: Witnesses = 0) -> Resp
     openapi_extra=_NOTE,
 )
 async def post_cosignatures(service: ServiceHere, request: Request) -> Response:
-    """Keep what enrolled witnesses signed under a head of this log (https://c2sp.org/tlog-cosignature)."""
+    """Store the co-signatures of enrolled witnesses on a checkpoint of this log (https://c2sp.org/tlog-cosignature)."""
     note = await read_body(request, NOTE_LIMIT)
     return Response(service.proofs.cosignatures.take(note), 200, _NO_STORE, _TEXT)
 
 
 @router.get("/key", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def get_log_key(service: ServiceHere) -> Response:
-    """The key that signs checkpoints: NAME+HASH+KEY in one line, as https://c2sp.org/signed-note has it."""
+    """The key that signs checkpoints, as a line NAME+HASH+KEY; in the format of https://c2sp.org/signed-note."""
     return Response(f"{service.proofs.log_key}\n", 200, _NO_STORE, _TEXT)
 
 
 @router.get("/tile/{tile:path}", response_class=Response, responses={200: {"content": {_BYTES: {}}}, **NOT_FOUND})
 async def get_tile(service: ServiceHere, tile: TilePath) -> Response:
-    """A tile of hashes, `LEVEL/N`, or of leaves, `entries/N`; `.p/WIDTH` is a tile that was not full."""
+    """A tile of hashes, `LEVEL/N`, or of leaves, `entries/N`; `.p/WIDTH` is a partial tile."""
     return Response(service.proofs.tile(tile), 200, _FOR_EVER, _BYTES)
 
 
 @router.get("/entries/{index}", response_model=shapes_log.LogEntry, responses=NOT_FOUND | WRONG)
 async def get_entry(service: ServiceHere, index: EntryIndex) -> Response:
-    """An entry of the log: when it came, how its signature fared, its digest, and last its event as it came."""
+    """An entry of the log: when it came, its signature verdict, its digest, and the event as it came."""
     return answer(log_entry(service.knowledge, index))
 
 
 @router.get("/proof/inclusion", response_model=shapes_log.InclusionProof, responses=WRONG)
 async def get_inclusion_proof(service: ServiceHere, index: Index, size: Size = None) -> Response:
-    """Prove where an entry stands."""
+    """An inclusion proof: that an entry is in the log at its index."""
     return answer(service.proofs.inclusion(index, size))
 
 
 @router.get("/proof/consistency", response_model=shapes_log.ConsistencyProof, responses=WRONG)
 async def get_consistency_proof(service: ServiceHere, old: From, new: To = None) -> Response:
-    """Prove that the log only grew."""
+    """A consistency proof: that the log only grew between two sizes."""
     return answer(service.proofs.consistency(old, new))

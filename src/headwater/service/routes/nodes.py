@@ -17,7 +17,7 @@ router = APIRouter(prefix=API, tags=["nodes"], route_class=KnownQuery)
 
 @router.get("/nodes", response_model=shapes_nodes.Nodes, responses=WRONG)
 async def get_nodes(knowledge: Known, now_us: Now, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Every node, where its record stands, and how much of it is missing, stands twice or does not fit."""
+    """All nodes (edge machines), the state of each node's chain of events, and how much of it is missing or wrong."""
     return answer(await nodes(knowledge, now_us, limit, offset))
 
 
@@ -25,5 +25,5 @@ async def get_nodes(knowledge: Known, now_us: Now, limit: Limit = 100, offset: O
 async def get_node(
     knowledge: Known, now_us: Now, node_id: Annotated[str, Path(description="A node's id.")], limit: Limit = 100
 ) -> Response:
-    """One node with its epochs, the newest first, and what does not fit in its record, one by one."""
+    """One node with its epochs, newest first, and each fault in its chain of events."""
     return answer(await node(knowledge, node_id, now_us, limit))

@@ -22,14 +22,14 @@ router = APIRouter(prefix=API, tags=["overview"], route_class=KnownQuery)
 
 @router.get("/summary", response_model=shapes_overview.Summary, responses=WRONG)
 async def get_summary(service: ServiceHere, knowledge: Summed) -> Response:
-    """The graph in numbers, and how events fared; events are refused now only, not in a past."""
+    """A summary: sizes of the graph, and events by verdict; refused events are counted for now only."""
     refused = service.metrics.refused if knowledge is service.knowledge else 0
     return answer(summary(knowledge, knowledge.store.verdict_counts(), refused))
 
 
 @router.get("/quarantine", response_model=shapes_overview.Quarantine, responses=WRONG)
 async def get_quarantine(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Datasets that were mentioned without a full name: kept, but in no graph."""
+    """Datasets in quarantine: mentioned without a full name; kept, but not part of the graph."""
     return answer(quarantine(knowledge, limit, offset))
 
 
@@ -41,7 +41,7 @@ async def get_quarantine(knowledge: Known, limit: Limit = 100, offset: Offset = 
 async def get_stream(
     request: Request,
     service: ServiceHere,
-    last_event_id: Annotated[str | None, Header(description="The last change that was seen, after a break.")] = None,
+    last_event_id: Annotated[str | None, Header(description="The last change received, to resume after it.")] = None,
 ) -> Response:
     """Server-sent events: a `change` for each stored event.
 
@@ -57,5 +57,5 @@ async def get_stream(
 
 
 def _number(text: str) -> int | None:
-    """The number in a text; None where there is none. One of more digits than the log may have entries is beyond it."""
+    """The number in a text, or None; more digits than any log index has count as beyond the log."""
     return int(text.lstrip("0")[:_DIGITS] or "0") if text.isascii() and text.isdigit() else None

@@ -30,21 +30,21 @@ _MAX_DEPTH: Final = 10_000
 
 
 def _or_default(text: object) -> object:
-    """What was sent; a parameter without a value is as if it were not there, as in Marquez."""
+    """The value sent; a parameter with an empty value counts as absent, as in Marquez."""
     if isinstance(text, str) and (not text or text.isspace()):
         raise PydanticUseDefault
     return text
 
 
 OR_DEFAULT: Final = BeforeValidator(_or_default)
-Limit = Annotated[int, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
-Offset = Annotated[int, OR_DEFAULT, Query(ge=0, le=2**53, description="How many items to pass over.")]
+Limit = Annotated[int, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="The largest number of items to return.")]
+Offset = Annotated[int, OR_DEFAULT, Query(ge=0, le=2**53, description="The number of items to skip.")]
 A_TIME: Final = "a time with its zone, or milliseconds since 1970."
 Time = Annotated[int | None, BeforeValidator(time_us), TIME_AS_TEXT]
 """In microseconds since 1970."""
 LastTime = Annotated[int | None, BeforeValidator(until_us), TIME_AS_TEXT]
 """The last microsecond that counts, since 1970."""
-At = Annotated[Time, Query(description=f"When silence is measured: {A_TIME} By default `asOf`, else now.")]
+At = Annotated[Time, Query(description=f"The time at which silence is measured: {A_TIME} By default `asOf`, else now.")]
 NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
 ResourceName = Annotated[str, Path(description="The name of a job or dataset, percent-encoded, slashes too.")]
 RunId = Annotated[str, Path(description="A run id.")]
@@ -56,11 +56,11 @@ Depth = Annotated[
     int,
     OR_DEFAULT,
     AfterValidator(lambda depth: max(0, min(depth, _MAX_DEPTH))),
-    Query(description="How many hops away from the node at most; less than none is none."),
+    Query(description="How many hops away from the node at most; a negative number counts as 0."),
 ]
 
 NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {
-    404: {"model": Failure, "description": "Nothing by that name, or a number that cannot be read."}
+    404: {"model": Failure, "description": "Not found, or a number that cannot be read."}
 }
 WRONG: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "A parameter is wrong."},

@@ -40,8 +40,8 @@ from headwater.service.views.namespaces import check_namespace
 router = APIRouter(prefix=API, tags=["questions"], route_class=KnownQuery)
 
 Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
-Since = Annotated[Time, Query(alias="from", description=f"Only what was told of then or later: {A_TIME}")]
-Until = Annotated[LastTime, Query(alias="to", description=f"Only what was told of until then: {A_TIME}")]
+Since = Annotated[Time, Query(alias="from", description=f"Only changes reported at this time or later: {A_TIME}")]
+Until = Annotated[LastTime, Query(alias="to", description=f"Only changes reported up to this time: {A_TIME}")]
 
 
 @router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
@@ -50,12 +50,15 @@ async def get_impact(
     node_id: NodeId,
     column: Column = None,
     change: Annotated[
-        str | None, Query(description="What is proposed: `drop`, `rename:NEW` or `retype:TYPE`; else only the reach.")
+        str | None,
+        Query(
+            description="The proposed change: `drop`, `rename:NEW` or `retype:TYPE`; without it, only what is reached."
+        ),
     ] = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """All that a change of a dataset or column reaches downstream, nearest first, and whether it breaks there."""
+    """Impact: everything downstream that a change of a dataset or column reaches, nearest first, and what breaks."""
     node = column_of(knowledge, node_of(knowledge, node_id), column)
     proposed = None if change is None else Change.parse(change)
     return answer(await impact(knowledge, node, proposed, Page(limit, offset)))
@@ -66,17 +69,17 @@ async def get_root_cause(
     knowledge: ReadThrough,
     now_us: Now,
     node_id: NodeId,
-    run: Annotated[str | None, Query(description="The run that wrote the bad output; else the last one.")] = None,
+    run: Annotated[str | None, Query(description="The run that wrote the bad output; by default the last one.")] = None,
     column: Column = None,
-    depth: Annotated[int, Query(ge=0, le=100, description="How many datasets to go up at most.")] = 20,
+    depth: Annotated[int, Query(ge=0, le=100, description="How many datasets to go upstream at most.")] = 20,
 ) -> Response:
-    """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
+    """Root cause: what changed or failed in the runs that made an output and those upstream, likeliest cause first."""
     node = column_of(knowledge, node_of(knowledge, node_id), column)
     return answer(await root_cause(knowledge, Question(node, _run_meant(node_id, run), depth, now_us)))
 
 
 def _run_meant(node_id: str, run: str | None) -> str | None:
-    """The run that a node id such as `run:ID` means, or the one that is named beside it."""
+    """The run in a node id such as `run:ID`, or else in the parameter `run`."""
     own = run_of(node_id)
     if own is not None and run is not None and run_id_of(own) != run_id_of(run):
         raise InvalidInputError(f"query param run names another run than nodeId, {node_id!r}; leave one of them out")
@@ -90,13 +93,13 @@ async def get_coverage(
     now_us: Now,
     namespace: Annotated[str | None, AS_NAMED, Query(description="Only the gaps of this namespace.")] = None,
     kind: Annotated[
-        GapKind | None, SMALL, Query(description="Only gaps of this kind; the numbers stay those of all.")
+        GapKind | None, SMALL, Query(description="List only gaps of this kind; the counts still cover all kinds.")
     ] = None,
     at: At = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """The gaps that are known: what events should have told and did not, or what could not be taken as it was told."""
+    """Known gaps: what events should have reported and did not, or what could not be used as reported."""
     asked = Asked(now_us if at is None else at, namespace, kind, limit, offset)
     return answer(await coverage(knowledge, asked, service.another_reader(knowledge)))
 
@@ -112,7 +115,7 @@ async def get_drift(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Schemas that changed, the newest change first: who told of it when, which columns, and what hangs on these."""
+    """Schema drift: changes of schemas, newest first, with who reported them, the columns and their dependents."""
     if begin is not None and end is not None and begin > end:
         raise InvalidInputError("query param from must not be later than query param to")
     await check_namespace(namespace, knowledge)

@@ -35,13 +35,15 @@ async def get_run(knowledge: Known, run: Named) -> Response:
 async def get_facets(
     knowledge: Known,
     run: Named,
-    kind: Annotated[Literal["run", "job"], SMALL, Query(alias="type", description="Whose.")],
+    kind: Annotated[
+        Literal["run", "job"], SMALL, Query(alias="type", description="The facets of the run, or of its job.")
+    ],
 ) -> Response:
-    """The facets of a run, or those of its job as the run told them."""
+    """The facets of a run, or of its job as the run reported them."""
     return answer(runs.run_facets(knowledge, run) if kind == "run" else await runs.job_facets_of_run(knowledge, run))
 
 
 @router.get(f"{_RUN}/events", response_model=shapes.RunEvents, responses=NOT_FOUND | WRONG)
 async def get_events(knowledge: Known, run: Named, limit: Limit = 1_000, offset: Offset = 0) -> Response:
-    """The events of a run by event time, and whether each was what its signer wrote."""
+    """The events of a run by event time, each with its signature verdict."""
     return answer(runs.run_events(knowledge, run, limit, offset))

@@ -37,18 +37,18 @@ async def get_hits(
     order: Annotated[Order, OR_DEFAULT, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
     namespace: Annotated[str | None, AS_NAMED, Query(description="Only names in this namespace.")] = None,
     before: Annotated[
-        date | None, OR_DEFAULT, Query(description="Only what was last heard of before this day, in UTC.")
+        date | None, OR_DEFAULT, Query(description="Only nodes whose last event was before this day, in UTC.")
     ] = None,
     after: Annotated[
-        date | None, OR_DEFAULT, Query(description="Only what was heard of since this day began, in UTC.")
+        date | None, OR_DEFAULT, Query(description="Only nodes with an event on or after this day, in UTC.")
     ] = None,
     match: Annotated[
-        Match, OR_DEFAULT, Query(description="By a part of a name, or only what the text means as a name in full.")
+        Match, OR_DEFAULT, Query(description="Match any part of a name (`PART`), or only a full name (`NAME`).")
     ] = "PART",
     limit: Limit = 10,
     sees: Sees = None,
 ) -> Response:
-    """Jobs and datasets by a part of any of their names."""
+    """Search for jobs and datasets by a part of any of their names."""
     query = search.Query(text, kind, namespace, order, _start_us(before), _start_us(after), sees, match)
     return answer(search.search(knowledge, query, limit))
 

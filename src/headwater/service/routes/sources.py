@@ -22,7 +22,7 @@ SourceName = Annotated[str, Path(description="The name of a source, percent-enco
 
 @router.get("/sources", response_model=shapes.Sources, responses=WRONG)
 async def get_sources(knowledge: DatasetsCounted, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Sources that were put, and those that datasets' `dataSource` facets name."""
+    """Sources: those put over the API, and those in datasets' `dataSource` facets."""
     return answer(sources.sources(knowledge, limit, offset))
 
 
@@ -34,6 +34,6 @@ async def get_source(knowledge: DatasetsCounted, name: SourceName) -> Response:
 
 @router.put(_SOURCE, response_model=shapes.Source, responses=WRITTEN)
 async def put_source(service: ServiceHere, name: SourceName, body: bodies.SourceBody, by: By = None) -> Response:
-    """Say where a source is."""
+    """Create or change a source."""
     await writing.put_source(service, name, body, by)
     return answer(sources.source(service.knowledge, name))

@@ -30,10 +30,12 @@ def _zone(name: str) -> str:
 Period = Annotated[
     stats.Period,
     EITHER_CASE,
-    Query(description="The last 24 hours by the hour, or the last 7 days by the day."),
+    Query(description="The last 24 hours, by hour, or the last 7 days, by day."),
 ]
 Zone = Annotated[
-    str | None, AfterValidator(lambda name: name and _zone(name)), Query(description="Whose days a week has.")
+    str | None,
+    AfterValidator(lambda name: name and _zone(name)),
+    Query(description="The time zone whose days are counted."),
 ]
 
 
@@ -50,23 +52,23 @@ _TOTALS: Final[dict[str, Any]] = {"response_model": list[shapes_overview.TotalSt
 
 @router.get("/lineage-events", **_EVENTS)
 async def get_events(knowledge: Known, edges: Edges) -> Response:
-    """How many run events of each kind happened in each hour or day."""
+    """The number of run events of each type in each hour or day."""
     return answer(stats.event_stats(knowledge, edges))
 
 
 @router.get("/jobs", **_TOTALS)
 async def get_jobs(knowledge: JobsCounted, edges: Edges) -> Response:
-    """How many jobs were known by the end of each hour or day."""
+    """The number of jobs known by the end of each hour or day."""
     return answer(stats.job_stats(knowledge, edges))
 
 
 @router.get("/datasets", **_TOTALS)
 async def get_datasets(knowledge: DatasetsCounted, edges: Edges) -> Response:
-    """How many datasets were known by the end of each hour or day."""
+    """The number of datasets known by the end of each hour or day."""
     return answer(stats.dataset_stats(knowledge, edges))
 
 
 @router.get("/sources", **_TOTALS)
 async def get_sources(knowledge: DatasetsCounted, edges: Edges) -> Response:
-    """How many sources were known by the end of each hour or day."""
+    """The number of sources known by the end of each hour or day."""
     return answer(stats.source_stats(knowledge, edges))

@@ -21,12 +21,12 @@ TagWord = Annotated[str, Path(description="The tag, percent-encoded.")]
 
 @router.get("/tags", response_model=shapes.Tags, responses=WRONG)
 async def get_tags(knowledge: Known, sees: Sees = None, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Tags by name: those that were described or put on something, and those that producers told."""
+    """Tags by name: those described or added over the API, and those reported by producers."""
     return answer(tags.tags(knowledge, limit, offset, sees))
 
 
 @router.put("/tags/{name:encoded}", response_model=shapes.Tag, responses=WRITTEN)
 async def put_tag(service: ServiceHere, name: TagWord, body: bodies.TagBody, by: By = None) -> Response:
-    """Say what a tag means."""
+    """Create or describe a tag."""
     await writing.put_tag(service, name, body, by)
     return answer(tags.tag_shape(service.knowledge, name))

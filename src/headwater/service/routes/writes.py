@@ -34,7 +34,7 @@ _EVENT_TYPE: Final[dict[str, EventType]] = {
 At = Annotated[
     datetime | None,
     BeforeValidator(lambda text: with_lost_plus(text) if isinstance(text, str) else text),
-    Query(description="When; now if it is left out. A time without an offset is in UTC."),
+    Query(description="The time of the change; by default now. A time without an offset is in UTC."),
 ]
 Mark = Annotated[Literal["start", "complete", "fail", "abort"], Path(description="What the run did.")]
 
@@ -60,7 +60,7 @@ async def put_dataset(
 async def put_job(
     service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.JobBody, by: By = None
 ) -> Response:
-    """Declare a job, what it reads and what it writes: a job event."""
+    """Declare a job with its inputs and outputs: a job event."""
     job = JobId(namespace, name)
     await writing.put_job(service, job, body, by)
     return answer(job_shapes(service.knowledge, [job])[0])
@@ -81,7 +81,7 @@ async def post_run(
     "/jobs/runs/{run_id:encoded}/{mark:mark}", response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"]
 )
 async def post_mark(service: ServiceHere, run_id: RunId, mark: Mark, at: At = None, by: By = None) -> Response:
-    """Tell that a run started, completed, failed or was aborted: a run event."""
+    """Mark a run as started, completed, failed or aborted: a run event."""
     run = service.knowledge.run(run_id)
     await writing.mark_run(service, run, _EVENT_TYPE[mark], at, by)
     return answer(run_shapes(service.knowledge, [service.knowledge.run(run_id)])[0])

@@ -1,37 +1,37 @@
-"""From knowledge to the shapes that go out: one file a resource, every function pure but for reading the store.
+"""From knowledge to the JSON of answers: one file a resource, every function pure apart from reading the store.
 
-Resources as Marquez has them:
+Marquez's resources:
 
-    jobs        what they read and write, and their newest runs; runs: what they did, when, on what
+    jobs        inputs, outputs and newest runs; runs: state, times, datasets
     datasets    columns, newest facets, versions
-    namespaces  those that jobs and datasets are in; sources: where datasets are kept
-    tags        which words are on what
+    namespaces  namespaces of jobs and datasets; sources: where datasets are kept
+    tags        tags and what they are on
     search      jobs and datasets by a part of a name
-    stats       what happened, by the hour or day
-    names       names and times, as all of these write them
+    stats       counts by the hour or day
+    names       names and facets, as all of these write them
 
 The graph around a node:
 
-    lineage     jobs and datasets; lineage_nodes: each of them rendered; columns: columns
+    lineage     jobs and datasets; lineage_nodes: rendering of each; columns: column lineage
     flow        which datasets a dataset is made from
-    neighbours  what is next to a job or dataset; path: the way of the data through it
+    neighbours  direct neighbours of a job or dataset; path: data flow through it
     upstream    which runs made what a run read
-    control     which jobs wait for which; containment: which are parts of which
+    control     job dependencies; containment: parent and child jobs
 
 Questions:
 
     impact      what a change reaches; checks: which columns jobs check
-    causes      why an output is wrong
-    diff        what is different; diff_runs: which runs may have told it; both_sides: what either graph knows of that
-                diff_answer: as it goes out
-    drift       schemas that changed
-    coverage    gaps that are known; silence: streams that have fallen silent
+    causes      root cause of a wrong output
+    diff        what changed; diff_runs: runs that may have reported it; both_sides: what the two graphs know of it
+                diff_answer: its JSON
+    drift       schema changes
+    coverage    known gaps; silence: streams that have fallen silent
     identity    which names are one dataset, and why
-    quality     how data fared last; timeline: over time
+    quality     latest data quality; timeline: over time
 
 The service itself:
 
-    counts      the graph in numbers, and what is in quarantine
-    log         what the log tells beyond the graph
+    counts      sizes of the graph, and the quarantine
+    log         what only the log holds
     nodes       the edge machines
 """

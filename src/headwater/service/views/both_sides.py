@@ -1,6 +1,6 @@
-"""What the two graphs of a diff know, as far as it hangs on that which event did the changes of a page.
+"""What both graphs of a diff know that is needed to find the events behind the changes on a page.
 
-Names and who holds what are looked up before the log is read, which is done in another thread.
+It is looked up before the log is read, as that is done in another thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ Names = Mapping[DatasetId, Sequence[DatasetId]]
 
 
 class Sides(NamedTuple):
-    """Both graphs; the names under which datasets are told of that go by a name in either; all names of one."""
+    """Both graphs; the names under which events mention a dataset of either; all names of one dataset."""
 
     before: GraphKnowledge
     after: GraphKnowledge
@@ -42,7 +42,7 @@ class _Side(NamedTuple):
 def both_sides(
     compared: GraphDiff, was: Graph, now: Graph, page: Sequence[Change], layouts: tuple[Layout, Layout]
 ) -> Sides:
-    """What they know, where `layouts` are what was laid out of the one before and of the one after."""
+    """Collect it; `layouts` are the layouts compared, before and after."""
     named = {name for change in page for end in change.element.ends for name in _dataset_of(end)}
     names_before = {name: was.members(compared.name_before(name) or name) for name in named}
     names_after = {name: now.members(name) for name in named}
@@ -62,7 +62,7 @@ def both_sides(
 
 
 def _however_spelt(told_under: Mapping[DatasetId, DatasetId]) -> NameOf:
-    """The name under which is told of a name, be it in a spelling in which only the origin of a column is given."""
+    """The names under which events may mention a dataset, including spellings used only as a column's origin."""
     by_spelling: dict[DatasetId, DatasetId] = {}
     for name in sorted(told_under):
         by_spelling.setdefault(normal(name), told_under[name])
@@ -85,14 +85,14 @@ def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Lay
 
 
 def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Reporter]:
-    """The declarations that use those names of a dataset which it has in this graph only."""
+    """The declarations of a dataset that use names which it has in this graph only."""
     ((name, *_),) = ([*_dataset_of(end)] for end in renamed.ends)
     lost = {*side.names[name]} - {*other.names[name]}
     return holders(side.graph, renamed, lambda _: lost)
 
 
 def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout, ...]) -> bool:
-    """Whether the other graph has the same, of a dataset that is told of under another name."""
+    """Whether the other graph has the same dataset under another name."""
     if element.kind not in ("edge", "columnEdge"):
         return any(other.told_under[name] != name for end in element.ends for name in _dataset_of(end))
     alike = (element._replace(ends=ends) for ends in product(*(_also(end, side.names, other) for end in element.ends)))
@@ -101,7 +101,7 @@ def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout
 
 
 def _also(end: AnyNode, names: Names, other: _Side) -> Iterator[AnyNode]:
-    """The end, and as what the other graph may have it."""
+    """The end, and its counterpart in the other graph."""
     for told in dict.fromkeys(other.told_under[name] for dataset in _dataset_of(end) for name in names[dataset]):
         yield ColumnId(told, end.column) if isinstance(end, ColumnId) else told
     yield end

@@ -1,4 +1,4 @@
-"""Why an output is wrong: what changed in the runs that made it and in those that fed them."""
+"""Root cause of a wrong output: what changed in the runs that made it and in those that fed them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -41,7 +41,7 @@ _RUNS_NAMED: Final = 3
 
 
 class Question(NamedTuple):
-    """What is wrong: a job's last run, a dataset or a column; a run where one is meant, and how far to look."""
+    """What is wrong: the output of a job's last run, a dataset or a column; optionally a run, and how far to search."""
 
     node: DatasetId | JobId | ColumnId
     run_id: str | None
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
-    """Walk up from the output along the runs that fed it, and rank what is found; others have their turn meanwhile.
+    """Walk upstream from the output along the runs that fed it, and rank the findings; works in time slices.
 
     Raises:
         NotFoundError: the run is not known, or did not write the dataset.
@@ -103,7 +103,7 @@ def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Seq
 
 
 def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) -> Sequence[Outline]:
-    """What is known of the newest run of a job that tells nothing itself: its parts, newest first."""
+    """The known parts of the newest run of a job without events of its own, newest first."""
     newest = next(iter(knowledge.activity(job).runs), None)
     return [] if newest is None else history.parts(newest)[::-1]
 
@@ -120,12 +120,12 @@ def _written_for(history: KnownHistory, node: DatasetId | JobId | ColumnId) -> I
 
 
 def _is_written(history: KnownHistory, name: DatasetId) -> bool:
-    """Whether a job that writes it ever ran."""
+    """Whether a job that writes it has ever run."""
     return any(map(history.has_run, history.writers(name)))
 
 
 def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Sequence[Outline]:
-    """The run that is asked for; of a job, where that told nothing itself, its parts."""
+    """The run in question; for a job's run without events of its own, its parts."""
     known = knowledge.run(run_id)
     if isinstance(asked.node, JobId) and known.job != asked.node:
         raise NotFoundError(f"Run '{run_id}' is no run of job '{asked.node.name}'.")
@@ -152,7 +152,7 @@ def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
 
 
 def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> bool:
-    """A run that failed may not have come to say what it writes; then its job's other runs say it."""
+    """A run that failed may not have reported its outputs; then the job's other runs tell them."""
     return run.has_failed and run.job in history.writers(name)
 
 

@@ -1,4 +1,4 @@
-"""Which columns of a dataset jobs check, by what their newest runs and their declarations tell of what they read."""
+"""Which columns of a dataset jobs check, by their newest runs' and their declarations' facets about inputs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ class _Told(NamedTuple):
 
 
 def checks_of(knowledge: Knowledge, name: DatasetId) -> Mapping[JobId, Sequence[Check]]:
-    """The checks that stand of the columns of a dataset, by its readers that tell them.
+    """The current checks of a dataset's columns, by the readers that report them.
 
     The store is asked only of a dataset of which somebody told any, and only for what the newest runs told.
     """

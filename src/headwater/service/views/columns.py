@@ -1,4 +1,4 @@
-"""Columns: what each is made from, and the graph of columns around a node."""
+"""Column lineage: the sources of each column, and the graph of columns around a node."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -56,7 +56,7 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDat
 
 
 class Wanted(NamedTuple):
-    """What is asked of the columns around a node."""
+    """Options of a query for column lineage."""
 
     max_hops: int
     with_downstream: bool = False
@@ -107,7 +107,7 @@ def _column_lineage(
 def _of_whole(
     walk: ColumnWalk, reached: AbstractSet[ColumnId]
 ) -> Generator[None, None, list[shapes_lineage.InputFieldsOfDataset]]:
-    """What is told once of each dataset among what was reached."""
+    """The sources of datasets as a whole, once per dataset."""
     datasets = {column.dataset for column in reached}
 
     def has(name: DatasetId, column: str | None) -> bool:
@@ -141,13 +141,13 @@ def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Ite
 
 
 def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
-    """The steps that are told of the column, in an order that does not hang on the order in which events came."""
+    """The transformations into a column, in an order independent of the order of events."""
     is_spread = walk.count_spread_into(column.dataset) <= MOST_SPREAD
     return sorted(walk.steps_into(column) if is_spread else walk.told_into(column), key=_order)
 
 
 def _told_once(walk: ColumnWalk, name: DatasetId) -> list[ColumnEdge]:
-    """The edges of a dataset as a whole that are not spelled out at each column."""
+    """The edges into a dataset as a whole that are not repeated at each column."""
     return walk.wide_into(name) if walk.count_spread_into(name) > MOST_SPREAD else []
 
 
@@ -216,7 +216,7 @@ def _data(
 
 
 def _input_fields(steps: Sequence[ColumnStep], wording: "_Wording") -> list[shapes.InputField]:
-    """Each source column once, with all that was done to it."""
+    """Each source column once, with all transformations of it."""
     by_source: dict[ColumnId, list[ColumnStep]] = {}
     for step in steps:
         by_source.setdefault(step.source, []).append(step)
@@ -234,7 +234,7 @@ def _input_fields(steps: Sequence[ColumnStep], wording: "_Wording") -> list[shap
 
 
 def _dataset_input_fields(edges: Iterable[ColumnEdge]) -> list[shapes.DatasetInputField]:
-    """Each source once for what it goes into, with all that was done to it."""
+    """Each source once per target, with all transformations of it."""
     by_ends: dict[tuple[str, DatasetId, str], list[ColumnEdge]] = {}
     for edge in sorted(edges, key=_order_of_edge):
         ends = edge.target_column or "", edge.source, edge.source_column or ""
@@ -270,7 +270,7 @@ class _Wording:
         self._said = {} if told is None else graph.column_edges.legacy_transformations(told)
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
-        """How the column came to be, in words; None where nobody told, or for a column that comes from nowhere."""
+        """The transformation in words; None if none was given, or for a column without sources."""
         if not steps:
             return None
         return self._said.get(column, _NOTHING).description or steps[0].edge.description or None
@@ -287,7 +287,7 @@ class _Wording:
 
 
 def _types(fields: Iterable[shapes.Field], above: str = "") -> Iterator[tuple[str, str | None]]:
-    """The types of columns, those inside others by their paths."""
+    """The types of columns; nested ones by their paths."""
     for field in fields:
         yield above + field["name"], field["type"]
         yield from _types(field.get("fields", ()), f"{above}{field['name']}.")

@@ -1,4 +1,4 @@
-"""Which job a job is a part of, and which are parts of it."""
+"""Parent and child jobs."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,7 +14,7 @@ _GROUP: Final = 500
 
 
 async def containment(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.Containment:
-    """The job around a job, and a page of those within it, by name."""
+    """The parent of a job, and a page of its children, by name."""
     children = [*knowledge.graph.parts_of(job)]
     found = await collect_in_slices(_jobs_of(knowledge, group) for group in groups(children, _GROUP))
     parts = sorted(part for part in set[JobId]().union(*found) if _whole(knowledge, part) == job)
@@ -35,6 +35,6 @@ def _jobs_of(knowledge: Knowledge, run_ids: Iterable[str]) -> set[JobId]:
 
 
 def _whole(knowledge: Knowledge, job: JobId) -> JobId | None:
-    """As the newest run says that names a parent; who names its own job is a part of nothing."""
+    """The parent named by the newest run that names one; a job that names itself has none."""
     whole = knowledge.whole_of(job)
     return None if whole == job else whole

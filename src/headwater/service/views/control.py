@@ -1,4 +1,4 @@
-"""Flow of control around a job."""
+"""Control flow around a job."""
 
 from headwater.graph.control import ControlEdge, control_edges
 from headwater.graph.records import Edge
@@ -11,7 +11,7 @@ from headwater.service.views.names import name_of
 
 
 def control_flow(knowledge: Knowledge, job: JobId) -> shapes.ControlFlow:
-    """The jobs that come before and after a job."""
+    """The jobs before and after a job."""
     edges = sorted(control_edges(knowledge.graph, job).items(), key=lambda item: item[0])
 
     def besides(way: Way) -> list[shapes.JobBesides]:

@@ -1,4 +1,4 @@
-"""The graph in numbers, and what is in quarantine."""
+"""Sizes of the graph, and what is in quarantine."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -12,7 +12,7 @@ from headwater.service.views.names import names_of
 
 
 def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> shapes_overview.Summary:
-    """The graph in numbers, and the events by verdict."""
+    """Sizes of the graph, and events by verdict."""
     jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
     return shapes_overview.Summary(
         jobs=jobs.shown,
@@ -35,7 +35,7 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
 
 
 def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview.Quarantine:
-    """A page of the datasets without a full name that no evidence places, those seen last first."""
+    """A page of the datasets without a full name that no evidence resolves, latest first."""
     kept = list(unplaced(knowledge.graph))
     newest_first = sorted(
         kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name, each.direction)

@@ -1,4 +1,4 @@
-"""The gaps that are known: in numbers by namespace, and one by one."""
+"""Known gaps: counts by namespace, and a list."""
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from headwater.store.reader import AnotherReader
 
 
 class Asked(NamedTuple):
-    """Which gaps to show, and when silence is measured, in microseconds since 1970."""
+    """Which gaps to list, and the time at which silence is measured, in microseconds since 1970."""
 
     at_us: int
     namespace: str | None = None
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """What there is, by namespace."""
+    """The counts by namespace."""
 
     jobs: Mapping[str, int]
     runs: Mapping[str, int]
@@ -42,7 +42,7 @@ class _Counts(NamedTuple):
 
     @property
     def namespaces(self) -> set[str]:
-        """The namespaces that anything is in."""
+        """All namespaces in use."""
         return {*self.jobs, *self.runs, *self.datasets, *self.gaps} - {""}
 
 
@@ -82,7 +82,7 @@ async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherRe
 
 
 def look_ahead(knowledge: Knowledge, another_reader: AnotherReader) -> Iterator[Awaitable[None] | None]:
-    """Look at what whoever asks first would wait for, some with each step; the log is read in another thread."""
+    """Do the work that the first request would wait for, some with each step; reads the log in another thread."""
     if knowledge.gaps.wants_starts or not knowledge.verdicts.read:
         yield read_log(knowledge, another_reader)
     yield from knowledge.gaps.catch_up()
@@ -98,7 +98,7 @@ def look_ahead(knowledge: Knowledge, another_reader: AnotherReader) -> Iterator[
 
 
 async def _read_on(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
-    """Take in what the log tells beyond the graph, and look at what was touched."""
+    """Read the new part of the log, and examine what was touched."""
     await read_log(knowledge, another_reader)
     await collect_in_slices(chain(knowledge.verdicts.place(), knowledge.gaps.catch_up()))
 
@@ -108,7 +108,7 @@ def _order(gap: Gap) -> tuple[object, ...]:
 
 
 def _page(knowledge: Knowledge, asked: Asked, silent: Sequence[Gap], kinds: Sequence[GapKind]) -> Iterator[Gap]:
-    """The gaps of these kinds that are asked for, newest of each kind first."""
+    """The requested gaps of these kinds, newest of each kind first."""
     mine = [gap for gap in silent if asked.namespace in (None, gap.namespace)]
     found = (
         chain(knowledge.gaps.newest_first(kind, asked.namespace), (gap for gap in mine if gap.kind == kind))
@@ -178,7 +178,7 @@ def _signatures(verdicts: Counter[str]) -> shapes.VerdictCounts:
 
 
 def _signers(fared: Iterable[tuple[VerdictKey, int]]) -> list[shapes.Signer]:
-    """By key, those without one last."""
+    """Verdicts by key, events without a key last."""
     by_key: dict[str | None, Counter[str]] = defaultdict(Counter)
     for told, events in fared:
         by_key[told.key_id][told.verdict] += events

@@ -1,4 +1,4 @@
-"""Datasets: their columns, their newest facets, and the versions they had."""
+"""Datasets: columns, newest facets, versions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -56,7 +56,7 @@ OF_DATASET_CORE: Final = _READ_FOR_THE_CORE | {DatasetTagsFacet.key}
 
 
 def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:
-    """The datasets, in their order, each under the name it was asked for by."""
+    """The datasets, in order, each under the name in the request."""
     facets = stored_facets(knowledge, (_digests(knowledge, name) for name in names))
     return [_dataset(knowledge, name, facets_of_dataset) for name, facets_of_dataset in zip(names, facets, strict=True)]
 
@@ -75,7 +75,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
 
 
 def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
-    """What every answer says of a dataset."""
+    """The members that every answer about a dataset has."""
     digests = knowledge.graph.digests_among(name, _READ_FOR_THE_CORE)
     seen = knowledge.seen(name)
     declared = knowledge.facets.view(DeclaredFacet, digests)
@@ -104,7 +104,7 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
 
 
 def description_of(knowledge: Knowledge, name: DatasetId) -> str | None:
-    """What was said last that a dataset is, also of a deleted one; None where nobody said it."""
+    """The newest description of a dataset, even a deleted one; None if there is none."""
     return _description(knowledge, knowledge.graph.digests_among(name, {DocumentationFacet.key}))
 
 
@@ -138,7 +138,7 @@ def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | No
 def version_shapes(
     knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetVersion], limit: int, offset: int
 ) -> shapes.DatasetVersions:
-    """A page of the dataset's versions, which are given oldest first, newest first."""
+    """A page of versions, newest first; `versions` are given oldest first."""
     page = list(islice(reversed(versions), offset, offset + limit))
     return shapes.DatasetVersions(versions=_versions(knowledge, name, page), totalCount=len(versions))
 
@@ -146,7 +146,7 @@ def version_shapes(
 def version_shape(
     knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetVersion], uuid: str
 ) -> shapes.DatasetVersion:
-    """The newest of the dataset's versions, which are given oldest first, with that UUID.
+    """The newest version with that UUID; `versions` are given oldest first.
 
     Raises:
         NotFoundError: it never had one.
@@ -199,20 +199,20 @@ def _version(
 
 
 def _lifecycle_then(facets: Mapping[str, bytes]) -> str:
-    """What was done to the dataset, by the facets that the run told of it that made the version."""
+    """The lifecycle change, by the facets that the run which made the version reported."""
     key = LifecycleStateChangeFacet.key
     read = LifecycleStateChangeFacet.readable({key: orjson.loads(facets[key])}) if key in facets else None
     return "" if read is None else read.lifecycle_state_change
 
 
 def _writer(version: DatasetVersion) -> str | None:
-    """The run that wrote it, where a run that wrote it told of it first."""
+    """The run that wrote the version, if a run that wrote it reported it first."""
     run_id, direction, _ = version.told_by or (None, None, None)
     return run_id if direction == "output" else None
 
 
 def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:
-    """What makes it a version, and all else that who told of it said of the dataset, a run as it said it last."""
+    """The facets of a version: those that define it, and others by its reporter, for a run as of its last event."""
     digests = {part: digest for part, digest in version.shape._asdict().items() if digest is not None}
     bodies = knowledge.store.bodies(list(digests.values()))
     shape = {part: bodies[digest] for part, digest in digests.items()}
@@ -223,7 +223,7 @@ def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, byt
 
 
 def _declared_with(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:
-    """What the event that told of the version, without a run, says of the dataset; nothing if it cannot be read.
+    """The facets in the event without a run that reported the version; none if it cannot be read.
 
     It is read from the log: facts keep only what the last such event says.
     """

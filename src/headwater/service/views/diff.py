@@ -1,4 +1,4 @@
-"""What came, went or changed between two times or two runs, and which event did it."""
+"""Changes of the graph between two times or two runs, and the events that made them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ _TOGETHER: Final = 32
 
 
 class Asked(NamedTuple):
-    """Which of the changes are wanted; None: of every node, in every namespace."""
+    """Which changes are wanted; None: of all nodes, or in all namespaces."""
 
     node_id: str | None
     namespace: str | None
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
 
 async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherReader) -> shapes_diff.Diff:
-    """The changes of the graph from the one past to the other.
+    """The changes of the graph from one past to the other.
 
     The log is read in another thread, for who told of the changes on the page.
 
@@ -63,7 +63,7 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
 
 
 async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: AnyNode | None) -> Among | None:
-    """Where changes are to be looked for; None: everywhere."""
+    """The nodes that may have changed; None: all."""
     if node is not None:
         for knowledge in ends:
             await collect_in_slices(
@@ -112,7 +112,7 @@ def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str
 
 
 class _Search(NamedTuple):
-    """Looks through the log for who told of changes; pure but for reading it, so it may run in another thread."""
+    """Finds the events that reported changes; pure apart from reading the log, so it may run in another thread."""
 
     before: AsOf
     after: AsOf
@@ -120,7 +120,7 @@ class _Search(NamedTuple):
     sides: Sides
 
     def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[ContentOfEvent | None]:
-        """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
+        """For each change, the event that made it; or the event, no longer counted, that had made the opposite."""
         matters = RelevantElements(page)
         with closing(another_reader()) as reader:
             told_of = filter(self._differs, reader.told_of(self.run_ids))
@@ -176,7 +176,7 @@ async def diff_of_runs(
     asked: Asked,
     another_reader: AnotherReader,
 ) -> shapes_diff.Diff:
-    """The changes from what one run told to what another did; the log is read in another thread."""
+    """The changes from what one run reported to what another did; reads the log in another thread."""
     node = None if asked.node_id is None else node_of(knowledge, asked.node_id)
     with closing(await asyncio.to_thread(another_reader)) as reader:
         told_by = partial(_told_by, reader, knowledge.graph.shown)
@@ -190,13 +190,13 @@ async def diff_of_runs(
 
 
 async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
-    """Where the run's events stand in the log that count, in order of time."""
+    """The log indexes of the run's events within the bounds, in order of time."""
     places = await asyncio.to_thread(reader.places_of, run_id)
     return [place for place in places if as_of.log_size is None or place < as_of.log_size]
 
 
 async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[ContentOfEvent]:
-    """The events in these places, in that order; some at a time, since a stream has thousands."""
+    """The events at these log indexes, in order and in chunks, since a stream has thousands."""
     for group in groups(places, _TOGETHER):
         for logged, said in await asyncio.to_thread(_read, reader, group):
             yield ContentOfEvent(logged, told(logged.log_index, said, name_of))

@@ -1,4 +1,4 @@
-"""What is different, as it goes out."""
+"""The JSON of a diff."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
 
 
 class ContentOfEvent(NamedTuple):
-    """An event, and what it told."""
+    """An event and its content."""
 
     logged: LoggedEvent
     told: EventContent
@@ -28,7 +28,7 @@ def answer(
     page: Sequence[Change],
     events: Sequence[ContentOfEvent | None],
 ) -> shapes_diff.Diff:
-    """The changes on a page, of all of them, each with the event that told it, between these two ends."""
+    """A page of the changes between these two ends, each with the event that reported it."""
     ways = Counter(change.way for change in changes)
     return {
         "from": ends[0],

@@ -1,4 +1,4 @@
-"""The runs that may have told of a change between two graphs: those of the jobs and datasets that it is about."""
+"""The runs that may have reported a change between two graphs, by the jobs and datasets concerned."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -10,7 +10,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 def runs_that_may_tell(
     graph: Graph, members: Mapping[DatasetId, Iterable[DatasetId]], changes: Iterable[Change]
 ) -> set[str]:
-    """The ids of the runs, in one of the two graphs; `members` are all names of what is told of under one."""
+    """The ids of these runs in one of the two graphs; `members` are all names of a dataset."""
     ends = {(type(end), end) for change in changes for end in change.element.ends}
     found: set[str] = set()
     for _, end in ends:

@@ -1,4 +1,4 @@
-"""Schemas that changed: when, who told of it, which columns, and what hangs on these."""
+"""Schema changes: when, who reported them, which columns, and what depends on these."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _JOBS_SHOWN: Final = 10
 
 
 class Asked(NamedTuple):
-    """Which changes are wanted: of one dataset or in one namespace, between two times, those included."""
+    """Which changes are wanted: of one dataset or in one namespace, between two times (inclusive)."""
 
     node_id: str | None = None
     namespace: str | None = None
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A schema as somebody told of it."""
+    """A schema as reported."""
 
     stamp: Stamp
     is_written: bool
@@ -56,21 +56,21 @@ class _Drift(NamedTuple):
 
 
 class _Below(NamedTuple):
-    """What lies downstream of a column: how much, and the nearest jobs."""
+    """What is downstream of a column: counts, and the nearest jobs."""
 
     reaches: shapes.Reaches
     jobs: list[str]
 
 
 class _Downstream:
-    """What lies downstream of columns: walked to once of each, however often it changed."""
+    """What is downstream of columns, walked once per column."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
         self._found: dict[ColumnId, _Below] = {}
 
     async def of(self, column: ColumnId) -> _Below:
-        """Others have their turn during the walk."""
+        """Walk downstream; works in time slices."""
         if column not in self._found:
             places = (await result_in_slices(reach(self._flow, [column]))).places
             reaches = shapes.Reaches(
@@ -82,7 +82,7 @@ class _Downstream:
 
 
 async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Drift:
-    """The changes of schemas, the newest first.
+    """The changes of schemas, newest first.
 
     What is told of all datasets is looked through in another thread, where there is another reader.
 
@@ -122,7 +122,7 @@ def _several(another_reader: AnotherReader) -> list[DatasetId]:
 
 
 def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
-    """The changes of a dataset's schema, with a step for each time that somebody told of it, change or not."""
+    """The changes of a dataset's schema, with a step for each report, changed or not."""
     members = knowledge.graph.members(name)
     if len({schema for member in members for schema in _schemas(knowledge.store, member)}) < 2:
         return

@@ -10,9 +10,9 @@ from headwater.service.views.names import name_of
 
 
 async def flow(knowledge: Knowledge, name: DatasetId, max_hops: int) -> shapes.Flow:
-    """The sources of a dataset, each with how it is known, and those of all within so many jobs of it, both ways.
+    """The sources of a dataset, each with its derivation, and those of all datasets within `max_hops` jobs, both ways.
 
-    Others have their turn meanwhile.
+    Works in time slices.
     """
     names = _around(knowledge, name, max_hops) if max_hops else []
     return shapes.Flow(

@@ -20,7 +20,7 @@ _FACET: Final[Mapping[Reason, str]] = {
 
 
 def identity(knowledge: Knowledge, name: DatasetId, other: DatasetId | None) -> shapes.Identity:
-    """The names of a dataset and the evidence; with `other` also the shortest way of evidence from one to the other."""
+    """The names of a dataset and the evidence; with `other`, also the shortest path of evidence between the two."""
     identities, shown = knowledge.graph.identities, knowledge.graph.shown(name)
     path = None if other is None else identities.path(name, other)
     return shapes.Identity(
@@ -51,7 +51,7 @@ def _evidence(knowledge: Knowledge, link: Link) -> shapes.NameEvidence:
 
 
 def _runs_telling(knowledge: Knowledge, link: Link) -> int:
-    """How many runs gave a dataset of one of the names the facet that the link was read from."""
+    """How many runs reported the facet that a link was read from, on a dataset with one of the names."""
     facet = _FACET.get(link.reason)
     if facet is None:
         return 0

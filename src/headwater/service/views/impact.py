@@ -1,4 +1,4 @@
-"""All that a change of a dataset or column reaches, with who owns it, when it last ran, and how good it was."""
+"""Everything that a change of a dataset or column reaches, with owners, last runs and quality."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ _TYPES: Final[Mapping[str, shapes.PlaceType]] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which of the places to show, nearest first."""
+    """Which of the places to list, nearest first."""
 
     limit: int
     offset: int = 0
 
 
 def column_of(knowledge: Knowledge, node: AnyNode, column: str | None) -> AnyNode:
-    """The node, or that column of it where one is named.
+    """The node, or its column if one is named.
 
     Raises:
         InvalidInputError: the node is no dataset.
@@ -57,7 +57,7 @@ def column_of(knowledge: Knowledge, node: AnyNode, column: str | None) -> AnyNod
 
 
 async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, page: Page) -> shapes.Impact:
-    """What lies downstream of the node, and what the change would do there; others have their turn meanwhile.
+    """What is downstream of the node, and what the change would do there; works in time slices.
 
     Raises:
         InvalidInputError: such a change of such a node makes no sense.
@@ -82,7 +82,7 @@ async def impact(knowledge: Knowledge, node: AnyNode, change: Change | None, pag
 
 
 def flow_through(knowledge: Knowledge) -> Flow:
-    """The steps of data through what is known."""
+    """The data flow through the known graph, step by step."""
     is_in_schema, streams = partial(_is_in_schema, knowledge), partial(is_stream, knowledge)
     checks = partial(checks_of, knowledge)
     return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams, knowledge.run_groups(), checks)
@@ -106,7 +106,7 @@ def _proposal(knowledge: Knowledge, node: AnyNode, change: Change) -> Proposal:
 
 
 def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
-    """With the whole path of the new name: a field inside a struct stays in it.
+    """The change with the full path of the new name: a nested field stays in its struct.
 
     Raises:
         InvalidInputError: that name is taken.
@@ -120,7 +120,7 @@ def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
 
 
 def _is_taken(knowledge: Knowledge, node: ColumnId, new: str) -> bool:
-    """Whether another column has the name: by the schema; where nobody told that, by whatever names columns."""
+    """Whether another column has the name: by the schema, or else by any mention of columns."""
     is_only_case = new.lower() == node.column.lower()  # else others may mean this column by that name
     has_schema = bool(knowledge.facets.fields(knowledge.graph.digest_of(node.dataset, SCHEMA)))
     is_known = _is_in_schema if is_only_case or has_schema else has_column
@@ -133,7 +133,7 @@ def _type_now(knowledge: Knowledge, node: ColumnId) -> str | None:
 
 
 def any_breaking(breaking: Iterable[bool | None]) -> bool | None:
-    """Whether any is; None where none is for sure and one may be."""
+    """Whether any is breaking; None if none is for sure and one may be."""
     said = set(breaking)
     return True if True in said else None if None in said else False
 
@@ -180,7 +180,7 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
 
 
 class _About:
-    """What is told about each place that was reached; datasets and steps are looked at once."""
+    """What is reported about each place reached; each dataset and step is examined once."""
 
     def __init__(
         self,
@@ -220,7 +220,7 @@ class _About:
         )
 
     def _path(self, place: Place) -> list[Place]:
-        """The places after the start; one that comes a second time ends it, which no shortest way has."""
+        """The places after the start; a repeated one ends it, which no shortest path has."""
         path: dict[Place, None] = {}
         while place not in self._start and place not in path:
             path[place] = None

@@ -1,4 +1,4 @@
-"""Jobs: what they read and write, and their newest runs."""
+"""Jobs: inputs, outputs and newest runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -39,21 +39,21 @@ OF_JOB_CORE: Final = frozenset(
 
 
 def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:
-    """The jobs, in their order, each with its newest runs."""
+    """The jobs, in order, each with its newest runs."""
     newest = newest_runs(knowledge, jobs, _NEWEST)
     facets = stored_facets(knowledge, (knowledge.graph.job_digests(job) for job in jobs))
     return [_job(knowledge, job, newest[job], facets_of_job) for job, facets_of_job in zip(jobs, facets, strict=True)]
 
 
 def newest_runs(knowledge: Knowledge, jobs: Iterable[JobId], most: int) -> dict[JobId, list[shapes.Run]]:
-    """For each job: its newest runs, newest first, to be written and not looked into."""
+    """For each job its newest runs, newest first, as finished JSON."""
     ids = {job: knowledge.activity(job).runs[:most] for job in jobs}
     runs = iter(run_texts(knowledge, (knowledge.run(run_id) for each in ids.values() for run_id in each)))
     return {job: list(islice(runs, len(each))) for job, each in ids.items()}
 
 
 def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> shapes.JobCore:
-    """What every answer says of a job."""
+    """The members that every answer about a job has."""
     documentation = _told(knowledge, job, DocumentationFacet)
     location = _told(knowledge, job, SourceCodeLocationFacet)
     done = knowledge.activity(job)
@@ -119,14 +119,14 @@ class _Version(NamedTuple):
 
 
 def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.JobVersions:
-    """A page of the versions that runs gave the job, newest first; then the declared one."""
+    """A page of the versions given by the job's runs, newest first, then the declared one."""
     versions = _versions(knowledge, job)
     page = dict(islice(versions.items(), offset, offset + limit))
     return shapes.JobVersions(versions=_version_shapes(knowledge, job, page), totalCount=len(versions))
 
 
 def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.JobVersion:
-    """The version of the job with that UUID.
+    """The job's version with that UUID.
 
     Raises:
         NotFoundError: no run gave it that version, and it was not declared so.

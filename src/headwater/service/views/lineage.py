@@ -1,4 +1,4 @@
-"""The graph of jobs and datasets around a node, put together from parts that are kept as JSON."""
+"""The graph of jobs and datasets around a node, composed of cached JSON fragments."""
 
 from asyncio import sleep
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
 
 
 def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
-    """What `lineage` answers, put together in one go, for who cannot let others have their turn."""
+    """The same without yielding to the event loop, for callers that cannot await."""
     return _put_together(knowledge, without_column(node), _around(knowledge, node, max_hops))
 
 
@@ -105,7 +105,7 @@ def _render_runs(knowledge: Knowledge, rendered: RenderCache) -> Iterator[None]:
 
 
 def _missing(kept: CompressedCache[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
-    """The nodes of which nothing is kept, a few at a time, or none where many were looked at and none was missing."""
+    """The nodes that are not cached, a few at a time; an empty step after many cached ones."""
     for some in groups(nodes, _MANY):
         missing = kept.missing(some)
         yield from groups(missing, few) if missing else ((),)
@@ -138,7 +138,7 @@ def _put_together(knowledge: Knowledge, center: DatasetId | JobId, found: Around
 
 
 def _add_derivations(knowledge: Knowledge, names: Sequence[DatasetId], ends: Mapping[DatasetId, Ends]) -> None:
-    """Add the edges between datasets that are both there."""
+    """Add the edges between datasets that are both in the answer."""
     for name in names:
         for source, told in knowledge.derivations.sources(name).items():
             if source in ends:

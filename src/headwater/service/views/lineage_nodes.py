@@ -1,4 +1,4 @@
-"""Jobs and datasets of the graph around a node, as JSON: rendered where that was not done before."""
+"""JSON fragments of jobs and datasets in the graph around a node, rendered if not cached."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -26,19 +26,19 @@ SLICE: Final = 64
 
 
 class Ends(NamedTuple):
-    """The edges at a dataset."""
+    """The edges of a dataset."""
 
     into: list[bytes]
     out_of: list[bytes]
 
 
 def dataset_node(node: bytes, ends: Ends) -> bytes:
-    """A dataset that is rendered, with its edges."""
+    """A rendered dataset with its edges."""
     return b'%b,"inEdges":[%b],"outEdges":[%b]}' % (node, b",".join(ends.into), b",".join(ends.out_of))
 
 
 def dataset_nodes(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[bytes]:
-    """The datasets, in their order, but for their edges; rendered where that was not done before."""
+    """The datasets, in order, without their edges; rendered if not cached."""
     kept = knowledge.rendered.dataset_nodes
     found = kept.found(names)
     for name in names:
@@ -60,7 +60,7 @@ def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
 
 
 def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
-    """The jobs, in their order, rendered where that was not done before."""
+    """The jobs, in order; rendered if not cached."""
     kept = knowledge.rendered.job_nodes
     found = kept.found(jobs)
     missing = [job for job in jobs if job not in found]
@@ -79,7 +79,7 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
 
 
 def _told_otherwise(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, alike: JobNode) -> JobNode:
-    """The job from what is rendered of it elsewhere: that takes a third of the time."""
+    """The job from its JSON for another time, which takes a third of the time of rendering it."""
     known, done = knowledge.graph.jobs[job], knowledge.activity(job)
     reads = [(name, fitted(with_runs(edge, known.reads[name]))) for name, edge in alike.reads]
     writes = [(name, fitted(with_runs(edge, known.writes[name]))) for name, edge in alike.writes]
@@ -110,7 +110,7 @@ def _job_node_anew(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) 
 
 
 def with_jobs(knowledge: Knowledge, job: JobId, node: bytes, shown: AbstractSet[JobId]) -> bytes:
-    """The job, also with the edges to other jobs that are there; few jobs have any, so they are not kept."""
+    """The job with its direct edges to other jobs in the answer; few jobs have any, so these are not cached."""
     known = knowledge.graph.jobs[job]
     if not known.fed_by and not known.feeds:
         return node
@@ -126,7 +126,7 @@ def _handed_over(reporters: Mapping[Reporter, Seen]) -> Edge:
 
 
 def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tuple[DatasetId, Edge]]:
-    """Those to datasets that are not deleted, by name."""
+    """The edges to datasets that are not deleted, by name."""
     return [(name, edges[name]) for name in sorted(edges) if not knowledge.graph.hides(name)]
 
 

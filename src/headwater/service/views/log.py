@@ -1,4 +1,4 @@
-"""What the log tells beyond the graph: read in another thread, where there is another reader."""
+"""What only the log holds; read in another thread if there is another reader."""
 
 from asyncio import to_thread
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from headwater.store.reader import AnotherReader, Reader
 
 
 def log_entry(knowledge: Knowledge, index: int) -> shapes.LogEntry:
-    """The entry at that place.
+    """The entry at that log index.
 
     Raises:
         NotFoundError: the log has not so many.
@@ -29,7 +29,7 @@ def log_entry(knowledge: Knowledge, index: int) -> shapes.LogEntry:
 
 
 async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reader: AnotherReader | None) -> int:
-    """How many events there are of the runs of a namespace's jobs.
+    """The number of run events of a namespace's jobs.
 
     Where there is another reader, only what came since somebody last asked is looked at.
     """
@@ -42,7 +42,7 @@ async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reade
 
 
 async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
-    """Read who told a START, and how signatures fared."""
+    """Read which runs have a START event, and signature verdicts."""
     gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
     while not is_taken:  # else somebody else has read on meanwhile
         wants_starts = gaps.begin()
@@ -55,7 +55,7 @@ async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -
 
 
 class _Log(NamedTuple):
-    """What was read in the log."""
+    """What was read from the log."""
 
     started: Collection[str]
     verdicts: VerdictsRead

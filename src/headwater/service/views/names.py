@@ -1,4 +1,4 @@
-"""Names, and when they were seen, as the shapes write them."""
+"""Names and facets, as answers write them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ def names_of(nodes: Iterable[DatasetId]) -> list[shapes.Name]:
 
 
 def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
-    """The other names of a dataset: those of its newest symlinks facet in that facet's order, then the rest."""
+    """The other names of a dataset: those of its newest symlinks facet, in its order, then the rest."""
     digest = knowledge.graph.digest_of(name, SymlinksFacet.key)
     symlinks = knowledge.facets.read(SymlinksFacet, digest)
     told = dict.fromkeys(symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ())
@@ -38,7 +38,7 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
 
 
 def mended_shape(mended: Mended) -> shapes.Mended:
-    """What was mended, and by what evidence."""
+    """What was repaired in an event, and by what evidence."""
     return shapes.Mended(rule=mended.rule, what=mended.what, evidence=mended.evidence)
 
 

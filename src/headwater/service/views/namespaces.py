@@ -1,4 +1,4 @@
-"""Namespaces: those that jobs and datasets are in, under any of their names, and those that were put."""
+"""Namespaces: those of jobs and datasets, under any of their names, and those put over the API."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
@@ -39,7 +39,7 @@ def namespaces(
 
 
 def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
-    """One namespace; a deleted one says that it is hidden.
+    """One namespace; a deleted one is marked as hidden.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
@@ -51,7 +51,7 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
 
 
 async def check_namespace(name: str | None, *known: Knowledge) -> None:
-    """Let a namespace by that is there, as far as one of these knows; None is none at all.
+    """Check that a namespace exists in one of these; None passes.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
@@ -70,7 +70,7 @@ async def _check(knowledge: Knowledge, name: str) -> None:
 
 
 def namespace_description(knowledge: Knowledge, name: str) -> str | None:
-    """What was said that a namespace is, if anything was."""
+    """The description of a namespace, if it has one."""
     said = knowledge.graph.edits.said(("namespace", name), DESCRIBED)
     if said is None:
         return _DEFAULT_DESCRIPTION if name == DEFAULT else None
@@ -79,7 +79,7 @@ def namespace_description(knowledge: Knowledge, name: str) -> str | None:
 
 
 def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[DatasetId]]:
-    """The datasets that are shown under a name in this namespace, by name, with some of the work in each step.
+    """The datasets whose shown name is in this namespace, by name; works in steps.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
@@ -98,7 +98,7 @@ def _to_be_there(knowledge: Knowledge, name: str) -> Iterator[None]:
 
 
 def dataset_in(knowledge: Knowledge, name: DatasetId) -> DatasetId:
-    """The same name, once a dataset is known to go by it.
+    """The same name, checked to belong to a dataset.
 
     Raises:
         NotFoundError: none does, or there is not even such a namespace; Marquez's clients tell the two apart.
@@ -109,7 +109,7 @@ def dataset_in(knowledge: Knowledge, name: DatasetId) -> DatasetId:
 
 
 def job_in(knowledge: Knowledge, name: JobId) -> JobId:
-    """The same name, once a job is known to go by it.
+    """The same name, checked to belong to a job.
 
     Raises:
         NotFoundError: none does, or there is not even such a namespace.

@@ -1,4 +1,4 @@
-"""What is next to a job or dataset."""
+"""The direct neighbours of a job or dataset."""
 
 from typing import Literal
 
@@ -15,9 +15,9 @@ Kind = Literal["JOB", "DATASET"]
 async def neighbours(
     knowledge: Knowledge, node: DatasetId | JobId, way: Way, kind: Kind, limit: int, offset: int
 ) -> shapes.Neighbours:
-    """A page of the jobs, or of the datasets, that an edge leads from or to, by name.
+    """A page of the jobs, or of the datasets, at the other end of an edge, by name.
 
-    Others have their turn meanwhile.
+    Works in time slices.
     """
     found: list[DatasetId | JobId] = []
     found.extend(_jobs(knowledge, node, way) if kind == "JOB" else _datasets(knowledge, node, way))

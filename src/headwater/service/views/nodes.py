@@ -1,4 +1,4 @@
-"""Nodes: what is known of them, and what does not fit in their records."""
+"""Nodes (edge machines): what is known of them, and faults in their chains of events."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -21,7 +21,7 @@ async def nodes(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> s
 
 
 async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> shapes.NodeDetail:
-    """One node with its epochs and what does not fit, as many of each as that.
+    """One node with its epochs and faults, as many of each as `limit`.
 
     Raises:
         NotFoundError: no signed event named it.
@@ -41,7 +41,7 @@ async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> s
 
 
 async def counted(knowledge: Knowledge, now_us: int) -> tuple[int, shapes.TroubleCounts]:
-    """How many nodes there are, and what does not fit in all their records."""
+    """The number of nodes, and of faults in all their chains, by kind."""
     await knowledge.read_nodes()
     known = knowledge.graph.nodes.epochs
     return len(known), _counts(each for epochs in known.values() for each in troubles(epochs, now_us))

@@ -1,4 +1,4 @@
-"""The way of the data through a job or dataset."""
+"""Data flow through a job or dataset."""
 
 from headwater.graph.path import path as path_of
 from headwater.model.names import DatasetId, JobId
@@ -8,7 +8,7 @@ from headwater.service.shapes import lineage as shapes
 
 
 async def path(knowledge: Knowledge, node: DatasetId | JobId, max_hops: int, most: int) -> shapes.Path:
-    """The edges of what the node is made from and of what is made from it; others have their turn meanwhile."""
+    """The edges upstream and downstream of the node; works in time slices."""
     found = await result_in_slices(path_of(knowledge.graph, node, max_hops, most))
     return shapes.Path(
         edges=[shapes.Edge(origin=origin.node_id, destination=end.node_id) for origin, end in found.edges],

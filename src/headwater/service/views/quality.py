@@ -1,4 +1,4 @@
-"""How the data of a dataset or column fared last, check by check, from whichever facet tells it."""
+"""The latest quality of a dataset or column, check by check, from whichever facet reports it."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ class _Told(NamedTuple):
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Newest first; of two at one time the one that a job is known for."""
+        """Newest first; at equal times, the one whose job is known."""
         return -self.at_us, self.job is None, json.dumps(self.facet, sort_keys=True), self.job or ()
 
 
@@ -49,7 +49,7 @@ class Newest(NamedTuple):
 
 
 def newest_told(knowledge: Knowledge, name: DatasetId) -> Newest:
-    """What was last told of the dataset and of its columns."""
+    """The latest reports about the dataset and its columns."""
     told = sorted(_told(knowledge, name), key=attrgetter("place"))
     asserted = [*_read(told, DataQualityAssertionsFacet)]
     measured = [*_read(told, DataQualityMetricsFacet)]
@@ -82,7 +82,7 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
 
 
 def _last_words(told: Sequence[tuple[_Told, DataQualityAssertionsFacet]]) -> Iterator[Assertion]:
-    """The assertions that count, newest first; all those of one facet, though two be of one check."""
+    """The assertions that count, newest first; all those of one facet, even two of one check."""
     heard: dict[CheckId, set[JobId | None]] = {}
     for each, facet in told:
         new = [made for made in facet.assertions if not _is_settled(each.job, heard.get(made.check, set()))]
@@ -92,7 +92,7 @@ def _last_words(told: Sequence[tuple[_Told, DataQualityAssertionsFacet]]) -> Ite
 
 
 def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
-    """Whether those who told of the check since have the last word on what the job told of it."""
+    """Whether later reports of the check replace what the job reported of it."""
     return bool(newer) if job is None else job in newer or None in newer
 
 
@@ -132,7 +132,7 @@ def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -
 
 
 def _asserted_before(knowledge: Knowledge, told: Iterable[ToldFacet], name: DatasetId) -> Iterator[ToldFacet]:
-    """What else the runs asserted that told so last, up to where one took all of it back."""
+    """Further assertions of the runs with the latest reports, back to where one withdrew all of them."""
     run_ids = sorted({row.run_id for row in told if row.name == DataQualityAssertionsFacet.key})
     if not run_ids:
         return

@@ -1,4 +1,4 @@
-"""Runs: what they did, when, on what, and whether their events can be trusted."""
+"""Runs: state, times, datasets, and whether their events can be trusted."""
 
 import json
 from collections import defaultdict
@@ -59,7 +59,7 @@ class _Told(NamedTuple):
 
 
 def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
-    """The runs, in their order; three questions to the store for all of them."""
+    """The runs, in order, by three queries for all of them."""
     known = list(runs)
     if not known:
         return []
@@ -73,7 +73,7 @@ def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Ru
 
 
 def run_texts(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
-    """The runs, in their order, as JSON that nobody can look into; one that has ended is kept until it tells more."""
+    """The runs, in order, as finished JSON; one that has ended is cached until it has further events."""
     known = list(runs)
     kept = knowledge.rendered.runs
     texts = {run.run_id: text for run in known if (text := kept.get(run.run_id)) is not None}
@@ -152,7 +152,7 @@ def _mended(knowledge: Knowledge, run: KnownRun, observed: Sequence[ObservedFace
 
 
 def run_shape(knowledge: Knowledge, run: KnownRun) -> shapes.Run:
-    """One run, also with what only the log tells: whether it was told to start after its end."""
+    """One run, also with what only the log holds: whether its START came after its end."""
     (shape,) = run_shapes(knowledge, [run])
     late = None if run.ended_us is None else _started_late(knowledge, run.run_id)
     return shape if late is None else {**shape, "mended": [*shape["mended"], mended_shape(late)]}
@@ -178,7 +178,7 @@ def _duration_ms(run: KnownRun) -> int | None:
 
 
 def _args(run: KnownRun, nominal: NominalTimeFacet | None) -> dict[str, str]:
-    """What Marquez calls the arguments of a run: its nominal time, and the parent."""
+    """The arguments of a run, as Marquez calls them: nominal times, and the parent."""
     args: dict[str, str] = {}
     if nominal is not None:
         if nominal.start is not None:
@@ -191,7 +191,7 @@ def _args(run: KnownRun, nominal: NominalTimeFacet | None) -> dict[str, str]:
 
 
 def _as_java_writes(time: datetime) -> str:
-    """A time without what is zero at its end, as it stands in Marquez's arguments.
+    """A time without trailing zeros, as in Marquez's arguments.
 
     >>> _as_java_writes(moment("2026-05-22T00:00:00.000Z"))
     '2026-05-22T00:00Z'
@@ -223,7 +223,7 @@ def _job_version(knowledge: Knowledge, run: KnownRun) -> shapes.Versioned | None
 
 @dataclass(slots=True)
 class _End:
-    """What a run told of one dataset that it read or wrote."""
+    """What a run reported of one input or output."""
 
     last_us: int
     own_shape: dict[str, bytes] = field(default_factory=dict)
@@ -233,7 +233,7 @@ class _End:
 def _versions(
     knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
 ) -> list[shapes.DatasetVersionOfRun]:
-    """The datasets that the run read or wrote, each once by its shown name."""
+    """The inputs or outputs of the run, each once, by shown name."""
     versions: list[shapes.DatasetVersionOfRun] = []
     for name, end in sorted(_ends(knowledge, run, direction, told).items(), key=lambda item: item[0]):
         versioned = version_at(knowledge, name, end.last_us, end.own_shape)
@@ -244,13 +244,13 @@ def _versions(
 def version_at(
     knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes] | None = None
 ) -> shapes.Versioned:
-    """The version of a dataset that a run met which told these parts of its shape itself."""
+    """The version of a dataset that a run met, with the parts of its shape that the run reported itself."""
     version = str(shape_uuid(knowledge.graph, name, shape_at(knowledge, name, time_us, own or {})))
     return shapes.Versioned(namespace=name.namespace, name=name.name, version=version)
 
 
 def last_observed_us(knowledge: Knowledge, run: KnownRun, direction: Direction) -> Mapping[DatasetId, int]:
-    """When the run told last that it read or wrote a dataset, by the shown names of those that it told."""
+    """When the run last reported reading or writing each dataset, by shown names."""
     last_us: dict[DatasetId, int] = {}
     observed = knowledge.graph.runs[run.run_id].observed if run.has_events else {}
     for (way, name), seen in observed.items():
@@ -309,7 +309,7 @@ def run_facets(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
 
 
 async def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
-    """The facets of its job as this run told them, the newest of each; others have their turn meanwhile."""
+    """The facets of its job as this run reported them, newest of each; works in time slices."""
     found: dict[str, Stamped] = {}
     if run.has_events:
         names = {*knowledge.graph.job_digests(run.job)}
@@ -329,7 +329,7 @@ def run_events(knowledge: Knowledge, run: KnownRun, limit: int, offset: int) -> 
 
 
 def event_shape(logged: LoggedEvent) -> shapes.RunEvent:
-    """What the log says of an event, but for its bytes."""
+    """An event as the log has it, without its bytes."""
     return shapes.RunEvent(
         index=logged.log_index,
         eventType=logged.event_type,

@@ -1,4 +1,4 @@
-"""Search: jobs and datasets by a part of any of their names."""
+"""Search for jobs and datasets by a part of any of their names."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ Match = Literal["PART", "NAME"]
 
 
 class Query(NamedTuple):
-    """What is looked for; None means any. Times in microseconds since 1970, both ends left out."""
+    """What to search for; None means any. Times in microseconds since 1970, both exclusive."""
 
     text: str
     kind: Kind | None
@@ -36,7 +36,7 @@ class _Found(NamedTuple):
 
 
 def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
-    """The first hits, by name or the latest first.
+    """The first hits, by name or latest first.
 
     A hit has the text in one of its names, in either case, or as its whole node id; `%` in the text stands for any
     characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
@@ -59,7 +59,7 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
 
 
 def _meant(knowledge: Knowledge, query: Query) -> list[_Found]:
-    """What has the text as a whole name, else as the end of one; each time what is in lists goes before what is not."""
+    """Nodes with the text as full name, else at the end of one; listed ones before unlisted ones."""
 
     def is_told_of(name: DatasetId) -> bool:
         return knowledge.seen_as_source(name) is not None
@@ -80,7 +80,7 @@ def _found(
     named: Iterable[DatasetId | JobId],
     is_dataset: Callable[[DatasetId], bool],
 ) -> list[_Found]:
-    """Those that there are among what is named so, and that may be shown."""
+    """The candidates that exist and are not hidden."""
     found: set[_Found] = set()
     for node in named:
         if query.namespace is not None and node.namespace != query.namespace:
@@ -107,7 +107,7 @@ def _is_within(updated_us: int, query: Query) -> bool:
 
 
 def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
-    """All, known or not, that have the text in this name of theirs."""
+    """All candidates that contain the text in this name, existing or not."""
     text = query.text.casefold()
     parts = text.split("%")
     may_be_node_id = text.startswith(("job:", "dataset:"))
@@ -117,7 +117,7 @@ def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
 
 
 def _called(query: Query, nodes: Iterable[DatasetId | JobId]) -> Iterator[DatasetId | JobId]:
-    """Those of which the text is a whole name, and what it is behind a namespace or as node id, known or not."""
+    """Candidates named by the text in full: as a name, as namespace and name, or as node id."""
     yield from (node for node in nodes if node.name == query.text)
     for node_id in (query.text, f"dataset:{query.text}", f"job:{query.text}"):
         with suppress(InvalidNameError):
@@ -125,13 +125,13 @@ def _called(query: Query, nodes: Iterable[DatasetId | JobId]) -> Iterator[Datase
 
 
 def _ending(query: Query, nodes: Iterable[DatasetId | JobId]) -> Iterator[DatasetId | JobId]:
-    """Those that have a name of which the text is the last part or parts."""
+    """Candidates whose name ends with the text, at a part's boundary."""
     ends = (f".{query.text}", f"/{query.text}")
     yield from (node for node in nodes if node.name.endswith(ends))
 
 
 def _stand_in_order(parts: Sequence[str], name: str) -> bool:
-    """Whether the name holds all the parts, one behind the other."""
+    """Whether the name contains all the parts, one after the other."""
     end = 0
     for part in parts:
         start = name.find(part, end)

@@ -1,4 +1,4 @@
-"""Streams that have fallen silent: nothing was heard for longer than their own emission pattern lets pass."""
+"""Streams that have fallen silent: no event for longer than their own emission pattern allows."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -27,13 +27,13 @@ def window_s(knowledge: Knowledge, job: JobId) -> int | None:
 
 
 def _window_s_of(knowledge: Knowledge, digest: bytes | None) -> int | None:
-    """The seconds that a job lets pass between two events at most, by the digest of its facet; None: no promise."""
+    """The seconds that a job allows between two events, by the digest of its facet; None: no promise."""
     kind = knowledge.facets.read(JobTypeFacet, digest)
     return None if kind is None else kind.window_s
 
 
 def stale_after_us(knowledge: Knowledge, run: KnownRun) -> int | None:
-    """When a run that goes on counts as stale, if nothing more is heard of it; None for all other runs."""
+    """When a run still going on becomes stale without further events; None for all other runs."""
     if run.state != "RUNNING" or not run.has_events:
         return None
     window = window_s(knowledge, run.job)
@@ -41,7 +41,7 @@ def stale_after_us(knowledge: Knowledge, run: KnownRun) -> int | None:
 
 
 async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.SilentStreams:
-    """A page of the streams that are stale at that time, the longest silent first.
+    """A page of the streams that are stale at that time, longest silent first.
 
     All jobs are looked at, in slices between which others have their turn.
     """
@@ -53,7 +53,7 @@ async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: 
 
 
 def _silent(knowledge: Knowledge, job: JobId, windows: _Windows, now_us: int) -> Sequence[shapes.SilentStream]:
-    """The runs of a job that are."""
+    """The silent runs of the job."""
     window = windows(knowledge.graph.job_digest(job, JobTypeFacet.key))
     if window is None or not knowledge.is_job(job):
         return ()

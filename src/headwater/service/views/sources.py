@@ -1,4 +1,4 @@
-"""Sources: those that were put, those that datasets are said to be in, and the default one of all other datasets."""
+"""Sources: those put over the API, those of datasets' facets, and the default for all other datasets."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Statistics as Marquez's page draws them: what happened in each hour of a day, or in each day of a week."""
+"""Statistics for Marquez's page: counts in each hour of a day, or each day of a week."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ _SAME_DAYS_US: Final = 146_097 * 24 * _HOUR_US
 
 
 def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
-    """Where the intervals of a period meet, in microseconds since 1970.
+    """The boundaries of a period's intervals, in microseconds since 1970.
 
     The last 24 hours, this one included; or the last 7 days of the time zone, today included: a day may have 23 or 25
     hours.
@@ -35,14 +35,14 @@ def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
 
 
 def _inward_us(now_us: int) -> int:
-    """How far to go from either end of the calendar to the same day of years that have others around them."""
+    """The distance from either end of the calendar to the same date in years that have neighbours."""
     if now_us < FIRST_US + _SAME_DAYS_US:
         return _SAME_DAYS_US
     return -_SAME_DAYS_US if now_us > LAST_US - _SAME_DAYS_US else 0
 
 
 def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.EventStats]:
-    """How many run events of each kind happened between one edge and the next."""
+    """The number of run events of each type in each interval."""
     counted = [(span, knowledge.store.event_counts(*span)) for span in pairwise(edges)]
     return [
         shapes_overview.EventStats(
@@ -58,19 +58,19 @@ def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overv
 
 
 def job_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
-    """How many jobs were known by the end of each interval."""
+    """The number of jobs known by the end of each interval."""
     heard = knowledge.job_tallies.first_heard()
     return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
 
 
 def dataset_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
-    """How many datasets were known by the end of each interval."""
+    """The number of datasets known by the end of each interval."""
     heard = knowledge.dataset_tallies.first_heard()
     return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
 
 
 def source_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
-    """How many sources were known by the end of each interval."""
+    """The number of sources known by the end of each interval."""
     created = (datetime.fromisoformat(each["createdAt"]) for each in all_sources(knowledge).values())
     heard = sorted(map(microseconds, created))
     return _total_stats(edges, lambda end: bisect_left(heard, end))

@@ -1,4 +1,4 @@
-"""Tags: the words there are, and which of them are on what: put there by people over the API, or told by producers."""
+"""Tags, and what they are on: added by people over the API, or reported by producers."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ KNOWN_TAGS: Final = {
 
 
 def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None) -> shapes.Tags:
-    """A page of the tags that somebody described, or that something which is not deleted has, by name.
+    """A page of the tags that are described, or that are on something not deleted, by name.
 
     `sees` tells in which namespaces what is tagged may be known; None: in all.
     """
@@ -38,7 +38,7 @@ def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bo
 
 
 def _stands(knowledge: Knowledge, target: Target) -> bool:
-    """Whether a job or dataset, or the dataset of a column, is known and not deleted."""
+    """Whether a job or dataset, or a column's dataset, is known and not deleted."""
     kind, namespace, name = target[:3]
     if kind == "job":
         return knowledge.is_job(JobId(namespace, name))
@@ -46,14 +46,14 @@ def _stands(knowledge: Knowledge, target: Target) -> bool:
 
 
 def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
-    """One tag, whether anybody used it or not."""
+    """One tag, in use or not."""
     said = knowledge.graph.edits.said(("tag", name), DESCRIBED)
     text = KNOWN_TAGS.get(name) if said is None else described(said.value)["description"]
     return shapes.Tag(name=name, description=text)
 
 
 def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
-    """The tags on a job, or on a dataset under any of its names: first those that people put, then those told."""
+    """The tags on a job, or on a dataset under any of its names: those added by people, then those reported."""
     told: Iterable[str]
     if isinstance(node, JobId):
         names: Iterable[DatasetId | JobId] = (node,)
@@ -67,7 +67,7 @@ def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
 
 
 def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]) -> Sequence[shapes.Field]:
-    """The columns of a dataset with the tags on each of them, under any of the dataset's names.
+    """The columns of a dataset with their tags, under any of the dataset's names.
 
     A column inside others is told of by its path, `address.city`.
     """

@@ -45,7 +45,7 @@ class _Told(NamedTuple):
 async def quality_timeline(
     knowledge: Knowledge, node: DatasetId | ColumnId | JobId, limit: int, offset: int
 ) -> shapes.QualityTimeline:
-    """A page of what was asserted, measured and tested, newest first; of a column only what is said of it.
+    """A page of assertions, metrics and tests, newest first; for a column, only those about it.
 
     Others have their turn meanwhile.
     """
@@ -57,7 +57,7 @@ async def quality_timeline(
 
 
 def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
-    """Whether anything was asserted or measured of a column, which nobody else need tell of."""
+    """Whether a column has assertions or metrics; it need not be known otherwise."""
     return any(_point(knowledge, each, column.column) is not None for each in _told(knowledge, column))
 
 
@@ -87,7 +87,7 @@ def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
 
 
 def _declared_before(knowledge: Knowledge, name: DatasetId, holding: AbstractSet[Stamp]) -> Iterator[_Told]:
-    """What dataset events told that others have replaced; `holding` are the declarations that hold."""
+    """Reports in dataset events that were replaced since; `holding` are the current declarations."""
     replaced = [shape.stamp.digest for shape in knowledge.store.declared_shapes(name) if shape.stamp not in holding]
     for digests in groups(replaced, _TOGETHER):
         for logged in knowledge.store.with_digests(digests).values():
@@ -103,7 +103,7 @@ def _declared(event: DatasetEvent) -> Iterator[_Told]:
 
 
 def _standing(knowledge: Knowledge, told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
-    """What runs told, but for what they took back since."""
+    """What runs reported, without what they withdrew later."""
     newest_first = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
     for _, of_one in groupby(newest_first, key=_of_run):
         yield from takewhile(lambda each: not _is_taken_back(knowledge, each.content), of_one)
@@ -118,7 +118,7 @@ def _is_taken_back(knowledge: Knowledge, content: bytes) -> bool:
 
 
 def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
-    """Of what a run told several times in a row the last."""
+    """The last of consecutive equal reports of a run."""
     in_order = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content))
     for _, same in groupby(in_order, key=lambda each: (*_of_run(each), each.content)):
         *_, last = same
@@ -138,13 +138,13 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
 
 
 def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
-    """Those that told of tests, as few do."""
+    """The runs that reported tests, as few do."""
     known = knowledge.graph.runs
     return (run_id for run_id in runs if (told := known[run_id].extras) is not None and told.has_tested)
 
 
 def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
-    """The runs that told of tests, and read or wrote this dataset and none beside it."""
+    """The runs that reported tests, and have this dataset as their only input or output."""
     graph = knowledge.graph
     members = frozenset(graph.members(name))
     jobs = graph.readers(name) | graph.writers(name)
@@ -179,7 +179,7 @@ def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.Qual
 
 
 def _outcomes_of_tests(facet: Mapping[str, Any]) -> Iterator[bool]:
-    """How the tests went that were carried out."""
+    """The outcomes of the tests that were carried out."""
     read = RunTestsFacet.readable({RunTestsFacet.key: facet})
     for test in () if read is None else read.tests:
         if test.passed is not None:
@@ -187,7 +187,7 @@ def _outcomes_of_tests(facet: Mapping[str, Any]) -> Iterator[bool]:
 
 
 def _outcomes(facet: Mapping[str, Any], column: str | None) -> Iterator[bool]:
-    """How the assertions went, of a column those about it."""
+    """The outcomes of assertions; for a column, those about it."""
     read = DataQualityAssertionsFacet.readable({DataQualityAssertionsFacet.key: facet})
     for made in () if read is None else read.assertions:
         if column in (None, made.of_column):
@@ -204,5 +204,5 @@ def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] 
 
 
 def _written(value: Mapping[str, Any]) -> orjson.Fragment:
-    """As JSON, also where numbers are beyond 64 bits."""
+    """As JSON, including numbers beyond 64 bits."""
     return orjson.Fragment(content_of(value).body)

@@ -1,4 +1,4 @@
-"""Which runs made what a run read, and which handed data to it without a dataset between.
+"""Which runs made what a run read, and which fed it directly, without a dataset between.
 
 By the rules of the walk to a root cause (`headwater.graph.causes.writers`). That also follows runs that failed: what
 they should have written; these wrote what was read.
@@ -33,7 +33,7 @@ _MOST_RUNS: Final = 200
 
 
 class _Sources(NamedTuple):
-    """Where a run's data came from, each with the run that it was of then."""
+    """Where a run's data came from, each with the job's run at that time."""
 
     datasets: dict[DatasetId, str | None]
     """By shown names."""
@@ -41,12 +41,12 @@ class _Sources(NamedTuple):
 
     @property
     def runs(self) -> Iterator[str]:
-        """The runs that are known."""
+        """The known runs."""
         yield from (run_id for each in self for run_id in each.values() if run_id is not None)
 
 
 async def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
-    """The run and those within so many hops upstream of it, nearest first; others have their turn meanwhile.
+    """The run and those within so many hops upstream of it, nearest first; works in time slices.
 
     They are history: it stays when a job or dataset is deleted.
     """
@@ -64,7 +64,7 @@ _Wrote = Callable[[Run], bool]
 
 
 class _Upstream:
-    """What was read and where it came from; of each run it is found once."""
+    """What was read and where it came from, found once per run."""
 
     def __init__(self, knowledge: Knowledge, history: KnownHistory) -> None:
         self._knowledge = knowledge
@@ -73,7 +73,7 @@ class _Upstream:
         self._known: dict[str, _Sources] = {}
 
     def sources(self, run_id: str) -> _Sources:
-        """Where the run's data came from; nowhere, if it has not spoken itself."""
+        """The sources of the run's data; none if it has no events of its own."""
         if run_id not in self._known:
             run = self._history.outline(run_id)
             self._known[run_id] = _Sources({}, {}) if run is None else self._sources(run)
@@ -83,7 +83,7 @@ class _Upstream:
         return _Sources({name: self._writer(run, name) for name in sorted(run.reads)}, dict(self._givers(run)))
 
     def _writer(self, reader: Outline, name: DatasetId) -> str | None:
-        """The run that wrote just the version that was read, else the one that had written last by then."""
+        """The run that wrote exactly the version that was read, else the last to have written by then."""
         jobs = self._history.writers(name)
         ends: list[RunEnd] = [("output", member) for member in self._graph.members(name)]
         said = {job for job in jobs if not said_of(self._graph, job).isdisjoint(ends)}
@@ -103,7 +103,7 @@ class _Upstream:
         return self._last(jobs, reader, wrote)
 
     def _versions(self, reader: Outline, name: DatasetId) -> frozenset[str]:
-        """The versions of the dataset that a run read: what it told first, but of a stream what it told last."""
+        """The versions of a dataset that a run read: the first reported, but for a stream the last."""
         told = self._history.versions_read(reader.run_id, name)
         if not told or self._history.is_stream(reader.job):
             return told  # without a look at the run's events, of which there may be very many
@@ -122,7 +122,7 @@ class _Upstream:
                 yield giver, self._last([giver], reader, lambda run: not _is(reader, run))
 
     def _last(self, jobs: Iterable[JobId], reader: Outline, wrote: _Wrote) -> str | None:
-        """The run of these jobs that had written last when the reader read, by the clock."""
+        """The run of these jobs that had written last when the reader read, by time."""
         at_us = read_at_us(self._history, reader)
         runs = ((job, [*self._may_be_last(job, at_us, wrote)]) for job in jobs)
         found = (by_time(self._history, job, of_job, at_us) for job, of_job in runs)
@@ -130,7 +130,7 @@ class _Upstream:
         return None if last is None else last.run.run_id
 
     def _may_be_last(self, job: JobId, at_us: int, wrote: _Wrote) -> Iterator[Outline]:
-        """The runs of the job that may have written last by then; of a stream any may, however long ago it began."""
+        """The runs of the job that may have written last by then; for a stream any, however early it began."""
         if self._history.is_stream(job):
             yield from filter(None, map(self._history.outline, islice(self._runs_that(wrote, job, at_us), _MOST_RUNS)))
             return
@@ -144,7 +144,7 @@ class _Upstream:
                     last_us = max(last_us, outline.ended_us)
 
     def _runs_that(self, wrote: _Wrote, job: JobId, until_us: int) -> Iterator[str]:
-        """The runs of the job that did, of those that had begun by then, newest first."""
+        """The matching runs of the job among those begun by then, newest first."""
         return (run_id for run_id, run, _ in self._begun(job, until_us) if wrote(run))
 
     def _begun(self, job: JobId, until_us: int) -> Iterator[tuple[str, Run, Seen]]:
@@ -164,7 +164,7 @@ def _is(reader: Outline, run: Run) -> bool:
 
 
 def _wrote_us(writer: Writer, at_us: int) -> int:
-    """When it had written last by that time: a stream writes as it goes."""
+    """When it had last written by that time; a stream writes continuously."""
     ended_us = writer.run.ended_us
     return at_us if writer.by == "stream" or ended_us is None else ended_us
 
@@ -172,7 +172,7 @@ def _wrote_us(writer: Writer, at_us: int) -> int:
 def _inputs(
     knowledge: Knowledge, history: KnownHistory, run: shapes.Run, sources: _Sources
 ) -> list[shapes_lineage.RunInput]:
-    """What the run read, be it that its job is only said to, each with the run that it was of then."""
+    """The inputs of a run, even if only declared for its job, each with the run that wrote it."""
     read = {_name(each["datasetVersionId"]): each["datasetVersionId"] for each in run["inputDatasetVersions"]}
     if (outline := history.outline(run["id"])) is not None:
         at_us = read_at_us(history, outline)
