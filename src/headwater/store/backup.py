@@ -1,4 +1,4 @@
-"""Back up a SQLite store as it is at one moment, while a service goes on writing to it."""
+"""Back up a SQLite store as of one moment, while a service goes on writing to it."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ Advance = Callable[[str, int, int], None]
 
 
 class BackedUp(NamedTuple):
-    """What a backup holds, all of which was read back."""
+    """What a backup contains, as read back from it."""
 
     entries: int
     tree: str
@@ -32,7 +32,7 @@ class BackedUp(NamedTuple):
 
 
 def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
-    """Copy the file as it is now, and its segments, and read the copy; `target` is there only once that is done.
+    """Copy the file and its segments as they are now, and verify the copy; `target` exists only once that is done.
 
     Raises:
         SetupError: there is no such database, or it is of another version; `target` is there already, or its folder is
@@ -88,7 +88,7 @@ def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
 
 
 def _copy_segments(source: Path, target: Path) -> None:
-    """Copy what is there by now: events in a segment that the copied file still has itself stand there twice."""
+    """Copy the current segments; events moved meanwhile are then in both the segment and the copied file."""
     if source.exists():
         shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
 

@@ -1,4 +1,4 @@
-"""One connection that is read from, perhaps only for what events until some time say."""
+"""Queries over one connection, optionally limited to what events up to a time say."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -8,24 +8,24 @@ from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 
 IN_ONE_QUESTION: Final = 500
-"""Values of a list: no database takes any number of them."""
+"""Values per query: databases limit their number."""
 
 RUN: Final = "(SELECT id FROM run WHERE run_id = ?)"
 RUNS: Final = "(SELECT * FROM run WHERE run_id IN ({}))"
-"""The rows of runs, whose keys go in as the values of `Bounded._rows_in`."""
+"""A subquery for the rows of runs, whose keys are the values of `Bounded._rows_in`."""
 NAME: Final = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
 
 
 class Bounded:
-    """What every reader has; called from one thread at a time, which need not be the writer's.
+    """Base of all readers; called from one thread at a time, which need not be the writer's.
 
     Every method of every reader raises UnavailableError where the database does not answer.
     """
 
     def __init__(self, connection: Connection, until_us: int | None = None) -> None:
-        """Read from a connection; with `until_us` only what events until that time say, as far as rows tell."""
+        """Read from a connection; with `until_us`, only what events up to that time say, as far as rows can tell."""
         self.connection = connection
-        """What it reads over; another reader may share it that is called from the same thread."""
+        """The connection; may be shared with another reader that is called from the same thread."""
         self._until_us = AFTER_ALL_US if until_us is None else until_us
         # Not even asked where there is no bound: several answers then come from an index alone.
         # A value in either, not a part of the text: so a statement that was prepared serves all times.
@@ -36,10 +36,10 @@ class Bounded:
         self._key = connection.run_key
 
     def wait_for_facts(self) -> None:
-        """See to it that the facts of every event in the log can be read.
+        """Ensure that the facts of every event in the log can be read.
 
         Raises:
-            UnavailableError: those of some cannot be stored now: what is there may not be all.
+            UnavailableError: some cannot be stored now, so reads might be incomplete.
         """
 
     def _fact_rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
@@ -50,10 +50,10 @@ class Bounded:
     def _rows_in(
         self, sql: str, many: Sequence[object], *, before: Sequence[object] = (), behind: Sequence[object] = ()
     ) -> Iterator[Row]:
-        """The rows of a query for any number of values, which stand where it says `IN ({})`.
+        """The rows of a query for any number of values, which go where it says `IN ({})`.
 
-        They are asked for some at a time, as their rows are read: what the query groups or puts into order is so among
-        some, and with no values nothing is asked. `before` and `behind` are the query's other values.
+        The values are queried in chunks, lazily: grouping and order hold within a chunk only, and without values
+        nothing is queried. `before` and `behind` are the query's other values.
         """
         for begin in range(0, len(many), IN_ONE_QUESTION):
             some = many[begin : begin + IN_ONE_QUESTION]
@@ -62,7 +62,7 @@ class Bounded:
     def _fact_rows_in(
         self, sql: str, many: Sequence[object], *, before: Sequence[object] = (), behind: Sequence[object] = ()
     ) -> Iterator[Row]:
-        """The rows of a query about facts, as of `_rows_in`."""
+        """The rows of a query about facts; otherwise as `_rows_in`."""
         self.wait_for_facts()
         return self._rows_in(sql, many, before=before, behind=behind)
 

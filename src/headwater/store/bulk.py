@@ -1,6 +1,6 @@
 """Many rows in one statement.
 
-Row by row, Python's lock changes hands at every step, and a writer's thread waits up to 5 ms each time for the thread
+Row by row, Python's lock changes hands at every step, and the writer's thread waits up to 5 ms each time for the thread
 that serves requests: eight posts at once then took three times as long.
 """
 
@@ -12,9 +12,9 @@ from headwater.store.connection import Connection, Row
 
 _MOST_ROWS: Final = 128
 _FEW_ROWS: Final = 16
-"""So many go into one statement, however many they are."""
+"""Up to so many rows go into one statement of exactly that size."""
 MOST_STATEMENTS: Final = 1024
-"""As many different ones as come of it, over all tables, and more: none is to be prepared again and again."""
+"""Size of the statement cache: more than the different statements over all tables, so none is prepared again."""
 
 
 class Insert(NamedTuple):
@@ -25,7 +25,7 @@ class Insert(NamedTuple):
     rest: str = ""
 
     def run(self, connection: Connection, rows: Sequence[Row]) -> list[Row]:
-        """Insert the rows, of which no two have one key; gives what `rest` returns."""
+        """Insert rows with distinct keys; returns what `rest` returns."""
         returned: list[Row] = []
         for part in _parts(rows):
             values = [value for row in part for value in row]
@@ -39,12 +39,12 @@ def select_in(connection: Connection, sql: str, values: Sequence[object]) -> lis
 
 
 def marks(values: Sequence[object]) -> str:
-    """As many marks as there are values, for `IN` or `VALUES`."""
+    """As many placeholders as there are values, for `IN` or `VALUES`."""
     return ", ".join("?" * len(values))
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Parts whose sizes are few rows or powers of two, so that there are few different statements to prepare."""
+    """Chunks whose sizes are small or powers of two, so that there are few different statements to prepare."""
     begin = 0
     while left := len(rows) - begin:
         size = left if left <= _FEW_ROWS else min(_MOST_ROWS, 1 << (left.bit_length() - 1))

@@ -1,7 +1,7 @@
-"""What readers and writers need of a connection to a database, whichever it is.
+"""The interface to a database connection.
 
-SQL is written once, in the words that SQLite and PostgreSQL share, with `?` for values; a connection to PostgreSQL
-puts the few things right that it says otherwise.
+SQL is written once, in what SQLite and PostgreSQL share, with `?` for values; a connection to PostgreSQL rewrites the
+few differences.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ class Connection(Protocol):
     """A connection, used by one thread at a time."""
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        """Run a statement within a transaction, which translates its faults; gives the rows it returns."""
+        """Run a statement within a transaction, which translates its errors; returns the rows."""
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         """Run a query.
@@ -31,7 +31,7 @@ class Connection(Protocol):
         """
 
     def one_moment(self) -> AbstractContextManager[None]:
-        """Within it, every query sees the database as it is now. Raises as `rows` does."""
+        """A context in which every query sees the same snapshot. Raises as `rows` does."""
 
     def transaction(self, *, is_acknowledged: bool) -> AbstractContextManager[None]:
         """Write in one transaction, alone; one that somebody is told of is on disk when this ends.
@@ -42,13 +42,13 @@ class Connection(Protocol):
         """
 
     def forget_freed(self) -> None:
-        """Overwrite what is deleted from now on, and what was, as far as the database can."""
+        """Overwrite deleted data, from now on and from before, as far as the database can."""
 
     def answers_within(self, seconds: float) -> None:
-        """Give up on a database that says nothing for so long; what it was asked then raises UnavailableError."""
+        """Set a time-out: a statement without a response for so long raises UnavailableError."""
 
     def run_key(self, run_id: str) -> bytes | str:
-        """What stands for a run id in this database's tables."""
+        """The value stored for a run id in this database's tables."""
 
     def close(self) -> None:
         """Close it."""

@@ -23,7 +23,7 @@ Advance = Callable[[int, int], None]
 
 
 class Digest(NamedTuple):
-    """What a store holds, in short; equal for stores of equal content."""
+    """The content of a store, summarised; equal for stores of equal content."""
 
     entries: int
     log: str
@@ -36,7 +36,7 @@ class Digest(NamedTuple):
 
 
 class Copied(NamedTuple):
-    """What came of copying."""
+    """The result of copying."""
 
     copied: int
     """Entries that were not there before."""
@@ -45,7 +45,7 @@ class Copied(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Whether both hold the same."""
+        """Whether both stores have the same content."""
         return self.source == self.target
 
 
@@ -69,7 +69,7 @@ def copy(source: Store, target: Store, advance: Advance) -> Copied:
 
 
 def digest(store: Reader) -> Digest:
-    """What the store holds, read once from its beginning to its end."""
+    """Summarise a store, read once from beginning to end."""
     log, entries, facts, of_facts = hashlib.sha256(), 0, 0, 0
     for each in store.logged(range(store.size())):
         log.update(_noted(each))

@@ -1,4 +1,4 @@
-"""What goes into the log, and what comes out of it."""
+"""Log entries: what goes into the log, and what is read from it."""
 
 import logging
 from collections.abc import Callable
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 Read = TypeVar("Read")
 
 EDIT: Literal["EDIT"] = "EDIT"
-"""The type that an entry of edits has in the log."""
+"""The type of an entry of edits."""
 WITHOUT_RUN: Final = frozenset({EDIT, "JOB", "DATASET"})
-"""The types of entries that tell of no run."""
+"""The types of entries without a run."""
 
 
 class Entry(NamedTuple):
@@ -46,11 +46,11 @@ class Entry(NamedTuple):
     frame: bytes
     """The raw bytes, packed."""
     facts: tuple[Fact, ...]
-    """What an event says; what edits say depends on their place in the log."""
+    """The facts of an event; those of edits depend on their position in the log."""
     named: tuple[GraphNode, ...]
     edits: EditEntry | None
     seal: Seal | None = None
-    """Its leaf in the tree; None has the store make it, on the writer's thread."""
+    """Its leaf in the tree; None: the store makes it, on the writer's thread."""
 
 
 def entry_of(
@@ -68,7 +68,7 @@ def entry_of(
 
 
 def found(event_type: str, received_us: int, verdict: str, key_id: str | None) -> Found:
-    """What the leaf of an entry says beside its bytes, from what the log has of it."""
+    """What the leaf of an entry contains beside its bytes, from the members of its log row."""
     return Found("edit" if event_type == EDIT else "event", received_us, verdict, key_id)
 
 
@@ -96,7 +96,7 @@ def type_of(event: Event | EditEntry) -> str:
 
 
 class Stored(NamedTuple):
-    """Where an event stands in the log; `facts` are what it added, none if its bytes were stored before."""
+    """An event's index in the log; `facts` are what it added, none if its bytes were stored before."""
 
     log_index: int
     is_new: bool
@@ -125,12 +125,12 @@ class LoggedEvent(NamedTuple):
         return event is None or (event.stamp.time_us, said) == (self.event_us, run_id)
 
     def is_kept_at(self, place: int) -> bool:
-        """Whether it is the entry of that place, with the bytes of which the log has the digest."""
+        """Whether it is the entry at that log index, and its bytes match its digest."""
         return self.log_index == place and sha256(self.raw).digest() == self.digest
 
 
 def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
-    """What stands in the log under that type.
+    """The event or edits with these bytes.
 
     Raises:
         InvalidEventError: it was taken once, and would be refused today.
@@ -155,13 +155,13 @@ def if_readable(read: Callable[[], Read]) -> Read | None:
 
 
 def as_today(event_type: str, raw: bytes) -> Event | EditEntry | None:
-    """What stands in the log under that type; None where it was taken once, and would be refused today."""
+    """The event or edits with these bytes; None if they were accepted once, and would be refused today."""
     return if_readable(lambda: parsed(event_type, raw))
 
 
 @lru_cache(maxsize=16)  # a past looks at them twice, and the next one at some of the same
 def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
-    """What an event in the log says; nothing where it would be refused today."""
+    """The facts of an event in the log; none if it would be refused today."""
     event = as_today(logged.event_type, logged.raw)
     if not isinstance(event, Event):
         return ()
@@ -169,7 +169,7 @@ def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
 
 
 def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:
-    """What was logged, to be stored in another log; an event that would be refused today says nothing there."""
+    """A logged entry, to be stored in another log; an event that would be refused today has no facts there."""
     entry = entry_today(logged)
     if entry is None:
         _, digest, received_us, event_us, event_type, verdict, key_id, raw = logged
@@ -179,7 +179,7 @@ def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:
 
 
 def entry_today(logged: LoggedEvent, *, is_raw_kept: bool = True) -> Entry | None:
-    """What was logged, as an entry, without its bytes if need be; None where it would be refused today."""
+    """A logged entry as it would be stored today, optionally without its bytes; None if it would be refused."""
     _, _, received_us, _, event_type, verdict, key_id, raw = logged
 
     def again() -> Entry:

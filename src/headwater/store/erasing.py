@@ -1,4 +1,4 @@
-"""Erase a facet from the log: its bytes, its salt, and whatever was made of it."""
+"""Erase a facet from the log: its bytes, its salt, and everything derived from it."""
 
 import secrets
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _SIGNATURE = "run.facets.signature"
 
 
 class Erasure(NamedTuple):
-    """Which facet shall go, and what the log is to say of it."""
+    """Which facet to erase, and what the log records about it."""
 
     place: int
     path: str
@@ -28,7 +28,7 @@ class Erasure(NamedTuple):
 
 
 def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
-    """Erase a facet; gives the paths that are gone, and the place of the entry that says so.
+    """Erase a facet; returns the paths erased, and the index of the log entry that records it.
 
     The event's signature goes too, if it is left: its `payloadHash` is over all that was signed and has no salt.
 
@@ -53,6 +53,6 @@ def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
 
 
 def _not_erased(raw: bytes, paths: list[str], asked: str) -> list[str]:
-    """Those that are still there; what was asked for is among them in any case, to be refused if it is not."""
+    """The paths not erased yet; always with the requested one, so that a repeated request is refused."""
     gone = {".".join(place.path) for place in facet_places(raw) if raw[place.begin : place.end] == ERASED}
     return [path for path in paths if path == asked or path not in gone]

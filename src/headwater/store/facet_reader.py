@@ -1,4 +1,4 @@
-"""Reading the facets that runs and dataset events told, by the run, by the dataset, and as they changed."""
+"""Reading facets of runs and datasets: by run, by dataset, and over time."""
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
@@ -21,10 +21,10 @@ OF_DATASET: Final = "(slot = 'facets' OR direction = 'input')"
 """As `ObservedFacet.is_of_dataset`."""
 
 _ENDS: Final = ("first", "last")
-"""The times at which a run told something: the two ends of a row of `telling`."""
+"""The first and last time in a row of `telling`."""
 _NAMED_RUN: Final = "JOIN run ON id = run"
 _FEW_CHANGES: Final = 32
-"""Of a schema or version: to look for one after the other takes longer beyond."""
+"""Changes of schema or version up to which they are searched one by one; beyond, that takes longer."""
 
 
 class RunFacetRow(NamedTuple):
@@ -35,7 +35,7 @@ class RunFacetRow(NamedTuple):
 
 
 class ObservedFacetRow(NamedTuple):
-    """What one run told of a dataset: a direction facet as JSON, or the digest alone of its schema or version."""
+    """A run's facet of a dataset: an input or output facet as JSON, or only the digest of its schema or version."""
 
     direction: Direction
     dataset: DatasetId
@@ -45,7 +45,7 @@ class ObservedFacetRow(NamedTuple):
 
 
 class ShapeChange(NamedTuple):
-    """A run told of another schema or version of a dataset than the run before it."""
+    """A run reported another schema or version of a dataset than the run before it."""
 
     stamp: Stamp
     run_id: str
@@ -56,7 +56,7 @@ class ShapeChange(NamedTuple):
 
 
 class ToldFacet(NamedTuple):
-    """A facet of a dataset as a run told it, by its digest."""
+    """A facet of a dataset as a run reported it, by digest."""
 
     stamp: Stamp
     run_id: str
@@ -66,7 +66,7 @@ class ToldFacet(NamedTuple):
 
 
 class ToldRunFacet(NamedTuple):
-    """A facet that a run told of itself, by its digest, and when it last did."""
+    """A facet of a run by digest, and the time of its last report."""
 
     stamp: Stamp
     run_id: str
@@ -74,7 +74,7 @@ class ToldRunFacet(NamedTuple):
 
 
 class ToldOfJob(NamedTuple):
-    """What a facet of a job said, by its digest, and when it said so first and last."""
+    """A value of a job facet by digest, and the times of its first and last report."""
 
     name: str
     content: bytes
@@ -83,15 +83,15 @@ class ToldOfJob(NamedTuple):
 
 
 class FacetReader(Bounded):
-    """Answers from the merged facts about runs, and about datasets as runs saw them."""
+    """Queries of the facets of runs, and of datasets as runs reported them."""
 
     def runs_that_named(self, job: JobId) -> list[str]:
-        """The runs of which an event ever named the job as theirs, also those that turned out to be another's."""
+        """The runs that ever named the job as theirs, even if they turned out to be another job's."""
         sql = f"SELECT run_id FROM named_job JOIN run ON id = run WHERE job = {NAME}"
         return [run_id_of_key(row[0]) for row in self._fact_rows(sql, job)]
 
     def job_facets(self, job: JobId, names: Sequence[str]) -> list[ToldOfJob]:
-        """Of facets of a job, by name, all that was told by then and again since; of the rest what was told last."""
+        """Values of a job's facets, by name: those reported by then and again since; of others the last one."""
         sql = (
             "WITH told AS (SELECT name, content, first_us, stamp_us, stamp_digest FROM job_facet "
             f"WHERE job = {NAME} AND name IN ({marks(names)}) AND first_us <= ?), "
@@ -114,7 +114,7 @@ class FacetReader(Bounded):
         return facets
 
     def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
-        """The facets with this name, one of `KEPT_RUN_FACETS`, that the runs ever told of themselves."""
+        """All values of this facet, one of `KEPT_RUN_FACETS`, that the runs reported."""
         sql = (
             f"SELECT stamp_us, stamp_digest, run_id, content FROM {RUNS} r JOIN run_telling ON run = r.id "
             f"WHERE name = ?{self._if_told}"
@@ -122,7 +122,7 @@ class FacetReader(Bounded):
         return _told(ToldRunFacet, self._fact_rows_in(sql, self._keys(run_ids), behind=(name, *self._bound)))
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
-        """For each run: the direction facets of its datasets, and the digests of their schemas and versions."""
+        """For each run: its input and output facets, and the digests of its datasets' schemas and versions."""
         sql = (
             "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
             f"FROM {RUNS} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
@@ -138,7 +138,7 @@ class FacetReader(Bounded):
         return facets
 
     def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
-        """The facets with these names, of either slot, that the runs told of a dataset under this very name."""
+        """The facets with these names, of either slot, that the runs reported for a dataset under this very name."""
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
             f"FROM {RUNS} r JOIN observed_facet o ON run = r.id "
@@ -148,7 +148,7 @@ class FacetReader(Bounded):
         return sorted(_told(ToldFacet, rows), key=lambda each: (each.stamp, each.name, each.content))
 
     def told_everywhere(self, name: str) -> Iterator[tuple[str, DatasetId, Stamped]]:
-        """What each run said last of a facet of each dataset; looks through all that runs observed."""
+        """The last value per run and dataset of a facet; scans everything that runs observed."""
         sql = (
             "SELECT stamp_us, stamp_digest, direction, content, run_id, n.namespace, n.name "
             "FROM observed_facet o JOIN run ON run.id = o.run JOIN name n ON n.id = o.dataset "
@@ -158,7 +158,7 @@ class FacetReader(Bounded):
             yield run_id_of_key(row[4]), DatasetId(*row[5:]), _stamped(row[:4])
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
-        """The facets of a dataset as one run saw it, as JSON."""
+        """The facets of a dataset as one run reported them, as JSON."""
         sql = (
             "SELECT name, body FROM observed_facet JOIN content ON digest = content "
             f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND {OF_DATASET}{self._if_told} "
@@ -168,7 +168,7 @@ class FacetReader(Bounded):
         return {name: content_of_row(body) for name, body in rows}
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, Stamped]:
-        """What each facet said last of all that these runs told of a dataset under this very name."""
+        """The newest value per facet among those that these runs reported for a dataset under this very name."""
         sql = (
             f"SELECT o.name, stamp_us, stamp_digest, direction, content FROM {RUNS} r "
             "JOIN observed_facet o ON run = r.id "
@@ -181,7 +181,7 @@ class FacetReader(Bounded):
         return newest
 
     def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
-        """What runs said last of its schema or version until then, that time included."""
+        """The newest schema or version that runs reported up to that time (inclusive)."""
         newest = " UNION ALL ".join(
             f"SELECT * FROM (SELECT {end}_us, {end}_digest, direction, content FROM telling "
             f"WHERE dataset = {NAME} AND facet = ? AND {end}_us <= ? "
@@ -203,7 +203,7 @@ class FacetReader(Bounded):
     def tellings_of_runs(
         self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
     ) -> list[ToldFacet]:
-        """Those among `tellings` that these runs told, of which none spoke before `since_us`."""
+        """The `tellings` of these runs, none of which has events before `since_us`."""
         told, values = self._ends(dataset, names, since_us)
         sql = (
             f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN} "
@@ -212,12 +212,12 @@ class FacetReader(Bounded):
         return _told(ToldFacet, self._fact_rows_in(sql, self._keys(run_ids), before=values))
 
     def tellings_done_by(self, until_us: int, run_id: str, dataset: DatasetId) -> set[tuple[Direction, str, bytes]]:
-        """What a run told of a dataset, and has not told again since: direction, facet, and digest of its content."""
+        """What a run reported of a dataset and not again since: direction, facet, digest of the content."""
         sql = f"SELECT direction, facet, content FROM telling WHERE dataset = {NAME} AND run = {RUN} AND last_us <= ?"
         return {tuple(row) for row in self._fact_rows(sql, (*dataset, self._key(run_id), until_us))}
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
-        """When runs told of another schema or version than before, by event time."""
+        """The changes of schema or version that runs reported, by event time."""
         self.wait_for_facts()
         found = [self._few_changes(dataset, part) for part in SHAPE_PARTS]
         few = [changes for changes in found if changes is not None]
@@ -242,7 +242,7 @@ class FacetReader(Bounded):
     def _next_change(
         self, dataset: DatasetId, part: ShapePart, end: str, former: ShapeChange | None
     ) -> ShapeChange | None:
-        """The first telling behind a change that told something else."""
+        """The first report after a change with another content."""
         place = f"{end}_us, {end}_digest, direction, content"
         sql = (
             f"SELECT {place}, run_id FROM telling {_NAMED_RUN} WHERE dataset = {NAME} AND facet = ?"
@@ -270,7 +270,7 @@ class FacetReader(Bounded):
     def _ends(
         self, dataset: DatasetId, names: Sequence[str], since_us: int | None = None
     ) -> tuple[str, Sequence[object]]:
-        """A query for both ends of each row of `telling` of a dataset, or the only one, and its values."""
+        """A query for the first and last report in each row of `telling` of a dataset, and its values."""
         since = () if since_us is None else (since_us,)
         first, last = (
             f"SELECT run, direction, facet, content, {end}_us AS stamp_us, {end}_digest AS stamp_digest FROM telling "
@@ -285,7 +285,7 @@ class FacetReader(Bounded):
         return f" AND +{end}_us <= ?" if self._bound else ""
 
     def declared_shapes(self, dataset: DatasetId) -> list[DeclaredShape]:
-        """What dataset events said the dataset, under this very name, is like; by event time."""
+        """Schemas and versions in dataset events, under this very name, by event time."""
         sql = (
             "SELECT stamp_us, stamp_digest, schema, version FROM declared_shape "
             f"WHERE dataset = {NAME}{self._if_told} ORDER BY stamp_us, stamp_digest"
@@ -294,12 +294,12 @@ class FacetReader(Bounded):
         return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in rows]
 
     def schemas_ever_told(self, dataset: DatasetId) -> set[bytes]:
-        """The schemas that runs ever told of a dataset under this very name, be it after the time asked about."""
+        """The schemas that runs ever reported for a dataset under this very name, even after the time asked for."""
         sql = f"SELECT DISTINCT content FROM telling WHERE dataset = {NAME} AND facet = 'schema'"
         return {row[0] for row in self._fact_rows(sql, dataset)}
 
     def datasets_with_several_schemas(self) -> list[DatasetId]:
-        """The names under which more than one schema was told of; looks through all that runs observed."""
+        """The names with more than one reported schema; scans everything that runs observed."""
         told = (
             f"SELECT dataset, content FROM telling WHERE facet = 'schema'{self._early('first')} "
             f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{self._if_told}"
@@ -310,12 +310,12 @@ class FacetReader(Bounded):
 
 
 def _told(kind: Callable[..., ToldT], rows: Iterable[Row]) -> list[ToldT]:
-    """From time, digest, the run's key and what else the kind has."""
+    """From time, digest, run key and the columns of the kind."""
     return [kind(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
 
 def _place(change: ShapeChange) -> tuple[int, bytes, Direction, bytes]:
-    """Where a change stands among those of its part, and mostly among all."""
+    """The position of a change among those of its part, and mostly among all."""
     return *change.stamp, change.direction, change.content
 
 

@@ -1,4 +1,4 @@
-"""Reading the log: entries in their order, by their time, by their run, and how many there are."""
+"""Reading the log: entries in order, by time, by run, and counts."""
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
@@ -18,7 +18,7 @@ from headwater.store.packing import DamagedFrame, unpacked
 from headwater.store.segments import Segments
 
 LOG_SIZE: Final = "SELECT coalesce(max(idx) + 1, 0) FROM log"
-"""How many entries the log holds: there are no holes."""
+"""The number of log entries; indexes have no gaps."""
 _ALL: Final = 2**62
 _IN_ONE_ANSWER: Final = 2_000
 _FEW: Final = 16
@@ -30,16 +30,16 @@ _OTHERS: Final = {
 _STEPS_BEHIND: Final = 40
 """Events behind another one that are looked at, each as far again behind it: beyond the end of any log."""
 _FIRST_READ: Final = 4
-"""Of a run's newest events, which nearly always say enough."""
+"""The newest events of a run that are read first; they nearly always suffice."""
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 
 
 VerdictRow = tuple[str | None, str, str | None, int]
-"""A run (None: events without one), a verdict, the key that is named, if any, and how many events."""
+"""Run id (None: events without a run), verdict, key id (if any), and number of events."""
 
 
 class VerdictsRead(NamedTuple):
-    """What came out of signatures in a stretch of the log."""
+    """The signature verdicts in a stretch of the log."""
 
     begin: int
     end: int
@@ -47,7 +47,7 @@ class VerdictsRead(NamedTuple):
 
 
 class ToldState(NamedTuple):
-    """What an event says that became of its run."""
+    """A change of a run's state, as an event reports it."""
 
     event_type: str
     event_us: int
@@ -55,29 +55,29 @@ class ToldState(NamedTuple):
 
 
 class EventsAsked(NamedTuple):
-    """Events by their time: which ones, and in which order."""
+    """A query for events by time."""
 
     after_us: int = BEFORE_ALL_US
-    """This time included."""
+    """Inclusive."""
     before_us: int = AFTER_ALL_US
-    """This time not included."""
+    """Exclusive."""
     order: Literal["asc", "desc"] = "desc"
     of_runs: bool = False
-    """Only those that tell of a run; else what declares a job or dataset, too."""
+    """Only run events; otherwise job and dataset events too."""
 
 
 class LogReader(Bounded):
-    """Answers from the log."""
+    """Queries of the log."""
 
     def __init__(self, connection: Connection, segments: Segments | None = None, until_us: int | None = None) -> None:
         super().__init__(connection, until_us)
         self.known_segments = segments
-        """Where raw bytes are that were moved out of the database; None: no folder of segments is known."""
+        """The folder of raw bytes moved out of the database; None: not known."""
         self._counted: Counter[str] = Counter()
-        """Entries of the log by verdict, as many of its first ones as that makes: there are no holes."""
+        """Counts by verdict for a prefix of the log; their sum is the prefix's length."""
 
     def size(self) -> int:
-        """How many entries the log holds: events and edits."""
+        """The number of log entries: events and edits."""
         if self._if_happened:
             return int(self._value("SELECT count(*) FROM log WHERE event_us <= ?", (self._until_us,)))
         return self._entries()
@@ -86,11 +86,11 @@ class LogReader(Bounded):
         return int(self._value(LOG_SIZE))
 
     def folded(self) -> int:
-        """Of how many entries the facts are stored."""
+        """The number of log entries whose facts are stored."""
         return int(self._value("SELECT events FROM folded"))
 
     def first_received(self, received_us: int) -> int:
-        """The place of the first entry that came at that time or later; the log's size if there is none."""
+        """The index of the first entry received at that time or later; the log's size if there is none."""
         low, high = 0, self.size()
         while low < high:  # the log is in the order in which entries came, but for a clock that was set back
             middle = (low + high) // 2
@@ -101,7 +101,7 @@ class LogReader(Bounded):
         return low
 
     def verdict_counts(self) -> dict[str, int]:
-        """How many events were stored with each verdict."""
+        """The number of events by verdict."""
         if self._if_happened:
             early = "SELECT verdict, count(*) FROM log WHERE event_us <= ? AND event_type <> 'EDIT' GROUP BY verdict"
             return dict(self._rows(early, (self._until_us,)))
@@ -113,11 +113,11 @@ class LogReader(Bounded):
 
     @property
     def counted(self) -> int:
-        """How many entries of the log the last `verdict_counts` were about, edits too."""
+        """The number of log entries, including edits, that the last `verdict_counts` covered."""
         return self._counted.total()
 
     def verdicts(self, begin: int = 0) -> VerdictsRead:
-        """How many events from that place on were stored with each verdict, by run and by the key they name."""
+        """The number of events from that index on, by run, verdict and key."""
         end = self._entries()
         place = "idx" if begin else "+idx"  # all of them are counted by the index on runs, which has no raw bytes
         bound = (begin, end, *self._bound)
@@ -133,7 +133,7 @@ class LogReader(Bounded):
         return VerdictsRead(begin, end, [(*key, events) for key, events in rows.items()])
 
     def runs_that_told(self, event_type: str) -> Iterator[str]:
-        """The runs of which an event of that type is in the log; looks through all of it."""
+        """The runs with an event of that type; scans the whole log."""
         sql = f"SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?{self._if_happened})"
         return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type, *self._bound)))
 
@@ -144,11 +144,11 @@ class LogReader(Bounded):
         return None if row is None else self._unpacked(row[0], digest, row[1])
 
     def known_digests(self, digests: Sequence[bytes]) -> set[bytes]:
-        """Those of the digests whose bytes are in the log."""
+        """The digests among these whose bytes are in the log."""
         return {row[0] for row in self._rows_in("SELECT digest FROM log WHERE digest IN ({})", digests)}
 
     def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
-        """The bytes of an event, from its row in the log; an empty frame means that they are in a segment."""
+        """The bytes of an event, from its row; an empty frame means that they are in a segment."""
         if frame:
             try:
                 return unpacked(frame)
@@ -162,7 +162,7 @@ class LogReader(Bounded):
         return raw
 
     def events(self, asked: EventsAsked, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
-        """A page of events by event time, and how many there are."""
+        """A page of events by event time, and the total number."""
         bounds = asked.after_us, min(asked.before_us, self._until_us + 1)
         way = "ASC" if asked.order == "asc" else "DESC"
         page = (
@@ -180,7 +180,7 @@ class LogReader(Bounded):
         )
 
     def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
-        """A page of the edits, the newest first, and how many there are."""
+        """A page of edits, newest first, and the total number."""
         # Without an index's name the whole log is looked through.
         few = f"FROM log INDEXED BY log_edits WHERE event_type = 'EDIT'{self._if_happened}"
         page = f"SELECT {_LOGGED} {few} ORDER BY idx DESC LIMIT ? OFFSET ?"
@@ -188,7 +188,7 @@ class LogReader(Bounded):
         return edits, self._value(f"SELECT count(*) {few}", self._bound)
 
     def event_counts(self, start_us: int, end_us: int) -> dict[str, int]:
-        """How many events of each type there are with `start_us` <= event time < `end_us`."""
+        """The number of events by type with `start_us` <= event time < `end_us`."""
         sql = "SELECT event_type, count(*) FROM log WHERE event_us >= ? AND event_us < ? GROUP BY event_type"
         return dict(self._rows(sql, (start_us, min(end_us, self._until_us + 1))))
 
@@ -201,17 +201,17 @@ class LogReader(Bounded):
         return [run_id_of_key(row[0]) for row in self._fact_rows(sql, (namespace,))]
 
     def run_of(self, place: int) -> str | None:
-        """The run that the entry at that place was stored as telling of, if any."""
+        """The run that the entry was stored under, if any."""
         key = self._value("SELECT run_id FROM log JOIN run ON run.id = log.run WHERE idx = ?", (place,))
         return key and run_id_of_key(key)
 
     def runs_at(self, places: range) -> dict[int, str]:
-        """By their places, the runs that entries were stored as telling of."""
+        """The runs that entries were stored under, by log index."""
         sql = "SELECT idx, run_id FROM log JOIN run ON run.id = log.run WHERE idx >= ? AND idx < ?"
         return {place: run_id_of_key(key) for place, key in self._rows(sql, (places.start, places.stop))}
 
     def count_of_namespace(self, namespace: str) -> int:
-        """How many events there are of the runs of a namespace's jobs; looks at each of them."""
+        """The number of run events of a namespace's jobs; reads each of them."""
         runs_of_it, values = self._runs_of_namespace(namespace)
         sql = f"SELECT count(*) FROM log WHERE run IN ({runs_of_it}){self._if_happened}"
         [(count,)] = self._fact_rows(sql, (*values, *self._bound))
@@ -233,14 +233,14 @@ class LogReader(Bounded):
         return [self._logged(row) for row in self._fact_rows(page, (*values, self._until_us, limit, offset))]
 
     def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
-        """The numbers of the runs of a namespace's jobs, each once, as a question with its values."""
+        """A subquery, with its values, for the keys of the runs of a namespace's jobs, each once."""
         return "SELECT run_of_job.run FROM name JOIN run_of_job ON job = name.id WHERE namespace = ?", (namespace,)
 
     def _logged(self, row: Row) -> LoggedEvent:
         return LoggedEvent._make((*row[:-1], self._unpacked(row[0], row[1], row[-1])))
 
     def logged(self, places: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
-        """The events in these places of the log that happened until then, that time included, in the log's order."""
+        """The events at these log indexes with a time up to that one (inclusive), in log order."""
         sql = f"SELECT {_LOGGED} FROM log WHERE idx >= ? AND idx < ? AND +event_us <= ? ORDER BY idx"
         until = self._until_us if until_us is None else min(until_us, self._until_us)
         for begin in range(places.start, places.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
@@ -248,7 +248,7 @@ class LogReader(Bounded):
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
 
     def first_with_raw(self, places: range) -> int | None:
-        """The first of these places whose row has the event's bytes itself; looks at all of them where none has."""
+        """The first of these log indexes whose row still has raw bytes; scans all rows if none has."""
         sql = "SELECT min(idx) FROM log WHERE idx >= ? AND idx < ? AND length(packed) > 0"
         place: int | None = self._value(sql, (places.start, places.stop))
         return place
@@ -275,12 +275,12 @@ class LogReader(Bounded):
         return raws if oldest < received_us else []
 
     def _few_by_few(self, places: range) -> Iterator[bytes]:
-        """The raw bytes of events, of which each may be large; PostgreSQL gives an answer whole."""
+        """The raw bytes of events in chunks, as each may be large and PostgreSQL returns results whole."""
         for begin in range(places.start, places.stop, _FEW):
             yield from (logged.raw for logged in self.logged(range(begin, min(begin + _FEW, places.stop))))
 
     def told_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
-        """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""
+        """The events of these runs, and all job events, dataset events and edits, up to that time."""
         until = min(until_us, self._until_us)
         told_by_nobody = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
         without_run = [row[0] for row in self._rows(told_by_nobody, (until,))]
@@ -288,26 +288,26 @@ class LogReader(Bounded):
             yield from self._at(places)
 
     def times_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> dict[int, int]:
-        """When the events of the runs happened, by their places, until then, that time included; in no order."""
+        """The times of these runs' events up to that time (inclusive), by log index, in no order."""
         sql = f"SELECT idx, event_us FROM log WHERE run IN (SELECT id FROM {RUNS} r) AND +event_us <= ?"
         return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
 
     def count_told_of(self, run_ids: Sequence[str]) -> int:
-        """How many events `told_of` would give at any time."""
+        """The number of events that `told_of` would return without a time limit."""
         without_run = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
         sql = f"SELECT count(*) FROM log WHERE run IN (SELECT id FROM {RUNS} r)"
         return without_run + sum(int(row[0]) for row in self._rows_in(sql, self._keys(run_ids)))
 
     def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
-        """The events in these places of the log."""
+        """The events at these log indexes."""
         return {event.log_index: event for event in self._at(places)}
 
     def _at(self, places: Sequence[int]) -> Iterator[LoggedEvent]:
-        """The events in these places, few raw ones at a time: a stream has thousands."""
+        """The events at these log indexes, in chunks, since a stream has thousands."""
         return map(self._logged, self._rows_in(f"SELECT {_LOGGED} FROM log WHERE idx IN ({{}})", places))
 
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
-        """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
+        """The latest event time in the log or its first entries, up to a time; None if there is none."""
         sql = "SELECT event_us FROM log WHERE event_us <= ? AND idx < ? ORDER BY event_us DESC LIMIT 1"
         until = self._until_us if until_us is None else min(until_us, self._until_us)
         newest: int | None = self._value(sql, (until, _ALL if log_size is None else log_size))
@@ -322,12 +322,12 @@ class LogReader(Bounded):
         return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
 
     def places_of(self, run_id: str) -> list[int]:
-        """Where the events of a run stand in the log, in the order in which they happened."""
+        """The log indexes of a run's events, by event time."""
         sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, digest"
         return [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
 
     def newest_first(self, run_id: str) -> Iterator[LoggedEvent]:
-        """The events of a run, the newest by event time first; they are read as they are asked for."""
+        """The events of a run, newest first, read lazily."""
         order = "ORDER BY event_us DESC, idx DESC"
         sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} {order}"
         places = [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
@@ -338,18 +338,18 @@ class LogReader(Bounded):
             begin, count = begin + count, min(2 * count, IN_ONE_QUESTION)
 
     def count_run_events(self, run_id: str, until_us: int) -> int:
-        """How many events of a run happened until then, that time included."""
+        """The number of a run's events up to that time (inclusive)."""
         sql = f"SELECT count(*) FROM log WHERE run = {RUN} AND +event_us <= ?"
         return int(self._value(sql, (self._key(run_id), min(until_us, self._until_us))))
 
     def changes_of_state(self, run_id: str) -> list[ToldState]:
-        """What the events of a run but those of type RUNNING say that became of it, in the log's order."""
+        """The states reported by a run's events, without RUNNING events, in log order."""
         told = "SELECT event_type, event_us, digest FROM log"
         sql = f"{told} WHERE run = {RUN} AND event_type <> 'RUNNING'{self._if_happened} ORDER BY idx"
         return [ToldState(*row) for row in self._rows(sql, (self._key(run_id), *self._bound))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
-        """For each run: verdict, key id, and how many of its events came out so."""
+        """For each run: verdict, key id, and number of events."""
         sql = (
             f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {RUNS} r ON id = run{self._if_happened} "
             "GROUP BY run_id, verdict, key_id"

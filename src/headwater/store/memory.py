@@ -1,4 +1,4 @@
-"""A store without a file: the facts of some of the log's events, for looking at a past."""
+"""An in-memory store: the facts of some of the log's events, for a past."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from headwater.store.store import Store
 
 
 class MemoryStore(Store):
-    """Facts merged in memory, through the same tables; raw bytes stay in `log`, which is asked when they are wanted.
+    """Facts merged in memory, through the same tables; raw bytes stay in `log`, and are read from there.
 
     Events keep the places that they have in `log`. Called from one thread at a time.
     """
@@ -29,7 +29,7 @@ class MemoryStore(Store):
         return len(self._places)
 
     def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
-        """Add events and edits from `log`, in its order; gives what those say that are new here.
+        """Add events and edits from `log`, in its order; returns the facts of those that are new here.
 
         An event that was taken once and would be refused today is passed over, as a service of today would.
         """

@@ -1,4 +1,4 @@
-"""Merging facts into their tables, step by step, within the transactions of whoever writes."""
+"""Merging facts into their tables, in steps, within the writer's transactions."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,15 +13,15 @@ from headwater.store.tables import TABLES, Table
 
 _NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
 FACT_TABLES: Final = frozenset({table.insert.table for table in TABLES} | {"named_job"})
-"""Everything that is made from the log, and can be made again."""
+"""The tables derived from the log, which can be rebuilt from it."""
 _KNOWN_CONTENTS: Final = 200_000
-"""How many digests of contents are remembered as stored, to skip the insert; 32 bytes each."""
+"""Digests of stored contents in the cache, which saves inserts; 32 bytes each."""
 _IN_A_STEP: Final = 128
-"""Rows that are written with a step at most: about two milliseconds' work."""
+"""Rows written per step at most: about two milliseconds' work."""
 
 
 class MergedFacts:
-    """Adds facts to what the tables hold."""
+    """Merges facts into the tables."""
 
     def __init__(self, writer: Connection) -> None:
         self._writer = writer
@@ -29,7 +29,7 @@ class MergedFacts:
         self._known_contents: set[bytes] = set()
 
     def forget(self) -> None:
-        """Look everything up again: what was written since the last commit may have been rolled back."""
+        """Clear the caches: what was written since the last commit may have been rolled back."""
         self.numbers.forget()
         self._known_contents.clear()
 
@@ -73,7 +73,7 @@ class MergedFacts:
         self._known_contents.update(contents)
 
     def _note_jobs(self, told: Iterable[RunOfJob]) -> Iterator[None]:
-        """Note which run named which job; a run may turn out to be another's, and its job facets stay the first's."""
+        """Note which run named which job; a run may move to another job, its job facets stay with the first."""
         pairs = {(fact.job, fact.run_id) for fact in told}
         while True:
             rows = [(self.numbers.name(job), self.numbers.run(run_id)) for job, run_id in pairs]

@@ -1,4 +1,4 @@
-"""How two rows with one key merge: what the facts' `merge` does, in SQL that SQLite and PostgreSQL both understand.
+"""How two rows with one key merge: the facts' `merge` in SQL that SQLite and PostgreSQL both understand.
 
 A property test compares the two.
 """
@@ -9,7 +9,7 @@ from headwater.store.bulk import Insert
 
 
 def last_writer(table: str, columns: int, *key: str) -> Insert:
-    """The row with the greater stamp holds."""
+    """The row with the greater stamp wins."""
     return Insert(
         table,
         columns,
@@ -20,7 +20,7 @@ def last_writer(table: str, columns: int, *key: str) -> Insert:
 
 
 def widening(table: str, columns: int, *key: str) -> Insert:
-    """The two are one row, seen over both their times."""
+    """The two become one row with the union of their times."""
     return Insert(
         table,
         columns,
@@ -35,7 +35,7 @@ def _wider(table: str) -> str:
 
 
 def _new_if(is_so: str, table: str, *columns: str) -> str:
-    """Columns take the new value if it is so; the two databases have no function in common for that."""
+    """Columns take the new value if the condition holds; the two databases share no function for that."""
     return ", ".join(f"{each} = CASE WHEN {is_so} THEN excluded.{each} ELSE {table}.{each} END" for each in columns)
 
 

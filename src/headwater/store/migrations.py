@@ -1,4 +1,4 @@
-"""Bringing a database forward: it carries the number of its shape."""
+"""Upgrading a database, which carries the number of its schema version."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from headwater.errors import SetupError
 
 
 def missing_steps(version: int, steps: Sequence[str], where: str) -> Sequence[str]:
-    """The steps that a database of this shape lacks; 0 is an empty one.
+    """The schema steps that a database of this version lacks; 0 is an empty one.
 
     Raises:
         SetupError: a newer Headwater made its shape.

@@ -1,4 +1,4 @@
-"""The numbers that stand for names and runs in one database: given out by writers, read back by readers."""
+"""Surrogate keys: numbers that stand for names and runs in one database; assigned by writers, resolved by readers."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -23,13 +23,13 @@ _UNKNOWN: Final = -1
 
 
 def run_key(run_id: str) -> bytes | str:
-    """What stands for a run id where a column takes either: the 16 bytes of a UUID, any other id as its text."""
+    """The stored form of a run id in a column that takes either: 16 bytes for a UUID, else its text."""
     return UUID(run_id).bytes if is_uuid(run_id) else run_id
 
 
 @lru_cache(maxsize=4096)  # rows of one run follow each other
 def run_id_of_key(key: bytes | str) -> str:
-    """The run id that a key stands for."""
+    """The run id of a stored key."""
     if not isinstance(key, bytes):
         return key
     digits = key.hex()
@@ -37,7 +37,7 @@ def run_id_of_key(key: bytes | str) -> str:
 
 
 class GivenNumbers:
-    """Finds the number of a name or a run, and gives one to whoever has none; within the writer's transaction."""
+    """Looks up and assigns the numbers of names and runs, within the writer's transaction."""
 
     def __init__(self, writer: Connection) -> None:
         self._writer = writer
@@ -47,24 +47,24 @@ class GivenNumbers:
         self._new_runs: set[str] = set()
 
     def forget(self) -> None:
-        """Look everything up again: what was given out since the last commit may have been rolled back."""
+        """Clear the cache: numbers assigned since the last commit may have been rolled back."""
         for each in (self._names, self._runs, self._new_names, self._new_runs):
             each.clear()
 
     def name(self, pair: tuple[str, str]) -> int:
-        """The number of a pair (namespace, name); while it has none, a number that nothing has: see `meet_new`."""
+        """The number of a pair (namespace, name); an unused number if it has none yet, until `meet_new`."""
         if pair not in self._names:
             self._new_names.add(pair)
         return self._names.get(pair, _UNKNOWN)
 
     def run(self, run_id: str) -> int:
-        """The number of a run; while it has none, a number that nothing has: see `meet_new`."""
+        """The number of a run; an unused number if it has none yet, until `meet_new`."""
         if run_id not in self._runs:
             self._new_runs.add(run_id)
         return self._runs.get(run_id, _UNKNOWN)
 
     def meet_new(self) -> bool:
-        """Find the numbers of all that were asked for and had none; False if there were no such."""
+        """Assign numbers to all names and runs asked for that had none; False if there were none."""
         are_new = bool(self._new_names or self._new_runs)
         for namespace, name, number in _NAMES.run(self._writer, sorted(self._new_names)):
             self._names[namespace, name] = number
@@ -74,7 +74,7 @@ class GivenNumbers:
         return are_new
 
     def meet_runs(self, run_ids: Iterable[str]) -> None:
-        """Find the numbers of many runs at once."""
+        """Look up or assign the numbers of many runs at once."""
         if len(self._runs) >= _REMEMBERED_RUNS:
             self._runs.clear()
         self._meet_runs(list(dict.fromkeys(run_id for run_id in run_ids if run_id not in self._runs)))
@@ -85,19 +85,19 @@ class GivenNumbers:
 
 
 class ReadNames:
-    """All names and runs of a database at one moment."""
+    """All names and runs of a database, in one snapshot."""
 
     def __init__(self, reader: Connection) -> None:
         names = reader.many_rows("SELECT id, namespace, name FROM name")
         # Asked for each row that is read: a dictionary's own method answers in a third of a method's time.
         self.name = {row[0]: (row[1], row[2]) for row in names}.__getitem__
-        """The pair (namespace, name) that a number stands for."""
+        """The pair (namespace, name) of a number."""
         self.run = {row[0]: run_id_of_key(row[1]) for row in reader.many_rows("SELECT id, run_id FROM run")}.__getitem__
-        """The run's id that a number stands for."""
+        """The run id of a number."""
 
 
 class LookedUpNames:
-    """The names of a few facts, each looked up when it is first asked for."""
+    """Names and runs looked up one by one, for a few facts."""
 
     def __init__(self, reader: Connection) -> None:
         self._reader = reader
@@ -112,6 +112,6 @@ class LookedUpNames:
         return pair
 
     def run(self, number: int) -> str:
-        """The run's id."""
+        """The run id."""
         [(key,)] = self._reader.rows("SELECT run_id FROM run WHERE id = ?", (number,))
         return run_id_of_key(key)

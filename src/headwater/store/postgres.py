@@ -1,6 +1,6 @@
 """The store on PostgreSQL: one database, any number of service processes.
 
-Each process appends to the one log, and hears of what others appended: by a notification, or at the latest by looking.
+Each process appends to the one log, and learns of others' entries by notifications, or at the latest by polling.
 """
 
 import logging
@@ -25,9 +25,9 @@ from headwater.store.store import Known, News, Store, WriterHandover
 log = logging.getLogger(__name__)
 
 _LOOK_EVERY_S: Final = 0.5
-"""How long a process that heard nothing waits before it looks, should a notification have been lost."""
+"""Polling interval, in case a notification was lost."""
 _LISTENS_WITHIN_S: Final = 5.0
-"""For how long the server may say nothing when it is asked to tell of notifications."""
+"""Time-out for the command to listen for notifications."""
 _ADVICE: Final = "start its server, create it with createdb, or mend its URL"
 
 
@@ -45,7 +45,7 @@ class PostgresStore(Store):
         self._listener: _Listener | None = None
         self._log_key: str | None = None
         self._refusal: str | None = None
-        """Why the database that was connected to last is not gone on with."""
+        """Why the database connected to last is refused."""
         try:
             self._connect_first()
             self._server.migrate(steps)
@@ -65,16 +65,16 @@ class PostgresStore(Store):
             raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
 
     def opened_connection(self, opened: Callable[[], None]) -> PostgresConnection:
-        """As in any open store: the server may have crashed whenever a connection has to be opened."""
+        """As in any open store; each new connection may follow a crash of the server."""
         return PostgresConnection(self._place, only_reads=True, opened=opened)
 
     @property
     def fault(self) -> str | None:
-        """As in `Store`; whoever listens finds out within a second."""
+        """As in `Store`; the listener notices a fault within a second."""
         return self._refusal or ("the database does not answer" if self._server.is_lost else super().fault)
 
     def signs_with(self, log_key: str) -> None:
-        """As in `Store`: a lock that ends with the session says which key it is."""
+        """As in `Store`: claims the key by a session lock."""
         self._log_key = log_key
         if self._server.others_claim(log_key):
             raise SetupError(
@@ -90,7 +90,7 @@ class PostgresStore(Store):
         self._listener = _Listener(connection, lambda: self._server.process, wake)
 
     def close(self) -> None:
-        """Bring the facts up to the log, and close the connections."""
+        """Store the backlog, and close the connections."""
         if self._listener is not None:
             self._listener.close()
         super().close()
@@ -137,7 +137,7 @@ class PostgresStore(Store):
         return self._is_another_log()
 
     def _log_size(self) -> int:
-        """As in `Store`; a log that is shorter than it was is looked at as if it were connected to anew."""
+        """As in `Store`; a log that became shorter is handled like a new connection."""
         size = super()._log_size()
         if size < self._told:
             self._server.hang_up()
@@ -150,7 +150,7 @@ def open_postgres_reader(url: str, segments: Path) -> Reader:
 
 
 def is_postgres_store(url: str) -> bool:
-    """Whether the database is a store, of any version; one that does not answer may be, as opening it tells."""
+    """Whether the database is a store of any version; True also if it does not answer, which opening it reports."""
     with closing(PostgresConnection(place_of(url), only_reads=True)) as connection:
         try:
             [(shape, log_)] = connection.execute("SELECT to_regclass('shape') IS NULL, to_regclass('log') IS NULL")
@@ -160,7 +160,7 @@ def is_postgres_store(url: str) -> bool:
 
 
 class _Listener:
-    """A thread that calls `wake` whenever another process may have appended to the log."""
+    """A thread that calls `wake` when another process may have appended to the log."""
 
     def __init__(
         self, connection: PostgresConnection, own_process: Callable[[], int | None], wake: Callable[[], None]
@@ -202,6 +202,6 @@ class _Listener:
                 pass
 
     def _hears_of_own(self, db: psycopg.Connection[Row]) -> bool:
-        """Wait for a notification, for a while; whether it came from this very process."""
+        """Wait for a notification, with a time-out; returns whether it came from this process."""
         heard = next(db.notifies(timeout=_LOOK_EVERY_S, stop_after=1), None)
         return heard is not None and heard.pid == self._own_process()

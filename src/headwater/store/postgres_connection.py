@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that comes back by itself after it was lost."""
+"""A connection to PostgreSQL that reconnects after it was lost."""
 
 import hashlib
 import time
@@ -21,9 +21,9 @@ from headwater.store.postgres_sql import in_postgres, steps_in_postgres, text_fr
 from headwater.store.postgres_url import Place
 
 CHANNEL: Final = "headwater_log"
-"""Where a process notifies the others that it appended to the log."""
+"""The channel by which processes notify each other of new log entries."""
 _OLDEST: Final = 140_000
-"""PostgreSQL 14, as the server tells its version."""
+"""PostgreSQL 14, as the server reports its version."""
 _Value = TypeVar("_Value")
 _TRY_AGAIN_AFTER_S: Final = 0.25
 _ROWS_AT_ONCE: Final = 1_000
@@ -47,14 +47,14 @@ _MIGRATES_ALONE: Final = "SELECT pg_advisory_xact_lock(7521834)"
 
 
 class PostgresConnection:
-    """A connection to a PostgreSQL database, opened when it is first used.
+    """A connection to a PostgreSQL database, opened at first use.
 
-    One that only reads comes back by itself after it was lost; one that writes is opened again by its owner, who has
-    to find out first what became of what was written.
+    A connection for reading reconnects by itself; one for writing is reopened by its owner, who must first find out
+    whether the last transaction was committed.
     """
 
     def __init__(self, place: Place, *, only_reads: bool = False, opened: Callable[[], None] = lambda: None) -> None:
-        """`opened` is called each time, before anything is asked; where it raises, nothing is."""
+        """`opened` is called after each connect, before any query; if it raises, no query is run."""
         self._place = place
         self._only_reads = only_reads
         self._opened = opened
@@ -66,7 +66,7 @@ class PostgresConnection:
 
     @staticmethod
     def run_key(run_id: str) -> str:
-        """As in `Connection`: here a column takes text alone."""
+        """As in `Connection`: this column takes only text."""
         return run_id
 
     @property
@@ -76,16 +76,16 @@ class PostgresConnection:
 
     @property
     def _was_lost_before(self) -> bool:
-        """Whether a question that failed may have met a connection that was lost long ago, so may be asked again."""
+        """Whether a failed query may have met a connection lost earlier, so that it can be repeated."""
         return self._only_reads and self.is_lost and not (self._db is not None and self._db.has_given_up)
 
     @property
     def process(self) -> int | None:
-        """The number of the server's process behind the connection."""
+        """The process id of the server's backend for this connection."""
         return None if self._db is None else self._db.info.backend_pid
 
     def open(self) -> psycopg.Connection[Row]:
-        """Connect, unless it is connected.
+        """Connect, unless connected.
 
         Raises:
             UnavailableError: the server does not answer, or does not let us in.
@@ -122,13 +122,13 @@ class PostgresConnection:
             raise
 
     def answers_within(self, seconds: float) -> None:
-        """As in `Connection`; it is lost then, since the server may yet do what it was asked."""
+        """As in `Connection`; a time-out closes the connection, as the server may still execute the statement."""
         self._patience_s = seconds
         if self._db is not None:
             self._db.patience_s = seconds
 
     def migrate(self, steps: Sequence[str]) -> None:
-        """Bring the tables into their newest shape, all at once or not at all.
+        """Upgrade the tables to the newest version, all at once or not at all.
 
         Raises:
             SetupError: the server is too old, the database is not ours, or has a newer shape; says what to do.
@@ -194,7 +194,7 @@ class PostgresConnection:
         return self._run(sql, values)
 
     def others_claim(self, text: str) -> bool:
-        """Claim a text as long as the session lasts; whether another session claims another one."""
+        """Claim a text for this session; returns whether another session claims another one."""
         mark = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], signed=True)
         self._run("SELECT pg_advisory_lock_shared(?, ?)", (_CLAIMS, mark))
         [(others,)] = self._run(_OTHERS, (_CLAIMS, mark))
@@ -202,7 +202,7 @@ class PostgresConnection:
 
     @contextmanager
     def transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
-        """As in `Connection`; others are notified of what is acknowledged."""
+        """As in `Connection`; other processes are notified of acknowledged entries."""
         db = self._current()
         try:
             db.execute(_BEGIN + ("" if is_acknowledged else _NOT_FLUSHED) + _ALONE)
@@ -216,10 +216,10 @@ class PostgresConnection:
             _roll_back(db)
 
     def forget_freed(self) -> None:
-        """As in `Connection`; the server's vacuum does it, when it comes."""
+        """As in `Connection`; left to the server's vacuum."""
 
     def hang_up(self) -> None:
-        """End the connection; it may be opened again."""
+        """Close the connection; it may be opened again."""
         if self._db is not None:
             self._db.close()
 
@@ -243,7 +243,7 @@ class PostgresConnection:
         return UnavailableError(f"the database does not answer: {self._in_words(fault)}")
 
     def _in_words(self, fault: psycopg.Error) -> str:
-        """What the fault says; its later lines may show values."""
+        """The error's first line; later lines may show values."""
         return self._place.without_secrets(fault.diag.message_primary or str(fault).strip().partition("\n")[0])
 
 
@@ -257,7 +257,7 @@ def _missing(found: Row | None, steps: Sequence[str], where: str) -> Sequence[st
 
 
 def _kind(fault: psycopg.Error) -> str:
-    """The kind of a fault that a value is to blame for; its message might show the value."""
+    """The kind of an error caused by a value; its message might show the value."""
     return f"{type(fault).__name__} ({fault.sqlstate})"
 
 
@@ -268,19 +268,19 @@ def _roll_back(db: psycopg.Connection[Row]) -> None:
 
 
 class _Patient(psycopg.Connection[Row]):
-    """A connection that does not wait for ever for a server that is still there, and says nothing."""
+    """A connection with a time-out for a server that is reachable but does not respond."""
 
     patience_s: float | None = None
-    """How long it waits for the next that the server says."""
+    """How long to wait for the next response."""
     has_given_up = False
-    """Whether that was too long, and it is closed."""
+    """Whether it timed out, and is closed."""
 
     def wait(self, gen: PQGen[_Value], *arguments: Any, **named: Any) -> _Value:  # noqa: ANN401  psycopg's own
         steps = gen if self.patience_s is None else self._in_time(gen, self.patience_s)
         return super().wait(steps, *arguments, **named)
 
     def _in_time(self, steps: PQGen[_Value], patience_s: float) -> PQGen[_Value]:
-        """The same steps, until none of them is ready for so long: psycopg asks ten times a second."""
+        """The same steps with a time-out; psycopg polls ten times a second."""
         until_s = time.monotonic() + patience_s
         ready: Ready | int | None = None
         while True:
@@ -299,7 +299,7 @@ class _Patient(psycopg.Connection[Row]):
 
 
 class _TextDumper(Dumper):
-    """Text as the server takes it; without a type of its own, it takes that of its column."""
+    """Text as the server takes it; without a type of its own, so it takes its column's type."""
 
     def dump(self, obj: str) -> Buffer:
         return text_in_postgres(obj).encode()

@@ -33,7 +33,7 @@ _SHORT: Final = frozenset(
         "facet",
     }
 )
-"""Text that is one of a few words of ours."""
+"""Columns with text from a small set of words."""
 _TABLE: Final = re.compile(r"CREATE TABLE (\w+) \((.*?)\) STRICT(?:, WITHOUT ROWID)?;", re.DOTALL)
 _KEY: Final = re.compile(r",\s*(?:PRIMARY KEY|UNIQUE) \(([^)]*)\)")
 _INDEX: Final = re.compile(r"(CREATE INDEX \w+ ON (\w+)) \(([^)]*)\)")
@@ -52,24 +52,24 @@ ALTER TABLE log ALTER packed SET STORAGE EXTERNAL;  -- packed already
 
 
 def text_in_postgres(text: str) -> str:
-    """The text as a column can hold it."""
+    """The text as stored in a column."""
     return text.replace("\1", "\1\2").replace("\0", "\1\1") if "\0" in text or "\1" in text else text
 
 
 def text_from_postgres(held: str) -> str:
-    """The text that a column holds."""
+    """The text of a stored value."""
     return held.replace("\1\1", "\0").replace("\1\2", "\1") if "\1" in held else held
 
 
 @lru_cache(maxsize=1024)
 def in_postgres(sql: str) -> str:
-    """A statement in PostgreSQL's words."""
+    """A statement rewritten for PostgreSQL."""
     sql = _INSERT.sub(lambda found: f"{found[1]} ({_key(found[2], found[3])})", sql)
     return sql.replace("?", "%s").replace("INDEXED BY log_edits ", "").replace("IN ()", "IN (NULL)")
 
 
 def steps_in_postgres(steps: Sequence[str]) -> list[str]:
-    """The steps from shape to shape in PostgreSQL's words; empty where its rows stand as they came already."""
+    """The schema steps rewritten for PostgreSQL; empty where it needs no change."""
     first, *later = (
         "" if shape == ROWS_AS_THEY_CAME else _tables_in_postgres(step) for shape, step in enumerate(steps, start=1)
     )
@@ -97,6 +97,6 @@ def _key(table: str, columns: str) -> str:
 
 @lru_cache(maxsize=1)
 def _long_text() -> dict[str, frozenset[str]]:
-    """The columns of each table whose text may be of any length."""
+    """The columns of each table with text of any length."""
     tables = (found for step in STEPS for found in _TABLE.finditer(re.sub(r"--.*", "", step)))
     return {each[1]: frozenset(re.findall(r"(\w+) (?:TEXT|ANY)\b", each[2])) - _SHORT for each in tables}

@@ -1,4 +1,4 @@
-"""Where a PostgreSQL database is: a URL that may hold a password, and what may be shown of it."""
+"""The address of a PostgreSQL database: a URL that may contain a password, and what may be shown of it."""
 
 import re
 from dataclasses import dataclass, field
@@ -28,12 +28,12 @@ class Place:
     """As libpq names them."""
 
     def __str__(self) -> str:
-        """Where it is, and as whom it is asked."""
+        """Its address and user."""
         shown = {key: self.parameters.get(key) for key in ("host", "port", "dbname", "user")}
         return " ".join(f"{key}={value}" for key, value in shown.items() if value is not None) or "by libpq's defaults"
 
     def without_secrets(self, text: str) -> str:
-        """A text in which the password does not stand."""
+        """A text with the password removed."""
         secrets = (self.parameters.get(key) for key in ("password", "sslpassword"))
         for secret in filter(None, secrets):
             text = text.replace(secret, "…")

@@ -1,4 +1,4 @@
-"""Reading the store: the log, the merged facts and the facets, on a connection of its own that never waits."""
+"""Reading the store: the log, merged facts and facets, on a separate connection that never waits for writers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -31,7 +31,7 @@ from headwater.store.tables import TABLES, Table, target_of_key
 from headwater.store.tree import ReadTree
 
 _KEPT_CONTENTS: Final = 1_000
-"""Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""
+"""Parsed contents in the cache; one that lists the sources of 100 columns takes 100 kB of memory."""
 
 _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     ObservedFacet: f" WHERE {OF_DATASET}",
@@ -39,14 +39,14 @@ _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     Telling: " WHERE dataset IS NULL",
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
-"""Which facts of a kind a graph is made of, where it is not all of them."""
+"""Conditions for the kinds of facts of which a graph needs only some."""
 
 
 class Reader(LogReader, FacetReader):
-    """Answers from one database: the log and what is read from it, the merged facts, their contents, the tree."""
+    """Queries over one database: the log, the merged facts, their contents, the tree."""
 
     def __init__(self, connection: Connection, segments: Segments | None = None, until_us: int | None = None) -> None:
-        """Read from a connection; with `until_us` only what events until that time say, as far as rows tell."""
+        """Read from a connection; with `until_us`, only what events up to that time say, as far as rows can tell."""
         super().__init__(connection, segments, until_us)
         self.tree = ReadTree(self._rows)
         self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
@@ -56,11 +56,11 @@ class Reader(LogReader, FacetReader):
         return self._read_facts(TABLES, {})
 
     def graph_facts(self) -> Iterator[Fact]:
-        """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
+        """The merged facts that a graph is made of: no contents, and nothing that is read only to show a run."""
         return self._read_facts([table for table in TABLES if table.kind is not Content], _OF_GRAPH)
 
     def named_rows(self) -> Iterator[tuple[type[Fact], Iterator[Row]]]:
-        """Of each kind of fact the rows of all that are merged, with names and runs where the tables have numbers.
+        """The rows of all merged facts by kind, with names and run ids in place of surrogate keys.
 
         In the order of `facts`; each kind's are to be read before the next kind is asked for.
         """
@@ -71,7 +71,7 @@ class Reader(LogReader, FacetReader):
                 yield table.kind, table.named(self.connection.many_rows(table.select), names)
 
     def edit_facts(self, kind: str) -> Iterator[Edit]:
-        """The edits that hold of targets of that kind, as `key` or `dataset`."""
+        """The edits in force on targets of one kind, such as `key` or `dataset`."""
         sql = "SELECT target, what, value, log_idx, first_us, last_us FROM edit"
         for target, what, value, place, *seen in self._fact_rows(sql):
             if (named := target_of_key(target))[0] == kind:
@@ -86,7 +86,7 @@ class Reader(LogReader, FacetReader):
                     yield table.fact(row, names)
 
     def identity_facts(self) -> list[Fact]:
-        """What tells which names are one dataset, if it was first told until this reader's time."""
+        """The evidence about names that was first reported up to this reader's time."""
         self.wait_for_facts()
         names = LookedUpNames(self.connection)
         tables = (table for table in TABLES if table.kind in (Alias, Renaming, CatalogEntry, EngineCatalog))
@@ -94,7 +94,7 @@ class Reader(LogReader, FacetReader):
         return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early, until))]
 
     def chain_links(self, until_us: int) -> list[Fact]:
-        """The places of signed events in their nodes' records, of those that happened until then."""
+        """The chain records of nodes, from events up to that time."""
         names = LookedUpNames(self.connection)
         (table,) = (table for table in TABLES if table.kind is ChainLink)
         rows = self._fact_rows(f"{table.select} WHERE event_us <= ?", (until_us,))
@@ -113,4 +113,4 @@ class Reader(LogReader, FacetReader):
 
 
 AnotherReader = Callable[[], Reader]
-"""Opens a reader for whoever reads in a thread of its own, and closes it."""
+"""Opens a reader for another thread; the caller closes it."""

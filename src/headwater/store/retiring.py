@@ -1,4 +1,4 @@
-"""Raw events that have become old move out of the database, into segments; proofs and facts stay."""
+"""Old raw events move out of the database into segments; proofs and facts stay."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -22,7 +22,7 @@ def retire(
     each: int = IN_SEGMENT,
     enough_bytes: int = ENOUGH_BYTES,
 ) -> int:
-    """Move the raw bytes of events that were received before then into segments; gives how many.
+    """Move the raw bytes of events received before that time into segments; returns how many were moved.
 
     Segments are written only when they are full, with `each` so many events or enough bytes, from the beginning of the
     log on. Called by one thread of its own at a time; another process may do the same, with the same outcome. `is_over`

@@ -1,14 +1,14 @@
-"""The tables, as SQLite is told of them; `postgres_sql` says the same to PostgreSQL.
+"""The tables, in SQLite's SQL; `postgres_sql` translates it for PostgreSQL.
 
-A step makes the shape of its number out of the one before. What was released is never changed again: a new shape is a
-new step at the end.
+Each step upgrades the schema from the version before. Released steps are never changed: a new version is a new step at
+the end.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
 ROWS_AS_THEY_CAME: Final = 6
-"""The shape in which contents lie as they came, and no longer by their digests: PostgreSQL never had them otherwise."""
+"""The version from which contents are in insertion order, not by digest; PostgreSQL never had another order."""
 
 STEPS: Final[Sequence[str]] = (
     # 1

@@ -45,7 +45,7 @@ class _Block(NamedTuple):
 
 
 class _File(NamedTuple):
-    """A file as it is now: what is kept of it holds until another one stands in its place."""
+    """A file in its current state: what is cached of it holds until it is replaced."""
 
     path: Path
     number: int
@@ -65,7 +65,7 @@ class Segments:
         self._folder = folder
         self._found: list[tuple[range, Path]] = []
         self._strange: set[Path] = set()
-        """Files that are named otherwise, of which was told."""
+        """Files with unexpected names that were already logged."""
         self._index = lru_cache(maxsize=_KEPT_BLOCKS)(_index)
         self._block = lru_cache(maxsize=_KEPT_BLOCKS)(_block)
 
@@ -105,7 +105,7 @@ class Segments:
             raise UnavailableError(f"the segment {path} was not kept as it was written")
 
     def sweep(self) -> None:
-        """Take away what a process that was killed while it wrote left behind; nobody may be writing now."""
+        """Remove what a process left that was killed while writing; nobody may be writing now."""
         for path in self._folder.glob(f"{_UNFINISHED}*"):
             path.unlink(missing_ok=True)
 
@@ -126,7 +126,7 @@ class Segments:
         return raws[begin : begin + block.raw_lengths[number]]
 
     def _file_with(self, place: int) -> tuple[int, Path]:
-        """The file with the event at that place, behind the place of its first."""
+        """The file with the event at that log index, and the index of its first event."""
         for look_again in (True, False):
             found = self._found
             at = bisect_right(found, place, key=_start) - 1
@@ -171,7 +171,7 @@ def _together(raws: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _write_whole(path: Path, parts: Iterator[bytes]) -> None:
-    """Write a file that is there whole, or not at all, whatever happens."""
+    """Write a file atomically: it is there whole, or not at all."""
     number, name = tempfile.mkstemp(dir=path.parent, prefix=_UNFINISHED)
     try:
         with os.fdopen(number, "wb") as file:
@@ -208,7 +208,7 @@ def _index(file: _File) -> list[_Block]:
 
 
 def _block_with(number: int, index: Sequence[_Block]) -> tuple[_Block, int]:
-    """The block that has an event of the file, and the event's number in it."""
+    """The block with an event of the file, and the event's index in it."""
     for block in index:
         if number < len(block.raw_lengths):
             return block, number

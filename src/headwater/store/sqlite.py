@@ -1,6 +1,6 @@
 """The store on SQLite: one file, no set-up.
 
-One process writes, which a lock file holds. What is acknowledged is on disk: WAL with `synchronous = FULL`.
+A lock file ensures that one process writes. What is acknowledged is on disk: WAL with `synchronous = FULL`.
 """
 
 import fcntl
@@ -25,13 +25,13 @@ from headwater.store.store import Known, Store, WriterHandover
 
 _CACHE_KB: Final = 32_768
 _ENDING_S: Final = 10.0
-"""How long a process may go on holding the lock that was started by one that has ended."""
+"""How long the recorder process of a service that has ended may still hold the lock."""
 _LOOK_EVERY_S: Final = 0.05
 _CHECKPOINT_PAGES: Final = 4_000
-"""Pages of 4 kB in the write-ahead log after which they go to the file."""
+"""Pages of 4 kB in the write-ahead log after which they are copied to the file."""
 
 _OF_A_VALUE: Final = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
-"""Faults that a value is to blame for."""
+"""Errors caused by a value."""
 
 
 class SqliteConnection:
@@ -50,9 +50,9 @@ class SqliteConnection:
 
     @classmethod
     def in_memory(cls) -> "SqliteConnection":
-        """A connection to a database in memory that has all tables and nothing in them.
+        """A connection to an in-memory database with all tables, empty.
 
-        It is a copy: to make the tables takes eight times as long.
+        It is copied from a template: creating the tables takes eight times as long.
         """
         made = cls(None)
         with closing(sqlite3.connect(":memory:")) as empty:
@@ -61,9 +61,9 @@ class SqliteConnection:
         return made
 
     def writes_much(self) -> "SqliteConnection":
-        """Keep what is written again and again in memory for longer; gives itself.
+        """Tune for frequent writes to the same pages; returns itself.
 
-        Each page is then written to the write-ahead log as before, and to the file more rarely.
+        Each page is still written to the write-ahead log, but to the file less often.
         """
         self._db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
@@ -71,12 +71,12 @@ class SqliteConnection:
         return self
 
     def only_reads(self) -> "SqliteConnection":
-        """Refuse to write from now on; gives itself."""
+        """Refuse writes from now on; returns itself."""
         self._db.execute("PRAGMA query_only = ON")
         return self
 
     def migrate(self, steps: Sequence[str], where: str) -> None:
-        """Bring the tables into their newest shape, all at once or not at all.
+        """Upgrade the tables to the newest version, all at once or not at all.
 
         Raises:
             SetupError: another program's tables are there.
@@ -92,7 +92,7 @@ class SqliteConnection:
                     self._db.execute("ROLLBACK")
 
     def expect_newest(self, where: str) -> None:
-        """Refuse tables that are of another shape than the newest."""
+        """Refuse tables of any other version than the newest."""
         [(version,)] = self.execute("PRAGMA user_version")
         if missing_steps(version, STEPS, where):
             raise SetupError(f"{where} has shape {version}, not yet {len(STEPS)}: start this version's service first")
@@ -111,7 +111,7 @@ class SqliteConnection:
     many_rows = rows
 
     def one_moment(self) -> AbstractContextManager[None]:
-        """As in `Connection`; the one process that writes need not guard against itself."""
+        """As in `Connection`; only one process writes, so nothing needs guarding."""
         return nullcontext()
 
     @contextmanager
@@ -134,17 +134,17 @@ class SqliteConnection:
                 self._db.execute("PRAGMA synchronous = FULL")
 
     def forget_freed(self) -> None:
-        """As in `Connection`: zeros where it stood, and none of it left in the write-ahead log."""
+        """As in `Connection`: deleted data becomes zeros, and leaves the write-ahead log."""
         self._db.execute("PRAGMA secure_delete = ON")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def answers_within(self, seconds: float) -> None:
-        """As in `Connection`; a file always answers."""
+        """As in `Connection`; ignored, as a file always answers."""
 
     def bring_in(self) -> None:
-        """Bring into the file what a process that was killed left in the write-ahead log, which may have been erased.
+        """Checkpoint what a killed process left in the write-ahead log, which may contain erased data.
 
-        A disk without room lets none in; then it stays there until there is.
+        On a full disk it stays there until there is room.
         """
         with suppress(sqlite3.OperationalError):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -165,7 +165,7 @@ _REMEDIES: Final = {
 
 
 def _cannot_open(path: Path, fault: BaseException | None) -> SetupError:
-    """What is told where the file does not open, with what to do."""
+    """The error for a file that does not open, with what to do."""
     if path.is_dir():
         return SetupError(f"{path} is a folder: name a file")
     remedy = _REMEDIES.get(_code(fault), "is it a Headwater database?")
@@ -190,7 +190,7 @@ class SqliteStore(Store):
     def __init__(
         self, path: Path, steps: Sequence[str] = STEPS, *, lock: int | None = None, known: Known | None = None
     ) -> None:
-        """Open it, and make it if there is none; `lock` is that of a store that is lent. `known`: as in `Store`."""
+        """Open or create the file; `lock` is the inherited lock of a handed-over store. `known`: as in `Store`."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _only_writer(path) if lock is None else lock
@@ -213,7 +213,7 @@ class SqliteStore(Store):
             raise
 
     def close(self) -> None:
-        """Bring the facts up to the log, close the file and give up the lock."""
+        """Store the backlog, close the file and release the lock."""
         super().close()
         os.close(self._lock)
 
@@ -221,7 +221,7 @@ class SqliteStore(Store):
         return WriterHandover(self._path, None, None, self._lock)
 
     def opened_connection(self, opened: Callable[[], None]) -> SqliteConnection:
-        """As in any open store; this one loses nothing."""
+        """As in any open store; `opened` is not needed, since SQLite loses nothing."""
         return SqliteConnection(self._path).only_reads()
 
 
@@ -240,7 +240,7 @@ def open_to_read(path: Path) -> SqliteConnection:
 
 
 def is_sqlite_store(path: Path) -> bool:
-    """Whether the file is a store, of any version; one that cannot be read now may be, as opening it tells."""
+    """Whether the file is a store of any version; True also if it cannot be read now, which opening it reports."""
     if not path.exists() or path.is_dir():
         return False
     try:
@@ -256,7 +256,7 @@ def _is_made(db: sqlite3.Connection) -> bool:
 
 
 def segments_of(path: Path) -> Path:
-    """Where the segments of a SQLite file stand."""
+    """The folder of a SQLite file's segments."""
     return path.with_name(path.name + ".segments")
 
 
@@ -273,7 +273,7 @@ def _holder(lock: int) -> str:
 
 
 def _has_ended(process: str) -> bool:
-    """Whether the process is no more; one that it started may hold the lock for it, and ends too."""
+    """Whether the process has ended; a child of it may still hold the lock, and ends soon."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
@@ -284,7 +284,7 @@ def _has_ended(process: str) -> bool:
 
 
 def _keep_from_others(path: Path) -> None:
-    """Make the file, where there is none, for its user alone: SQLite gives those beside it the same mode."""
+    """Create the file, if needed, readable for its user only; SQLite gives the files beside it the same mode."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 

@@ -1,4 +1,4 @@
-"""One table a kind of fact: how a fact becomes a row, and how a row becomes a fact."""
+"""One table per kind of fact: how a fact becomes a row, and a row a fact."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -55,7 +55,7 @@ from headwater.store.packing import content_of_row, held
 
 
 class Numbers(Protocol):
-    """The numbers that stand for names and runs in this database."""
+    """Surrogate keys of names and runs."""
 
     def name(self, pair: tuple[str, str]) -> object:
         """The number of a pair (namespace, name)."""
@@ -65,7 +65,7 @@ class Numbers(Protocol):
 
 
 class Names(Protocol):
-    """What the numbers stand for."""
+    """Resolves surrogate keys."""
 
     def name(self, number: int) -> tuple[str, str]:
         """The pair (namespace, name)."""
@@ -75,7 +75,7 @@ class Names(Protocol):
 
 
 class _Themselves:
-    """Names and runs in the place of numbers, for rows that stand in no database."""
+    """Keeps names and runs as they are, for rows outside a database."""
 
     @staticmethod
     def name(pair: tuple[str, str]) -> tuple[str, str]:
@@ -96,24 +96,24 @@ _NAMED_TOGETHER: Final = 256
 
 @dataclass(frozen=True)
 class Table(Generic[FactT]):
-    """Where facts of one kind are kept. `row` and `fact` are inverse to each other."""
+    """The table for facts of one kind. `row` and `fact` are inverse to each other."""
 
     kind: type[FactT]
     insert: Insert
     row: Callable[[FactT, Numbers], Row]
     fact: Callable[[Row, Names], FactT]
     runs: tuple[int, ...] = ()
-    """The columns that hold numbers of runs, from 0."""
+    """Indexes of columns with surrogate keys of runs."""
     names: tuple[int, ...] = ()
-    """Those that hold numbers of names; in them None and 0 stand for none."""
+    """Indexes of columns with surrogate keys of names; None and 0 in them stand for no name."""
 
     @property
     def select(self) -> str:
-        """Every row; a condition may follow."""
+        """A query for every row; a condition may be appended."""
         return f"SELECT * FROM {self.insert.table}"  # noqa: S608  names of ours
 
     def named(self, rows: Iterable[Row], names: Names) -> Iterator[Row]:
-        """The rows with what the numbers stand for in their places: what `row` makes with `THEMSELVES`."""
+        """The rows with names and run ids in place of surrogate keys, as `row` with `THEMSELVES` makes them."""
         rows = iter(rows)
         while some := list(islice(rows, _NAMED_TOGETHER)):
             columns: list[Iterable[Any]] = list(zip(*some, strict=True))  # by columns, in a third of the time
@@ -125,7 +125,7 @@ class Table(Generic[FactT]):
 
 
 def target_of_key(key: str) -> Target:
-    """The target that a key in the table `edit` stands for."""
+    """The target of a key in the table `edit`."""
     return tuple(json.loads(key))
 
 
@@ -417,4 +417,4 @@ TABLES: tuple[Table[Any], ...] = (
         names=(0,),
     ),
 )
-"""In this order a graph can be loaded: contents first, runs before what they observed."""
+"""In an order in which a graph can be loaded: contents first, runs before what they observed."""

@@ -30,7 +30,7 @@ Rows = Callable[[str, Sequence[object]], Iterable[Row]]
 
 
 def stored_frontier(rows: Rows) -> Frontier:
-    """How far the tree is."""
+    """The stored frontier of the tree."""
     row = next(iter(rows("SELECT size, frontier FROM tree", ())), None)
     if row is None:
         return EMPTY
@@ -38,7 +38,7 @@ def stored_frontier(rows: Rows) -> Frontier:
 
 
 def grown(connection: Connection, before: Frontier, seals: Sequence[Seal]) -> Growth:
-    """Let the tree grow, within the transaction that appends the entries to the log."""
+    """Append to the tree, within the transaction that appends the entries to the log."""
     growth = Growth(before, [each.leaf for each in seals])
     rows = [(before.size + number, each.leaf, each.commitment, each.salt) for number, each in enumerate(seals)]
     _LEAVES.run(connection, rows)
@@ -57,7 +57,7 @@ def _new_tile_roots(growth: Growth) -> Iterator[Row]:
 
 
 class ReadTree:
-    """The tree as it can be read from a database; called from one thread at a time.
+    """Reads the tree from a database; called from one thread at a time.
 
     Raises UnavailableError where the database does not answer, or lacks a part of the tree.
     """
@@ -65,10 +65,10 @@ class ReadTree:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self.node = lru_cache(maxsize=_KEPT_NODES)(self._node)
-        """A node by its height and place; every leaf below it must be stored. No node ever changes."""
+        """Returns a node by height and index; all leaves below it must be stored. Nodes never change."""
 
     def size(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return stored_frontier(self._rows).size
 
     def frontier(self, size: int | None = None) -> Frontier:
@@ -77,7 +77,7 @@ class ReadTree:
         return newest if size in (None, newest.size) else frontier_of(size or 0, self.node)
 
     def tile(self, level: int, begin: int, end: int) -> list[bytes]:
-        """Hashes that stand side by side in the tiles of a level."""
+        """Consecutive hashes in the tiles of a level."""
         if level == 0:
             rows = self._rows("SELECT hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx", (begin, end))
         else:
@@ -89,12 +89,12 @@ class ReadTree:
         return hashes
 
     def seals(self, places: range) -> list[Seal]:
-        """What is kept of the leaves of these entries of the log."""
+        """What is stored of the leaves of these log entries."""
         sql = "SELECT salt, commitment, hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx"
         return [Seal(*row) for row in self._rows(sql, (places.start, places.stop))]
 
     def leaf_data(self, places: range) -> list[bytes]:
-        """The leaves of these entries of the log, as they are hashed."""
+        """The leaves of these log entries, as they are hashed."""
         sql = (
             "SELECT commitment, event_type, received_us, verdict, key_id FROM log JOIN leaf ON leaf.idx = log.idx "
             "WHERE log.idx >= ? AND log.idx < ? ORDER BY log.idx"

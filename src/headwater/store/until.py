@@ -1,7 +1,7 @@
-"""Reading the store as it would be, had only the events until some time come.
+"""Reading the store as of a time: as if only events up to that time had come.
 
-A row says all it would have said then if its run spoke for the last time before that. What runs said by then that
-spoke again later, was written over: it is folded again from the log into a store in memory, and read from there.
+A row holds for that time if its run had no later events. Rows of other runs were overwritten since: their events are
+folded again from the log into an in-memory store, and read from there.
 """
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
@@ -25,9 +25,9 @@ ByName = Mapping[str, Stamped]
 
 
 class ReaderUntil(Reader):
-    """Answers as a reader that was given only the events until a time; called from the thread that `now` is read in.
+    """A reader as of a time; called from the thread in which `now` is read.
 
-    Beside it is what was written over: the events until then of `runs`, and what stands in the log without a run.
+    The in-memory store beside it has the events up to that time of `runs`, and all events without a run.
     """
 
     def __init__(self, now: Reader, until_us: int) -> None:
@@ -36,41 +36,41 @@ class ReaderUntil(Reader):
         self._now = now
         self._beside: MemoryStore | None = None
         self._waiting: list[LoggedEvent] = []
-        """What is to be folded into it before it is asked."""
+        """Entries still to be folded into it before it is read."""
         self._places: set[int] = set()
         self._passed_over = 0
         self._datasets: set[DatasetId] = set()
-        """The datasets that it may tell of."""
+        """The datasets that it may mention."""
         self.runs: set[str] = set()
         self.content = now.content
         self._verdicts: dict[str, int] | None = None
         self._counts: dict[bool, int] = {}
-        """How many events there are, of runs alone or all, as far as somebody asked."""
+        """Cached numbers of events, of runs only or all."""
         self._of_namespaces: dict[str, int] = {}
-        """How many events the runs of these namespaces' jobs told."""
+        """Cached numbers of events by namespace of the runs' jobs."""
 
     def close(self) -> None:
-        """Give up what was folded again; the connection is that of `now`."""
+        """Free what was folded again; the connection belongs to `now`."""
         if self._beside is not None:
             self._beside.close()
 
     @property
     def folded_again(self) -> int:
-        """How many events were folded again."""
+        """The number of events folded again."""
         return len(self._places) - self._passed_over
 
     def has_looked_at(self, place: int) -> bool:
-        """Whether the event at that place was folded again, or passed over."""
+        """Whether the event at that log index was folded again, or skipped."""
         return place in self._places
 
     def pass_over(self, places: Iterable[int]) -> None:
-        """Note events that are not folded again: others that are say the same."""
+        """Note events that need not be folded again, as others say the same."""
         before = len(self._places)
         self._places.update(places)
         self._passed_over += len(self._places) - before
 
     def add_again(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
-        """Fold events again that are not told by rows; gives what those say that are new here.
+        """Fold events again whose facts are not in rows; returns the facts that are new here.
 
         May be called in another thread, as long as nobody reads.
         """
@@ -82,7 +82,7 @@ class ReaderUntil(Reader):
         return told
 
     def fold_ahead(self) -> None:
-        """Fold what is folded otherwise once somebody asks for it; as `add_again` in another thread."""
+        """Fold what would be folded at the first read; may be called in another thread, as `add_again`."""
         if self._waiting:
             self._fold()
 
@@ -94,7 +94,7 @@ class ReaderUntil(Reader):
         return told
 
     def _again(self, of: DatasetId | None = None) -> MemoryStore | None:
-        """What was folded again, if it may tell of that dataset; None: of anything."""
+        """The in-memory store, if it may mention that dataset (None: any dataset)."""
         if of is not None and of not in self._datasets:
             return None
         if self._waiting:
@@ -106,12 +106,12 @@ class ReaderUntil(Reader):
         self._now.wait_for_facts()
 
     def _apart(self, run_ids: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The runs whose rows tell what they said by then, and the others."""
+        """The runs whose rows hold as of then, and the others."""
         ids = list(run_ids)
         return [each for each in ids if each not in self.runs], [each for each in ids if each in self.runs]
 
     def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
-        """What facets say is the same at any time."""
+        """As in `Reader`: contents are the same at any time."""
         return self._now.bodies(digests)
 
     def verdict_counts(self) -> dict[str, int]:
@@ -134,13 +134,13 @@ class ReaderUntil(Reader):
         return counts - Counter(dict(self._rows(sql, (self.until_us, self._now.counted))))
 
     def heard_late(self) -> None:
-        """Note that events may have come that happened by then."""
+        """Note that events with an earlier time may have come."""
         self._verdicts = None
         self._counts.clear()
         self._of_namespaces.clear()
 
     def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
-        """As of then; of all there are counted once, until `heard_late`."""
+        """As of then; cached until `heard_late`."""
         if bounds != (BEFORE_ALL_US, self.until_us + 1):
             return super()._count(asked, bounds)
         if asked.of_runs not in self._counts:
@@ -190,14 +190,14 @@ class ReaderUntil(Reader):
         return _newest(super().newest_facets(whole, dataset), told_again)
 
     def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
-        """As of then. What a row says that is old enough holds, whoever told it: nothing since was newer."""
+        """As of then. A row that is old enough holds, whichever run reported it: nothing newer was reported since."""
         beside = self._again(dataset)
         told_again = beside.facet_at(dataset, name, time_us) if beside else None
         known = super().facet_at(dataset, name, time_us), told_again
         return max((each for each in known if each is not None), default=None)
 
     def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
-        """As of then. The end of a row that is old enough holds, whoever told it."""
+        """As of then. A row's end that is old enough holds, whichever run reported it."""
         beside = self._again(dataset)
         told_again = beside.tellings(dataset, names) if beside else ()
         return [*{*told_again, *super().tellings(dataset, names)}]
@@ -205,7 +205,7 @@ class ReaderUntil(Reader):
     def tellings_of_runs(
         self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
     ) -> list[ToldFacet]:
-        """As of then, as of `tellings`."""
+        """As of then; see `tellings`."""
         _, again = self._apart(run_ids)
         beside = self._again(dataset) if again else None
         told_again = beside.tellings_of_runs(again, since_us, dataset, names) if beside else ()
@@ -227,7 +227,7 @@ class ReaderUntil(Reader):
         return changes
 
     def count_of_namespace(self, namespace: str) -> int:
-        """As of then; counted once, until `heard_late`."""
+        """As of then; cached until `heard_late`."""
         if namespace not in self._of_namespaces:
             self._of_namespaces[namespace] = super().count_of_namespace(namespace)
         return self._of_namespaces[namespace]

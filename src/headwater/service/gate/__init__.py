@@ -1,9 +1,9 @@
-"""Who asks, may they, and what may they see of the answer?
+"""Access control: who calls, what they may do, and what they may see of the answer.
 
-gate         asked of each request; about: what that is about; guard: at the door of the app
-own_machine  stands there instead where nobody is asked who calls: refuses pages from elsewhere
-joins        what an event calls one dataset
-again        asked again, of an answer that does not end
-rules        what each route takes
-sight        what a caller may see; restricted: which columns are; words: what our own answers are made of
+gate         decides for each request; about: what a request concerns; guard: the middleware that asks it
+own_machine  the middleware without access control: refuses cross-site requests of browsers
+joins        namespaces that an event would join
+again        re-checks a caller during an endless answer
+rules        the rule of each route
+sight        what a caller may see; restricted: restricted columns; words: the vocabulary of our own answers
 """

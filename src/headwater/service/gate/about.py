@@ -1,4 +1,4 @@
-"""What a request is about: the namespaces that its caller must be allowed to see, and the nodes that it names."""
+"""What a request concerns: the namespaces that its caller must be allowed to see, and the nodes that it names."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,17 +17,17 @@ NODE_IDS: Final = ("nodeId", "other")
 _RUNS: Final = ("runId", "run", "fromRun", "toRun")
 OF_RUN: Final = "the namespace of the run"
 OF_DATASET: Final = "the namespace of the dataset"
-"""What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
+"""Stands for a namespace that the caller did not name, as its very name would disclose something."""
 
 
 class About:
-    """Tells what requests are about, by what is known now."""
+    """Determines what requests concern, by the current graph."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
 
     def namespaces(self, request: Request, asked: Matched, rule: Rule) -> Mapping[str, str]:
-        """The namespaces that a request is about, and how each is called to its caller, who may not know its name."""
+        """The namespaces that a request concerns, each with how to call it to a caller who may not know its name."""
         if rule.about != "named":
             return {}
         path = asked.parameters
@@ -48,7 +48,7 @@ class About:
         return dict.fromkeys(runs, OF_RUN) | named
 
     def owner_of_run(self, run_id: str | None) -> list[str]:
-        """The namespace of a run's job, if it has one that is known."""
+        """The namespace of a run's job, if known."""
         try:
             return [] if run_id is None else [self._knowledge.run(run_id).job.namespace]
         except NotFoundError:
@@ -62,17 +62,17 @@ class About:
         return {shown: called_namespace(shown) if shown == name.namespace else OF_DATASET}
 
     def nodes_asked_for(self, node_id: str) -> Iterator[AnyNode]:
-        """What a node id of a request may mean; nothing where it is none."""
+        """What a node id in a request may mean; empty if it is none."""
         with suppress(InvalidNameError):
             for meant in meanings(node_id):
                 yield from self._likeliest(meant)
 
     def nodes(self, node_id: str) -> Sequence[AnyNode]:
-        """What a node id of an answer may mean, as it stands."""
+        """What a node id in an answer may mean, read literally."""
         return self._likeliest(next(meanings(node_id), ()))
 
     def _likeliest(self, meant: Sequence[AnyNode]) -> Sequence[AnyNode]:
-        """Those that are known; else the first."""
+        """The known ones; else the first."""
         return [node for node in meant if self._is_known(node)] or meant[:1]
 
     def _is_known(self, node: AnyNode) -> bool:

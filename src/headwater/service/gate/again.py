@@ -1,4 +1,4 @@
-"""An answer that does not end by itself: given only as long as whoever asked for it would still be let in."""
+"""An endless answer (a stream), which continues only while its caller would still be admitted."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -10,12 +10,12 @@ from fastapi import Request
 from headwater.errors import HeadwaterError
 
 ADMITTED_AGAIN: Final = "headwater.admitted_again"
-"""Where a request's scope has how to let it in once more; nowhere without access control."""
+"""The key in a request's scope for the function that admits it again; absent without access control."""
 _EVERY_S: Final = 1.0
 
 
 async def while_admitted(request: Request, told: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    """What is told, until a key is revoked or a token has run out; looked at each second in which anything is told."""
+    """The stream, until a key is revoked or a token expires; re-checked once per second in which anything is sent."""
     admit: Callable[[], Awaitable[object]] | None = request.scope.get(ADMITTED_AGAIN)
     now_s = asyncio.get_running_loop().time
     admitted_s = now_s()

@@ -1,4 +1,4 @@
-"""Who asks, may they, and what may they see of the answer? Asked of each request before anything else is."""
+"""Access control, applied to each request before anything else: who calls, what they may do, what they may see."""
 
 import hashlib
 import logging
@@ -39,7 +39,7 @@ from headwater.store.entries import Entry
 log = logging.getLogger(__name__)
 
 _COLUMNS: Final = ("column", "change")
-"""Parameters that are a column, or say at their end which; `change` behind a colon."""
+"""Parameters that name a column, or end with one; in `change` it follows a colon."""
 _STREAM: Final = "GET /api/v1/stream"
 _ROLES: Final[dict[Action, tuple[str, ...]]] = {
     "read": ("read", "steward", "admin"),
@@ -51,7 +51,7 @@ _ROLES: Final[dict[Action, tuple[str, ...]]] = {
 
 
 class Gate:
-    """Lets requests in; lives on the event loop's thread."""
+    """Admits requests. For the event loop's thread."""
 
     def __init__(self, service: Service, entrance: Entrance, log_key: NoteSigner) -> None:
         self._service = service
@@ -61,12 +61,12 @@ class Gate:
         self._restricted = Restricted(service.knowledge)
         self._keys: dict[str, api_keys.ApiKey] = {}
         self._namespaces: set[str] = set()
-        """Those that are known; kept where rules of this service's own may forbid one."""
+        """The known namespaces; maintained only if this service's own policies may forbid one."""
         # From the log's key, so that services that share a log have the same stand-ins.
         self._secret = hashlib.sha256(log_key.line("headwater names that are not shown\n").encode()).digest()
 
     def load(self) -> None:
-        """Take in what the graph knows, once it is loaded."""
+        """Initialise from the graph, once it is loaded."""
         graph = self._service.knowledge.graph
         self._keys = holding(graph.edits)
         if self._entrance.policy.has_more:
@@ -76,7 +76,7 @@ class Gate:
         self._restricted.load()
 
     def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
-        """Take in what the graph has learned."""
+        """Update from what the graph learned."""
         if any(map(is_about_api_keys, facts)):
             self._keys = holding(self._service.knowledge.graph.edits)
         if self._entrance.policy.has_more:
@@ -139,7 +139,7 @@ class Gate:
                 raise ForbiddenError(told, is_retriable=True)  # by whatever they bring, until they are granted it
 
     def count_stranger(self, path: str, why: str) -> None:
-        """Tell of a request by somebody who is not known."""
+        """Log and count a request by an unknown caller."""
         self._service.metrics.refuse_access("unauthenticated")
         log.warning("a request was refused", extra={"caller": None, "route": path, "rule": why})
 
@@ -171,7 +171,7 @@ class Gate:
     def _why_not_then(
         self, caller: Caller, route: str, covers: Callable[[str], bool], then: Knowledge
     ) -> ForbiddenError | None:
-        """Names that are parted now were one dataset then: what was told of the one would be shown as the other's."""
+        """Refuse pasts in which names were one dataset that are split now: one's reports would show as the other's."""
         for one, other in self._service.knowledge.graph.edits.apart:
             if covers(one.namespace) == covers(other.namespace) or other not in then.graph.identities.members(one):
                 continue
@@ -182,7 +182,7 @@ class Gate:
         return None
 
     def _covers(self, caller: Caller, asked: Matched) -> Callable[[str], bool]:
-        """Tells of a namespace whether it may be named to them: the rules decide, of which scopes are but one."""
+        """Returns a function that says whether a namespace may be named to them, by all policies, not only scopes."""
 
         @cache
         def covers(namespace: str) -> bool:
@@ -191,7 +191,7 @@ class Gate:
         return covers
 
     def _covers_each(self, caller: Caller, asked: Matched) -> tuple[bool, str]:
-        """Whether no rule of this service's own keeps one of the namespaces from who may see all; and which does."""
+        """Whether all namespaces may be named to a caller with full scope, by this service's own policies."""
         if self._entrance.policy.has_more:
             decided = (self._decided_of(caller, asked, namespace) for namespace in self._namespaces)
             return next((each for each in decided if not each[0]), (True, ""))
@@ -202,7 +202,7 @@ class Gate:
         return self._may(caller, action, asked.route, namespace, covered=caller.grant.covers(namespace))
 
     def _why_not(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
-        """An event is its job's, or its dataset's where it is about no job; a run is its job's."""
+        """An event belongs to its job, or without a job to its dataset; a run belongs to its job."""
         node_id = node_of(entry.key_id) if entry.verdict == "ok" and entry.key_id else None
         own = entry.named[0].namespace
         namespaces = {own: called_namespace(own), **dict.fromkeys(self._about.owner_of_run(entry.run_id), OF_RUN)}
@@ -221,13 +221,13 @@ class Gate:
         return self._why_not_one(caller, route, entry)
 
     def _waits_for_its_key(self, caller: Caller, entry: Entry) -> bool:
-        """Whether the caller may bring the event once its key is enrolled, which one that is revoked never is."""
+        """Whether the caller may post the event once its key is enrolled; never for a revoked key."""
         if entry.verdict != "unknown-key" or entry.key_id in self._service.intake.recorder.trust.keys:
             return False
         return caller.grant.covers_node(node_of(entry.key_id or ""))
 
     def _why_not_one(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
-        """What an event calls one dataset is for those who cover the namespaces of all its names."""
+        """Only callers who cover the namespaces of all its names may report about a dataset."""
         for join in joins(entry, self._service.knowledge.graph.identities):
             for namespace in (*sorted(join.told), *sorted(join.others)):
                 covered = caller.grant.covers(namespace)
@@ -277,7 +277,7 @@ def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool)
 
 
 def _lacks(caller: Caller, action: Action, *, covered: bool) -> str:
-    """What is missing, and who can give it."""
+    """What is missing, and who can grant it."""
     if caller.grant.roles.isdisjoint(_ROLES[action]):
         return f"its role is {_or(sorted(caller.grant.roles))}: ask an admin for one (docs/access.md)"
     if not covered:

@@ -1,4 +1,4 @@
-"""ASGI middleware: nobody comes by who may not, and what goes out names nothing that they may not know."""
+"""ASGI middleware: refuses requests by access control, and removes names from answers that a caller may not know."""
 
 import json
 import logging
@@ -27,14 +27,14 @@ _NOT_THE_PAGE: Final = ("/api", "/metrics", "/healthz", "/openapi")
 
 
 class Guard:
-    """Stands before all else; not put there where there is no access control."""
+    """The outermost middleware; installed only with access control."""
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self._app = app
         self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, if its caller may."""
+        """Pass the request on, if its caller may make it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -66,7 +66,7 @@ def _is_page(scope: Scope, path: str) -> bool:
 
 
 class _Redacting:
-    """Lays a redactor over what goes out: over a whole JSON answer, or over each server-sent event."""
+    """Filters an answer: a whole JSON answer, or each server-sent event."""
 
     def __init__(self, redactor: Redactor, wrote: Mapping[str, str], send: Send) -> None:
         self._redactor = redactor
@@ -106,7 +106,7 @@ class _Redacting:
         await self._send({"type": "http.response.body", "body": seen})
 
     def _events(self, text: bytes) -> bytes:
-        """What `Feed` sends at once: whole events."""
+        """Whole events, as `Feed` sends them at once."""
         return b"".join(self._event(event) + b"\n\n" for event in text.split(b"\n\n") if event)
 
     def _event(self, event: bytes) -> bytes:

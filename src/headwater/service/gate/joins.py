@@ -21,11 +21,11 @@ class Join(NamedTuple):
     told: frozenset[str]
     """The namespaces that its sender named."""
     others: frozenset[str]
-    """Those of the names that are one with these already."""
+    """The namespaces of names already joined with these."""
 
 
 def joins(entry: Entry, identities: Identities) -> Iterator[Join]:
-    """What an event would join across namespaces, which is nothing where all of it is known, or idle."""
+    """What an event would join across namespaces; empty if all of it is known already, or has no effect."""
     for told in entry.facts:
         fact = told.alias if isinstance(told, Renaming) else told
         if isinstance(fact, Alias | CatalogEntry | EngineCatalog):

@@ -19,25 +19,25 @@ from headwater.service.http.failures import failed
 
 _THIS_MACHINE: Final = "localhost"
 _NOBODYS: Final = (".localhost", ".internal")
-"""What names end with that nobody can register. Source: RFC 6761, 6.3; ICANN's resolution 2024.07.29.06"""
+"""Endings of host names that nobody can register. Source: RFC 6761, 6.3; ICANN's resolution 2024.07.29.06"""
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _REMEDY: Final = (
     "if it is yours, start `headwater serve` with --allow-host and its name, or with --access (docs/access.md)"
 )
 _LONGEST: Final = 253
-"""Letters of a host's name. Source: RFC 1035, 2.3.4"""
+"""Length limit of a host name. Source: RFC 1035, 2.3.4"""
 
 
 class OwnMachine:
-    """Refuses what a browser asks for a page of somebody else's."""
+    """Refuses cross-site requests."""
 
     def __init__(self, app: ASGIApp, hosts: Set[str]) -> None:
-        """`hosts` are names that are ours, too, in small letters: a proxy hands on by which it was asked."""
+        """`hosts` are further names of this machine, in lower case, as a proxy passes on the requested one."""
         self._app = app
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, if it comes from this machine itself."""
+        """Pass the request on, if it comes from this machine itself."""
         fault = self._fault(scope["method"], Headers(scope=scope)) if scope["type"] == "http" else None
         if fault is None:
             await self._app(scope, receive, send)
@@ -57,7 +57,7 @@ class OwnMachine:
         return None
 
     def _may_be_asked_for(self, name: str) -> bool:
-        """Whether no page from elsewhere can have the name: an address cannot be pointed anywhere, nor a word alone."""
+        """Whether no foreign page can have this host name: an address, or a single label, cannot be rebound."""
         is_nobodys = bool(name) and ("." not in name or name.endswith(_NOBODYS) or _address(name) is not None)
         return is_nobodys or name in self._hosts
 
@@ -68,7 +68,7 @@ class OwnMachine:
 
 
 def _name(url: str) -> str:
-    """The host's name in a URL; an empty text where there is none."""
+    """The host name in a URL; empty if there is none."""
     try:
         return (urlsplit(url).hostname or "").removesuffix(".")[:_LONGEST]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which columns are restricted: those with the tag RESTRICTED, put over the API or told in a `tags` facet."""
+"""Which columns are restricted: those with the tag RESTRICTED, added over the API or reported in a `tags` facet."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
 
 TAG: Final = "restricted"
-"""In either case; over the API, tags of columns are in capital letters."""
+"""Compared without case; over the API, column tags are upper case."""
 _FACET: Final = "tags"
 
 
@@ -24,15 +24,15 @@ class Restricted:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._newest: dict[DatasetId, dict[JobId | None, Stamped]] = defaultdict(dict)
-        """By the very name of a dataset, and by whose runs told it: the newest facet."""
+        """The newest `tags` facet by exact dataset name and reporter."""
         self._told: dict[DatasetId, frozenset[str]] = {}
-        """The columns that it restricts now, for datasets that have one."""
+        """The columns restricted now, for datasets with any."""
         self._in: dict[bytes, frozenset[str]] = {}
-        """By facet."""
+        """The restricted columns by facet digest."""
         self.names: frozenset[str] = frozenset()
 
     def load(self) -> None:
-        """Look at everything that is known."""
+        """Initialise from the graph."""
         for told in self._knowledge.store.told_everywhere(_FACET):
             self._hear(*told)
         for name in {*self._knowledge.graph.datasets, *self._newest}:
@@ -40,7 +40,7 @@ class Restricted:
         self._look()
 
     def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
-        """Take in what an event or an edit told, after the graph did."""
+        """Update from an event or edit, after the graph learned it."""
         names = {*self._knowledge.graph.members_of_all(touched.datasets)}
         for fact in facts:
             if isinstance(fact, ObservedFacet) and fact.name == _FACET and fact.is_of_dataset:
@@ -58,7 +58,7 @@ class Restricted:
         newest[job] = max(newest.get(job, told), told)
 
     def _look_at(self, name: DatasetId) -> bool:
-        """Note what is restricted of a dataset, under this very name, and whether that changed."""
+        """Update what is restricted of a dataset, under this very name; returns whether that changed."""
         known = self._knowledge.graph.datasets.get(name)
         declared = () if known is None else (each.facets.get(_FACET) for each in known.declared.values())
         told = (*self._newest.get(name, {}).values(), *filter(None, declared))
@@ -83,7 +83,7 @@ class Restricted:
 
 
 def _last_step(column: str) -> str:
-    """What a nested column is called where it stands within the others: `ssn` of `person.ssn`."""
+    """The name of a nested column within its parent: `ssn` of `person.ssn`."""
     return column.rpartition(".")[2] or column
 
 

@@ -1,4 +1,4 @@
-"""What each route takes, in one place. A route that is not listed here is closed, and a test says so."""
+"""The access rule of each route. An unlisted route is closed, and a test says so."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ About = Literal["named", "everything", "nothing", "own"]
 
 
 class Rule(NamedTuple):
-    """What a route takes: None is for anybody who is known."""
+    """What a route requires; None: any known caller."""
 
     action: Action | None
     about: About = "nothing"
     namespace: str = "namespace"
-    """The path's parameter that is a namespace."""
+    """The path parameter that is a namespace."""
 
 
 OPEN: Final = frozenset(
@@ -41,7 +41,7 @@ OPEN: Final = frozenset(
         "POST /api/v1/keys",  # what is posted is signed, or has a one-time token
     }
 )
-"""Routes for everybody, as is the page."""
+"""Routes without access control, as is the page."""
 
 _NAMED: Final = Rule("read", "named")
 _ALL: Final = Rule("read", "everything")
@@ -132,20 +132,20 @@ RULES: Final[Mapping[str, Rule]] = {
 
 
 _TO_THE_END: Final = frozenset({"GET /api/v1/events/{namespace}", "GET /api/v1/log/tile/{tile}"})
-"""Routes whose parameter is all the rest of the path, with its slashes."""
+"""Routes whose last parameter takes the rest of the path, slashes included."""
 
 
 class Matched(NamedTuple):
-    """A route, and what its path's parameters are."""
+    """A route and its path parameters."""
 
     route: str
     rule: Rule | None
-    """None: the route is for everybody."""
+    """None: the route is open to everybody."""
     parameters: Mapping[str, str]
 
 
 def matched(method: str, path: str) -> Matched | None:
-    """The route that a request goes to, by its path as it was sent; None where no rule is for it."""
+    """The route of a request, by its undecoded path; None if it has no rule."""
     asked = f"{method} {path}"
     if asked in OPEN:
         return Matched(asked, None, {})

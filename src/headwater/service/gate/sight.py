@@ -1,4 +1,4 @@
-"""What a request's caller may see; without access control there is none, and everybody sees everything."""
+"""What a request's caller may see; absent without access control, where everybody sees everything."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,28 +13,28 @@ from headwater.service.request.access import WhyNotThen
 from headwater.store.entries import Entry
 
 SIGHT: Final = "headwater.sight"
-"""Where a request's scope has it."""
+"""The key in a request's scope."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Who asks, and what they may not know."""
+    """The caller, and what they must not learn."""
 
     caller: Caller
     covers: Callable[[str], bool] | None
-    """Whether a namespace is among those that the answer may name; None: all are."""
+    """Whether the answer may name a namespace; None: all of them."""
     redactor: Redactor | None
-    """What is laid over the answer; None: nothing is hidden from them."""
+    """The filter of the answer; None: nothing is hidden."""
     may_bring: Callable[[Entry], ForbiddenError | None] | None = None
-    """Why an event may not be brought by them, if it may not."""
+    """Returns why they may not post an event, if so."""
     may_see: WhyNotThen | None = None
-    """Why what was known then may not be seen by them, if it may not."""
+    """Returns why they may not see a past, if so."""
     wrote: Mapping[str, str] = field(default_factory=dict)
-    """What they wrote, by what the request has instead of it."""
+    """What they wrote, by what replaced it in the request."""
 
 
 def sight_of(request: Request) -> Sight | None:
-    """Who asks; None where everybody may."""
+    """The caller; None without access control."""
     sight: Sight | None = request.scope.get(SIGHT)
     return sight
 
@@ -60,8 +60,8 @@ async def _is_redacted(request: Request) -> bool:
 
 
 Sees = Annotated[Callable[[str], bool] | None, Depends(_sees)]
-"""Which namespaces a list may name; None for all."""
+"""Which namespaces a list may name; None: all."""
 By = Annotated[str | None, Depends(_by)]
-"""Who says it: the caller who is known, else whom the header names."""
+"""The author of a write: the authenticated caller, else the name in the header."""
 IsRedacted = Annotated[bool, Depends(_is_redacted)]
-"""Whether names are taken out of the answer."""
+"""Whether names are removed from the answer."""

@@ -1,4 +1,4 @@
-"""What our own answers are made of: every key that stands in one, whatever it is about, and what may stand there."""
+"""The vocabulary of our own answers: every key that occurs in any of them, and the type of its value."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -18,7 +18,7 @@ _SHAPES: Final = [import_module(module.name) for module in iter_modules(shapes._
 
 
 def _members() -> Iterator[tuple[str, object]]:
-    """Each key of each shape, and the type of what stands there."""
+    """Each key of each shape, and the type of its value."""
     for module in _SHAPES:
         for kind in vars(module).values():
             if is_typeddict(kind):
@@ -26,7 +26,7 @@ def _members() -> Iterator[tuple[str, object]]:
 
 
 def _either(kind: object) -> Iterator[object]:
-    """The types that a type is made of by `|`, and the words of a `Literal` as they are."""
+    """The members of a union type, and the words of a `Literal`."""
     if get_origin(kind) in (Union, UnionType, Literal):
         for each in get_args(kind):
             yield from _either(each)

@@ -1,4 +1,4 @@
-"""From a query's text to the JSON that goes out."""
+"""From a query's text to its JSON answer."""
 
 import logging
 from collections.abc import Mapping
@@ -30,24 +30,24 @@ from headwater.service.shapes import marquez as shapes
 log = logging.getLogger(__name__)
 
 MAX_TOKENS: Final = 2_000
-"""Words and signs of a query: deep and wide enough for people, and read in a moment."""
+"""Limit on a query's tokens: enough for people, and quick to parse."""
 MAX_CHARS: Final = 100_000
-"""Of a query: a text of 10 MB between quotes is one token, and took 12 s to read. Long values go into variables."""
+"""Limit on a query's text: a string of 10 MB is one token, and took 12 s. Long values go into variables."""
 
 _SCHEMA: Final = build_schema(SCHEMA)
 WORDS: Final = frozenset(
     field for kind in _SCHEMA.type_map.values() if isinstance(kind, GraphQLObjectType) for field in kind.fields
 ).union({"__typename", "__schema", "__type", "errors", "message", "locations", "line", "path", "extensions"})
-"""Every key of an answer, but for aliases and what is within a `Json`."""
+"""Every key of an answer, apart from aliases and the content of `Json` values."""
 _RULES: Final = (*specified_rules, MaxIntrospectionDepthRule)
 _UNSAID: Final = "the query does not fit the schema, or has aliases, which are for readers who may know all columns"
 
 
 class _NoAliases(ValidationRule):
-    """No member of the answer is named by who asks."""
+    """A validation rule: no aliases."""
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
-        """Refuse a field that has another name in the answer."""
+        """Refuse a field with an alias."""
         if node.alias is not None:
             self.report_error(GraphQLError(_UNSAID, node))
 
@@ -60,7 +60,7 @@ def answer_query(
     *,
     is_redacted: bool = False,
 ) -> shapes.GraphqlAnswer:
-    """The answer to a query: data, or what is wrong with it, or both; not where the store lacks what it asks for now.
+    """The answer to a query: data, errors, or both; raises if the store lacks something right now.
 
     With `is_redacted` it holds no word of the query's own. A redactor takes out the names that its reader may not know,
     and where it took out one that the reader had put there it would confirm a guess.
@@ -72,7 +72,7 @@ def answer_query(
 
 
 def _unsaid(fault: Mapping[str, Any]) -> str:
-    """What an error says, if it says nothing of the query."""
+    """An error message that repeats nothing of the query."""
     message: str = fault["message"]
     return message if message.startswith(TOO_MANY) else _UNSAID
 
@@ -115,12 +115,12 @@ def _refused(faults: list[GraphQLError]) -> shapes.GraphqlAnswer:
 
 
 def _type_of(node: Node, _: GraphQLResolveInfo[Ask], __: GraphQLAbstractType) -> str:
-    """Which of a lineage graph's two kinds of entries it is."""
+    """The type of an entry of the lineage graph."""
     return "JobLineageEntry" if node.id.kind == "JOB" else "DatasetLineageEntry"
 
 
 def _shown(fault: GraphQLError) -> Mapping[str, Any]:
-    """An error as it goes out: what a fault of ours says stays here."""
+    """An error as it is answered; the text of an internal one is withheld."""
     cause = fault.original_error
     shown = dict(fault.formatted)
     if cause is not None and not isinstance(cause, GraphQLError | HeadwaterError):

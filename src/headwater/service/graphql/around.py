@@ -1,4 +1,4 @@
-"""The graph around a job: each of its jobs and datasets as an entry, with the other ends of its edges."""
+"""The graph around a job: its jobs and datasets as entries, with their edges."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -22,7 +22,7 @@ class _Entry(NamedTuple):
 
 
 def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node:
-    """The graph around a job; empty where there is no such job, as in Marquez."""
+    """The graph around a job; empty for an unknown job, as in Marquez."""
     job = JobId.sanitized(namespace, name)
     if not ask.knowledge.is_job(job):
         return ask.node(job, lambda: {"graph": []})
@@ -37,7 +37,7 @@ def _entry(ask: Ask, node: shapes_lineage.DatasetNode | shapes_lineage.JobNode) 
 
 
 def data(ask: Ask, entry: _Entry) -> Node:
-    """The job or dataset that the entry is."""
+    """The entry's job or dataset."""
     of = entry.node["data"]["id"]
     if entry.kind == "JOB":
         return objects.job(ask, JobId(of["namespace"], of["name"]))
@@ -45,12 +45,12 @@ def data(ask: Ask, entry: _Entry) -> Node:
 
 
 def in_edges(ask: Ask, entry: _Entry) -> list[Node]:
-    """Where the data comes from."""
+    """The edges that data comes in by."""
     return _edges(ask, entry, (edge["origin"] for edge in entry.node["inEdges"]))
 
 
 def out_edges(ask: Ask, entry: _Entry) -> list[Node]:
-    """Where the data goes."""
+    """The edges that data goes out by."""
     return _edges(ask, entry, (edge["destination"] for edge in entry.node["outEdges"]))
 
 

@@ -1,4 +1,4 @@
-"""One query while it is answered: its objects, and how many it may reach."""
+"""The state of one query: its objects, and their limit."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from headwater.service.shapes import marquez as shapes
 from headwater.service.views.sources import all_sources
 
 MAX_OBJECTS: Final = 10_000
-"""Objects one query may reach: types lead back to each other, so a short query can ask for everything many times."""
+"""Limit on objects per query: types refer to each other, so a short query can reach everything many times."""
 TOO_MANY: Final = "the query reaches more than"
-"""How it begins what is told then."""
+"""The start of the error message for that."""
 
 
 class Node:
-    """An object: what it is, and its members, which are made only once a query asks for one of them."""
+    """An object, whose members are computed only when a query asks for one."""
 
     def __init__(self, identity: Any, make: Callable[[], Mapping[str, Any]]) -> None:  # noqa: ANN401  one kind a type
         self.id = identity
@@ -30,13 +30,13 @@ class Node:
 
     @cached_property
     def shape(self) -> Mapping[str, Any]:
-        """Its members by the names they have in the schema."""
+        """Its members by their names in the schema."""
         return self._make()
 
 
 @dataclass
 class Ask:
-    """A query while it is answered."""
+    """The state of a query."""
 
     knowledge: Knowledge
     reached: int = field(default=0, init=False)
@@ -55,7 +55,7 @@ class Ask:
         return Node(identity, make)
 
     def versions(self, name: DatasetId) -> Sequence[DatasetVersion]:
-        """The versions of a dataset, newest first, looked up once a query: a table has one for each commit."""
+        """The versions of a dataset, newest first, cached per query: a table has one for each commit."""
         if name not in self._versions:
             self._versions[name] = [*dataset_versions(self.knowledge, name)][::-1]
         return self._versions[name]
@@ -83,5 +83,5 @@ class Ask:
 
     @cached_property
     def sources(self) -> Mapping[str, shapes.Source]:
-        """The sources by name, looked up once a query."""
+        """The sources by name, cached per query."""
         return all_sources(self.knowledge)

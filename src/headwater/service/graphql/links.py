@@ -1,4 +1,4 @@
-"""The fields that lead from one object to others; every other field is a member of its object's shape."""
+"""The fields that lead from one object to others; all other fields are members of the object's shape."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -19,12 +19,12 @@ from headwater.service.views.runs import last_observed_us
 from headwater.service.views.tags import tags_of
 
 Link = Callable[..., Any]
-"""A field: called with the query, what the object is, and the field's arguments by their names."""
+"""A field's resolver: called with the query, the object's key, and the arguments by name."""
 _VERSION_ID: Final = itemgetter("datasetVersionId")
 
 
 def resolve(node: Node | None, info: GraphQLResolveInfo[Ask], **arguments: object) -> Any:  # noqa: ANN401  any field
-    """What a field of an object is; the query itself has no object."""
+    """The value of an object's field; the query itself has no object."""
     link = LINKS.get((info.parent_type.name, info.field_name))
     if link is not None:
         return link(info.context, None if node is None else node.id, **arguments)
@@ -137,7 +137,7 @@ def _version_of_run(ask: Ask, run: KnownRun) -> Node | None:
 
 
 def _ends_of_run(ask: Ask, run: KnownRun, direction: Direction) -> list[Node]:
-    """The versions that the run met: of one that a dataset went back to since, the one that it had then."""
+    """The dataset versions that the run met; of a version that came back later, the one at that time."""
     node = objects.run(ask, run.run_id)
     told = () if node is None else node.shape[f"{direction}DatasetVersions"]
     met_us = last_observed_us(ask.knowledge, run, direction)
@@ -148,7 +148,7 @@ def _ends_of_run(ask: Ask, run: KnownRun, direction: Direction) -> list[Node]:
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
-    """Each change of state that an event told of, the newest by event time first.
+    """The changes of state that events reported, newest first by event time.
 
     A run is new until something else is told of it: an event of type OTHER that comes later says more, and no state.
     """

@@ -1,4 +1,4 @@
-"""An object of each type: what it is, and the members that its shape has under the schema's own names."""
+"""The objects of each type, with the members of their shapes under the schema's names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -44,12 +44,12 @@ class JobVersionId(NamedTuple):
 
 
 def dataset(ask: Ask, name: DatasetId) -> Node:
-    """A dataset that is known."""
+    """A known dataset."""
     return ask.node(name, lambda: dataset_core(ask.knowledge, name))
 
 
 def datasets(ask: Ask, names: Iterable[DatasetId]) -> list[Node]:
-    """Those of the datasets that are known."""
+    """The known ones among these datasets."""
     return [dataset(ask, name) for name in names if ask.knowledge.is_dataset(name)]
 
 
@@ -69,20 +69,20 @@ def _version(ask: Ask, version_id: VersionId) -> Mapping[str, Any]:
 
 
 def version_with(ask: Ask, name: DatasetId, uuid: str, at_us: int = AFTER_ALL_US) -> Node | None:
-    """The newest version of a dataset with that UUID that it had by then, or None where it never had one."""
+    """The newest version of a dataset with that UUID by then, or None."""
     by_then = (each for each in ask.versions(name) if each.since_us <= at_us)
     known = (each for each in by_then if str(shape_uuid(ask.knowledge.graph, name, each.shape)) == uuid)
     return next((version(ask, VersionId(name, each)) for each in known), None)
 
 
 def columns(ask: Ask, version_id: VersionId) -> Sequence[shapes.Field]:
-    """The columns that a dataset had in a version, with their tags."""
+    """The columns of a dataset in a version, with their tags."""
     name, known = version_id
     return tagged(ask.knowledge, name, ask.knowledge.facets.fields(known.shape.schema))
 
 
 def fields(ask: Ask, name: DatasetId, columns: Iterable[shapes.Field]) -> list[Node]:
-    """Columns of a dataset, each created with the first version that has it, and updated with the last to change it."""
+    """Columns of a dataset, each created with the first version that has it, updated with the last that changed it."""
 
     def members(column: shapes.Field) -> Mapping[str, Any]:
         times = ask.columns(name)[column["name"]]
@@ -92,7 +92,7 @@ def fields(ask: Ask, name: DatasetId, columns: Iterable[shapes.Field]) -> list[N
 
 
 def job(ask: Ask, name: JobId) -> Node:
-    """A job that is known."""
+    """A known job."""
     return ask.node(name, lambda: job_core(ask.knowledge, name, None))
 
 
@@ -108,7 +108,7 @@ def _job_version(known: shapes.JobVersion) -> Mapping[str, Any]:
 
 
 def run(ask: Ask, run_id: str) -> Node | None:
-    """A run, or None where nobody ever named it."""
+    """A run, or None if no event names it."""
     try:
         known = ask.knowledge.run(run_id)
     except NotFoundError:
@@ -122,7 +122,7 @@ def run(ask: Ask, run_id: str) -> Node | None:
 
 
 def namespace(ask: Ask, name: str) -> Node | None:
-    """A namespace, or None where there is none."""
+    """A namespace, or None."""
     try:
         known = namespace_shape(ask.knowledge, name)
     except NotFoundError:
@@ -131,7 +131,7 @@ def namespace(ask: Ask, name: str) -> Node | None:
 
 
 def owner(ask: Ask, of: Node) -> Node:
-    """Who owns a namespace; since when there is such an owner nobody tells."""
+    """The owner of a namespace; since when is not known."""
     name = of.shape["ownerName"]
     return ask.node(name, lambda: {"name": name})
 
@@ -142,7 +142,7 @@ def state(ask: Ask, of: KnownRun, name: str, at_us: int) -> Node:
 
 
 def tag(ask: Ask, word: str) -> Node:
-    """A tag; it has times only where somebody described it."""
+    """A tag; it has times only if it was described."""
     said = ask.knowledge.graph.edits.said(("tag", word), DESCRIBED)
     times = None if said is None else said.seen
     return ask.node(
@@ -156,6 +156,6 @@ def tag(ask: Ask, word: str) -> Node:
 
 
 def source(ask: Ask, name: str) -> Node | None:
-    """A source, or None where there is none."""
+    """A source, or None."""
     known = ask.sources.get(name)
     return None if known is None else ask.node(name, lambda: known)

@@ -1,4 +1,4 @@
-"""The types, as Marquez has them under `/api/v1-beta/graphql`.
+"""The GraphQL schema, as Marquez has it under `/api/v1-beta/graphql`.
 
 Beyond Marquez's: `limit` and `offset` of the two long lists, and the id of a run.
 """

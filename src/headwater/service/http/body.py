@@ -1,4 +1,4 @@
-"""The body of a request, up to a limit, and no further: what is too large is refused without being kept."""
+"""Reads the body of a request up to a limit; a larger one is refused without being buffered."""
 
 import zlib
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ _GZIP: Final = zlib.MAX_WBITS | 16  # expects a gzip header
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """Read the whole body, unpacked if it came packed with gzip.
+    """Read the whole body, decompressed if it is gzip.
 
     Raises:
         HTTPException: 413 for more than `limit` bytes, packed or unpacked; 415 for a packing that is not known; 400 for
@@ -50,7 +50,7 @@ async def _plain(chunks: AsyncIterator[bytes], limit: int) -> bytes:
 
 
 async def _unpacked(chunks: AsyncIterator[bytes], limit: int) -> bytes:
-    """What every member of a gzip stream holds, one after the other.
+    """The content of every member of a gzip stream, concatenated.
 
     Source: RFC 1952, 2.2: a stream may have several members, as files have that were joined.
     """

@@ -1,4 +1,4 @@
-"""Every error in one shape: `{"code": 404, "message": "…"}`; wrong parameters add `"errors"`, as Marquez has it."""
+"""All errors in one shape: `{"code": 404, "message": "…"}`; wrong parameters add `"errors"`, as in Marquez."""
 
 import logging
 import re
@@ -44,14 +44,14 @@ STATUS_OF_ERROR: Final = (
     (UnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
     (SetupError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
-"""The first that fits counts, so the narrower stand first."""
+"""The first match counts, so narrower classes come first."""
 
 _RETRY_AFTER_S: Final = "1"
 _OPTIONS: Final = "OPTIONS"
 _NUMBERS: Final = {("query", name) for name in ("limit", "offset", "depth")}
-"""Those that Marquez has, too."""
+"""Parameters that Marquez has, too."""
 _SMALL: Final = {("query", "kind")}
-"""Those whose words stand in small letters; Marquez lists all of its own in capitals."""
+"""Parameters with lower-case values; all of Marquez's own are upper case."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _A_TIME: Final = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 _WHOLE: Final = {"body": "The request body"}
@@ -61,7 +61,7 @@ _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
 def handle_failures(app: FastAPI) -> None:
-    """Let every failure of the app go out in the one shape."""
+    """Have every failure of the app answered in the one shape."""
     app.add_exception_handler(HeadwaterError, _ours)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_parameters)
@@ -70,14 +70,14 @@ def handle_failures(app: FastAPI) -> None:
 
 
 async def failed(request: Request, error: HeadwaterError | HTTPException | ClientDisconnect) -> Response:
-    """The answer to a request that came to this."""
+    """The answer to a request that failed."""
     if isinstance(error, HeadwaterError):
         return await _ours(request, error)
     return await (_gone if isinstance(error, ClientDisconnect) else _of_http)(request, error)
 
 
 def status_of(error: Exception) -> HTTPStatus:
-    """The status that says what a caller can do about the error."""
+    """The HTTP status for an error, by what the caller can do about it."""
     statuses = (status for kind, status in STATUS_OF_ERROR if isinstance(error, kind))
     return next(statuses, HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -134,7 +134,7 @@ async def _of_parameters(_: Request, error: Exception) -> Response:
 
 
 def _status_of_faults(faults: Sequence[Any]) -> HTTPStatus:
-    """As Marquez tells them apart: to Jersey a number that cannot be read is a path that is not there."""
+    """As in Marquez: for Jersey, an unreadable number in a path is a path that does not exist."""
     if any(fault["loc"] in _NUMBERS and fault["type"].startswith("int_parsing") for fault in faults):
         return HTTPStatus.NOT_FOUND
     is_of_body = all(fault["loc"][0] == "body" for fault in faults)

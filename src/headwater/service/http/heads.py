@@ -1,10 +1,10 @@
-"""HEAD: what GET would say, without its body."""
+"""HEAD: GET without the body."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class AnswersHead:
-    """ASGI middleware: asks for a HEAD what GET asks for, and sends the head of the answer alone.
+    """ASGI middleware: answers HEAD by running GET and sending only the headers.
 
     Source: RFC 9110, 9.3.2: who answers GET answers HEAD.
     """
@@ -13,7 +13,7 @@ class AnswersHead:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on."""
+        """Pass the request on."""
         if scope.get("method") != "HEAD":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Names in paths: `s3://bucket` is one name, and stands in a path as `s3%3A%2F%2Fbucket`.
+"""Names in paths: `s3://bucket` is one name, written in a path as `s3%3A%2F%2Fbucket`.
 
 Servers hand the path over decoded, where such a name would fall apart at its slashes. So routes are matched against the
 path as it was sent, and a parameter `{name:encoded}` is decoded once it is cut out. A slash behind a path of the API
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headwater.model.credentials import without_secrets
 
 API: Final = "/api/v1"
-"""Where the API's paths begin."""
+"""The prefix of the API's paths."""
 
 
 def name_in_path(segment: str) -> str:
@@ -32,7 +32,7 @@ class EncodedName(Convertor[str]):
     regex = "[^/]+"
 
     def convert(self, value: str) -> str:
-        """The name."""
+        """The decoded name."""
         return name_in_path(value)
 
     def to_string(self, value: str) -> str:
@@ -41,13 +41,13 @@ class EncodedName(Convertor[str]):
 
 
 class RestOfPath(EncodedName):
-    """All the rest of a path as sent: a name with its slashes, percent-encoded or not."""
+    """The rest of a path as sent: a name with its slashes, percent-encoded or not."""
 
     regex = ".+"
 
 
 class RunMark(Convertor[str]):
-    """What a run did: the last segment of `/jobs/runs/ID/start`, and of no other path."""
+    """The last segment of `/jobs/runs/ID/start` and its siblings, and of no other path."""
 
     regex = "start|complete|fail|abort"
 
@@ -66,20 +66,20 @@ register_url_convertor("mark", RunMark())
 
 
 def path_as_sent(scope: Scope) -> str:
-    """The path that routes see, with its percent signs."""
+    """The path that routes are matched against, still percent-encoded."""
     raw_path: bytes = scope.get("raw_path") or b""
     path: str = raw_path.decode("latin-1") if b"%" in raw_path else scope["path"]
     return path.removesuffix("/") if path.startswith(f"{API}/") else path
 
 
 class PathsAsSent:
-    """ASGI middleware: puts the path as it was sent in the place of the decoded one."""
+    """ASGI middleware: replaces the decoded path with the path as sent."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on."""
+        """Pass the request on."""
         if scope["type"] != "lifespan":
             scope["path"] = path_as_sent(scope)
         await self._app(scope, receive, send)

@@ -30,18 +30,18 @@ _OF_MARQUEZ: Final = frozenset(
         *(f"/stats/{kind}" for kind in ("lineage-events", "jobs", "datasets", "sources")),
     }
 )
-"""Below `/api/v1`."""
+"""Paths below `/api/v1`."""
 _GRAPHQL: Final = "/api/v1-beta/graphql"
 _OF_THEN: Final = frozenset({"asOf", "logSize"})
 _ALIKE: Final = 0.6
-"""How much of two names must be the same for the one to be a slip for the other, from 0 to 1."""
+"""Similarity, from 0 to 1, from which one name may be a typo of another."""
 
 
 class KnownQuery(APIRoute):
-    """A route that tells who asks of parameters that it does not take."""
+    """A route that reports query parameters it does not take."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Look at the parameters' names first, then go on as any route."""
+        """Check the parameters' names first, then handle the request as usual."""
         handle = super().get_route_handler()
         taken = frozenset(_query_of(self.dependant))
         is_marquezs = self.path_format.removeprefix(API) in _OF_MARQUEZ or self.path_format == _GRAPHQL
@@ -55,7 +55,7 @@ class KnownQuery(APIRoute):
 
 
 def refuse_unknown(sent: Iterable[str], taken: frozenset[str]) -> None:
-    """Let nothing by that is not taken.
+    """Check that all parameters are known.
 
     Raises:
         InvalidInputError: the message names the first such parameter, and the nearest that there is.
@@ -73,7 +73,7 @@ def _instead(name: str, taken: frozenset[str]) -> str:
 
 
 def _is_of_then(name: str) -> bool:
-    """Whether it is nearly `asOf` or `logSize`, in other letters or parted otherwise."""
+    """Whether it resembles `asOf` or `logSize`, with other case or separators."""
     return name not in _OF_THEN and any(_plain(name) == _plain(each) for each in _OF_THEN)
 
 

@@ -1,5 +1,5 @@
-"""The log as others check it.
+"""The log as others can verify it.
 
-proofs      its head, tiles, receipts; cosignatures: what witnesses signed of it
-retention   raw events that have become old move out of the database
+proofs      checkpoints, tiles, receipts; cosignatures: witnesses' signatures
+retention   moves old raw events out of the database
 """

@@ -1,4 +1,4 @@
-"""What witnesses signed of the log: kept, and given to whoever asks for a head that others vouch for.
+"""Witnesses' co-signatures of the log's checkpoints: stored, and added to checkpoints on request.
 
 A co-signature is taken only of a head that this log has, and only from a witness that is enrolled here; so nobody fills
 the file. A file beside the keys keeps the newest, and not the log itself: a log that noted each would grow by it, and
@@ -37,11 +37,11 @@ log = logging.getLogger(__name__)
 
 KEPT_HEADS: Final = 64
 NOTE_LIMIT: Final = 64 * 1024
-"""Bytes of a note: a hundred signatures are 20 kB."""
+"""Limit on a note in bytes; a hundred signatures are 20 kB."""
 
 
 class Enrolled(NamedTuple):
-    """The witnesses whose signatures are kept, and the file where they are; without a file nothing outlives us."""
+    """The witnesses whose co-signatures are stored, and the file for them; without one they are kept in memory only."""
 
     witnesses: Sequence[NoteVerifier] = ()
     file: Path | None = None
@@ -74,7 +74,7 @@ def _witness(where: str, line: str) -> NoteVerifier:
 
 
 class Cosignatures:
-    """By the size of the head that they are over, and the witness; on the event loop's thread."""
+    """Co-signatures by size of the checkpoint and witness. For the event loop's thread."""
 
     def __init__(self, tree: ReadTree, signer: NoteSigner, enrolled: Enrolled) -> None:
         self._tree = tree
@@ -97,7 +97,7 @@ class Cosignatures:
                 log.warning("a co-signature is not over this log: was the database replaced?", extra={"size": size})
 
     def take(self, note: bytes) -> str:
-        """Keep what enrolled witnesses signed under a head; gives the head with all that is known of it.
+        """Store enrolled witnesses' signatures of a checkpoint; returns it with all known signatures.
 
         Returns when it is on disk.
 
@@ -119,16 +119,16 @@ class Cosignatures:
         return self.note(head)
 
     def note(self, head: Checkpoint) -> str:
-        """The head, signed by the log and by the witnesses that signed it."""
+        """The checkpoint, signed by the log and by its witnesses."""
         return signed_note(head.text, [self._signer.line(head.text), *self._kept.get(head.size, {}).values()])
 
     @property
     def witnessed_size(self) -> int:
-        """How long the log was in the newest head that a witness signed; 0 if none ever did."""
+        """The size of the newest checkpoint that a witness signed; 0 if there is none."""
         return max(self._kept, default=0)
 
     def newest(self, witnesses: int) -> str:
-        """The newest head that so many witnesses signed.
+        """The newest checkpoint with so many witnesses' signatures.
 
         Raises:
             NotFoundError: there is none.
@@ -145,7 +145,7 @@ class Cosignatures:
         return 0 < head.size <= self._tree.size() and text == self._head(head.size).text
 
     def _signed_by(self, note: Note) -> dict[str, str]:
-        """The lines of enrolled witnesses, the last of each, since that is the newest."""
+        """The signature lines of enrolled witnesses; of each the last, which is the newest."""
         found = {}
         for key, witness in self._witnesses.items():
             if is_signed_by(note, witness):

@@ -1,4 +1,4 @@
-"""The log as others check it: its signed head, its tiles, proofs, and a receipt for each event.
+"""The log as others can verify it: signed checkpoints, tiles, proofs, and a receipt for each event.
 
 Receipts and heads are put together when they are asked for; what they say was fixed with the append.
 """
@@ -28,7 +28,7 @@ _LENGTH_BYTES: Final = 2
 
 
 class Proofs:
-    """Answers from the tree over the log, on the event loop's thread."""
+    """Queries of the tree over the log. For the event loop's thread."""
 
     def __init__(self, tree: ReadTree, signer: NoteSigner, enrolled: Enrolled) -> None:
         self._tree = tree
@@ -38,11 +38,11 @@ class Proofs:
 
     @property
     def log_key(self) -> str:
-        """The log's public key, as witnesses are told of it."""
+        """The log's public key, in the form that witnesses use."""
         return str(self._signer.verifier)
 
     def checkpoint(self, witnesses: int = 0) -> str:
-        """The newest head that so many witnesses signed; that of now, with what witnesses signed of it, if none must.
+        """The newest checkpoint with so many witnesses' signatures; for 0, the current one with those it has.
 
         Raises:
             NotFoundError: so many never signed one.
@@ -56,7 +56,7 @@ class Proofs:
         return Checkpoint(self._signer.verifier.name, head.size, head.root).signed(self._signer)
 
     def receipt(self, index: int, growth: Growth) -> Receipt:
-        """What proves that the log has an event in that place, at the size that it had when this was said."""
+        """Proof that an event is in the log at its index, for the size of the log at this moment."""
         node = self._nodes_of(growth)
         return Receipt(
             index=index,
@@ -77,7 +77,7 @@ class Proofs:
         return node
 
     def inclusion(self, index: int, size: int | None) -> InclusionProof:
-        """Prove where an entry stands in the log, as it was when it had that size.
+        """Prove that an entry is at its index in the log of that size.
 
         Raises:
             InvalidInputError: the log never had that size, or no such entry then.

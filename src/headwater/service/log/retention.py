@@ -1,4 +1,4 @@
-"""Raw events that have become old move out of the database, while the service goes on."""
+"""Moves old raw events out of the database, while the service goes on."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _DAY_US: Final = 86_400_000_000
 
 
 class Retention:
-    """Looks for old events when it is started, and by default each hour; lives on the event loop's thread."""
+    """Looks for old events at the start and, by default, every hour. For the event loop's thread."""
 
     def __init__(
         self, store: OpenStore, days: int | None, now_us: Callable[[], int], every_s: float = _EVERY_S
@@ -30,12 +30,12 @@ class Retention:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin, if raw events are to be moved at all; called on the event loop's thread."""
+        """Start, if raw events are to be moved at all; called on the event loop's thread."""
         if self._days is not None:
             self._task = asyncio.create_task(self._go_on(self._days * _DAY_US))
 
     async def stop(self) -> None:
-        """Let the segment that is being written end; the rest is moved another time."""
+        """Finish the segment being written; the rest is moved another time."""
         self._is_over.set()
         if self._task is not None:
             self._task.cancel()

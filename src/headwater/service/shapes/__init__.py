@@ -1,10 +1,10 @@
-"""The JSON that goes out, as types.
+"""The JSON of answers, as types.
 
-marquez     what Marquez answers with too: jobs, datasets, runs, namespaces, tags, sources, events, errors; edits
+marquez     Marquez's shapes: jobs, datasets, runs, namespaces, tags, sources, events, errors; edits
 lineage     graphs: jobs and datasets around a node, columns, the runs upstream of a run
-batch       what is answered for a batch of events; log: receipts and proofs
-evidence    why names are one, quality over time, what waits for what, who is silent, how data flows
+batch       the answer to a batch of events; log: receipts and proofs
+evidence    identity, quality over time, control flow, silent streams, data flow
 causes      `/root-cause`; impact: `/impact`; diff: `/diff`; drift: `/drift`; coverage: `/coverage`
-nodes       `/nodes`; overview: numbers, what could not be placed, how the service is
+nodes       `/nodes`; overview: summary, quarantine, health
 access      `/access`; keys: `/keys`
 """

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic reads no other on Python 3.1
 
 
 class ApiKeyBody(BaseModel):
-    """A key to be made."""
+    """An API key to be created."""
 
     name: Annotated[str, Field(max_length=200, description="What people call it, and the log.")]
     roles: Annotated[Sequence[str], Field(description="ingest, read, steward, admin.")]
@@ -19,7 +19,7 @@ class ApiKeyBody(BaseModel):
 
 
 class ApiKey(TypedDict):
-    """A key, without its secret."""
+    """An API key, without its secret."""
 
     id: str
     name: str
@@ -32,19 +32,19 @@ class ApiKey(TypedDict):
 
 
 class NewApiKey(ApiKey):
-    """A key that was just made: its secret is told this once."""
+    """A newly created API key, with its secret, which is shown only this once."""
 
     secret: str
 
 
 class ApiKeys(TypedDict):
-    """Every key there ever was."""
+    """All API keys, including revoked ones."""
 
     keys: Sequence[ApiKey]
 
 
 class Me(TypedDict):
-    """Who asks, and what they were given; `name` is None where everybody may ask."""
+    """The caller, with roles and scopes; `name` is None without access control."""
 
     name: str | None
     roles: Sequence[str]
@@ -68,7 +68,7 @@ class Deed(TypedDict):
 
 
 class Action(TypedDict):
-    """An entry of the log by which somebody did something; `by` is None where nobody was asked who they are."""
+    """An entry of the log that records an action; `by` is None if nobody was identified."""
 
     index: int
     at: str
@@ -77,7 +77,7 @@ class Action(TypedDict):
 
 
 class Actions(TypedDict):
-    """A page of actions, the newest first."""
+    """A page of actions, newest first."""
 
     actions: Sequence[Action]
     totalCount: int

@@ -9,7 +9,7 @@ from headwater.service.shapes.log import Receipt
 
 
 class EventAnswer(TypedDict):
-    """What became of one event of a batch: 201 stored, 200 stored before, else the status it would have had alone."""
+    """The result for one event of a batch: 201 stored, 200 stored before, else the status it would have alone."""
 
     index: int
     status: int
@@ -27,7 +27,7 @@ class FailedEvent(TypedDict):
 
 
 class BatchSummary(TypedDict):
-    """A batch in numbers."""
+    """Counts for a batch."""
 
     received: int
     successful: int
@@ -37,7 +37,7 @@ class BatchSummary(TypedDict):
 
 
 class BatchAnswer(TypedDict):
-    """What became of a batch."""
+    """The result of a batch."""
 
     status: Literal["success", "partial_success", "failure"]
     summary: BatchSummary

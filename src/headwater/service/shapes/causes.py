@@ -1,4 +1,4 @@
-"""The JSON that `/root-cause` answers with, as types."""
+"""The JSON of `/root-cause`, as types."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from headwater.service.shapes.marquez import Name
 
 
 class CauseRun(TypedDict):
-    """A run that the walk looked at, or began from."""
+    """A run that the walk examined, or started from."""
 
     id: str
     job: Name
@@ -42,7 +42,7 @@ class EventEvidence(TypedDict):
 
 
 class CauseFinding(TypedDict):
-    """What changed or went wrong. A consequence is explained by another finding further up, and counts half."""
+    """What changed or failed. A consequence is explained by another finding further up, and counts half."""
 
     rank: int
     kind: Kind
@@ -70,7 +70,7 @@ class InputLookedAt(TypedDict):
 
 
 class RunLookedAt(TypedDict):
-    """A run that was looked at, and with how many earlier runs of its job it was compared."""
+    """A run that was examined, and with how many earlier runs of its job it was compared."""
 
     run: CauseRun
     distance: int
@@ -79,7 +79,7 @@ class RunLookedAt(TypedDict):
 
 
 class RootCause(TypedDict):
-    """What changed first, likeliest to blame first; `isCut`: there was more above than one walk looks at."""
+    """Findings, likeliest cause first; `isCut`: there was more upstream than one walk examines."""
 
     nodeId: str
     column: str | None

@@ -1,4 +1,4 @@
-"""The JSON that `/coverage` answers with, as types."""
+"""The JSON of `/coverage`, as types."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from headwater.service.shapes.nodes import TroubleCounts
 
 
 class GapCounts(TypedDict):
-    """How many gaps there are of each kind."""
+    """The number of gaps of each kind."""
 
     quarantinedNames: int
     runsWithoutStart: int
@@ -22,7 +22,7 @@ class GapCounts(TypedDict):
 
 
 class VerdictCounts(TypedDict):
-    """How the signatures of events fared; `verifiedShare` is from 0 to 1, None where there are no events."""
+    """Signature verdicts of events; `verifiedShare` is from 0 to 1, None without events."""
 
     events: int
     verified: int
@@ -34,7 +34,7 @@ class VerdictCounts(TypedDict):
 
 
 class Covered(TypedDict):
-    """What there is, and the gaps in it."""
+    """Counts of what there is, and of its gaps."""
 
     jobs: int
     runs: int
@@ -44,13 +44,13 @@ class Covered(TypedDict):
 
 
 class CoveredNamespace(Covered):
-    """The same of one namespace."""
+    """The same for one namespace."""
 
     namespace: str
 
 
 class Signer(TypedDict):
-    """The events that name a key (None: that name none), and how their signatures fared."""
+    """The events that name a key (None: no key), by verdict."""
 
     keyId: str | None
     signatures: VerdictCounts
@@ -68,14 +68,14 @@ class KnownGap(TypedDict):
 
 
 class NodeCounts(TypedDict):
-    """How many nodes sign what they tell, and what does not fit in their records: see `/nodes`."""
+    """The number of nodes that sign their events, and faults in their chains: see `/nodes`."""
 
     nodes: int
     troubles: TroubleCounts
 
 
 class Coverage(TypedDict):
-    """The gaps that are known, in numbers and one by one, newest of each kind first; silence is measured at `at`.
+    """Known gaps, as counts and as a list, newest of each kind first; silence is measured at `at`.
 
     `nodes` are all nodes, whatever namespace was asked for.
     """

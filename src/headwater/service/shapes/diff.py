@@ -1,4 +1,4 @@
-"""The JSON that `/diff` answers with, as types."""
+"""The JSON of `/diff`, as types."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from headwater.service.shapes.marquez import Name
 
 
 class DiffEnd(TypedDict):
-    """What was compared: the events until a time among the first of the log, or those of one run."""
+    """One end of the comparison: events up to a time, among the first of the log, or of one run."""
 
     asOf: str
     logSize: int
@@ -29,7 +29,7 @@ class DiffEvent(TypedDict):
 
 
 class Change(TypedDict):
-    """Something that came, went or changed.
+    """Something that was added, removed or changed.
 
     `nodeId` is that of a job, dataset or column; an edge has `origin` and `destination` instead, in the direction of
     the data, a facet its `facet`. `before` and `after` say what it was like: a column's type, a schema's columns, a
@@ -48,7 +48,7 @@ class Change(TypedDict):
 
 
 class DiffCounts(TypedDict):
-    """How many changes there are of each way."""
+    """The number of changes of each sort."""
 
     came: int
     went: int

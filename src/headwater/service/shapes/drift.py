@@ -1,4 +1,4 @@
-"""The JSON that `/drift` answers with, as types."""
+"""The JSON of `/drift`, as types."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ class SubjectVersion(TypedDict):
 
 
 class ColumnDrift(TypedDict):
-    """A column that came, went or has another type, and what hangs on it now.
+    """A column that was added, removed or retyped, and what depends on it now.
 
     `breaking` is about who reads the column, None where events do not tell enough. `reaches` counts what lies
     downstream of it, `jobs` are the nearest of those that read it, at most ten.
@@ -34,7 +34,7 @@ class ColumnDrift(TypedDict):
 
 
 class Reaches(TypedDict):
-    """How much lies downstream of a column."""
+    """How much is downstream of a column."""
 
     columns: int
     datasets: int
@@ -42,7 +42,7 @@ class Reaches(TypedDict):
 
 
 class SchemaDrift(TypedDict):
-    """A dataset's schema that changed, at the time at which it was told of first.
+    """A schema change of a dataset, at the time of its first report.
 
     `toldBy` is the job whose run told of it, None for a declaration; `index` and `digest` are those of the event in
     the log. `breaking` is what the columns' are together.
@@ -60,7 +60,7 @@ class SchemaDrift(TypedDict):
 
 
 class Drift(TypedDict):
-    """Schemas that changed, the newest change first."""
+    """Schema changes, newest first."""
 
     drift: Sequence[SchemaDrift]
     totalCount: int

@@ -1,4 +1,4 @@
-"""The JSON of answers about evidence: what is one and why, quality over time, what waits for what, who is silent."""
+"""The JSON of `/identity`, `/quality`, `/flow`, `/control-flow`, `/containment` and `/silent-streams`, as types."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -19,7 +19,7 @@ class NameOfDataset(Name):
 
 
 class NameEvidence(TypedDict):
-    """Evidence that two names are one dataset; no times and no runs where the spelling alone says so."""
+    """Evidence that two names are one dataset; without times and runs if only the spelling says so."""
 
     name: Name
     other: Name
@@ -30,7 +30,7 @@ class NameEvidence(TypedDict):
 
 
 class Identity(TypedDict):
-    """The names of a dataset, the evidence that they are one, and the way from one to another if it was asked for."""
+    """The names of a dataset, the evidence that they are one, and the requested path from one to another."""
 
     shown: Name
     names: Sequence[NameOfDataset]
@@ -39,7 +39,7 @@ class Identity(TypedDict):
 
 
 class QualityPoint(TypedDict):
-    """What was asserted, measured or tested at one time; `run` is None where a declaration says it."""
+    """An assertion, metric or test at one time; `run` is None for a declaration."""
 
     at: str
     run: str | None
@@ -59,7 +59,7 @@ class QualityTimeline(TypedDict):
 
 
 class JobBesides(TypedDict):
-    """A job that comes before or after another."""
+    """A job before or after another."""
 
     job: Name
     dependency: str | None
@@ -77,7 +77,7 @@ class ControlFlow(TypedDict):
 
 
 class Containment(TypedDict):
-    """The job that a job is a part of, and those that are parts of it, as the parents of runs say."""
+    """The parent of a job, and its children, as the parents of runs say."""
 
     job: Name
     partOf: Name | None
@@ -86,7 +86,7 @@ class Containment(TypedDict):
 
 
 class SilentStream(TypedDict):
-    """A run that goes on by its events, and has been silent for longer than its job lets pass between two events."""
+    """A run still going on, silent for longer than its job allows between two events."""
 
     job: Name
     run: str
@@ -96,14 +96,14 @@ class SilentStream(TypedDict):
 
 
 class SilentStreams(TypedDict):
-    """A page of the silent streams, the longest silent first."""
+    """A page of the silent streams, longest silent first."""
 
     silentStreams: Sequence[SilentStream]
     totalCount: int
 
 
 class FlowSource(TypedDict):
-    """A dataset that another is made from, and how that is known; `runs` 0: it was only declared."""
+    """A dataset that another is made from, with its derivation; `runs` 0: only declared."""
 
     dataset: Name
     derivation: Derivation
@@ -120,6 +120,6 @@ class FlowInto(TypedDict):
 
 
 class Flow(FlowInto):
-    """What a dataset is made from, and what each of the others is that were asked for."""
+    """What a dataset is made from, and the same for the other datasets asked for."""
 
     graph: Sequence[FlowInto]

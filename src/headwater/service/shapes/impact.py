@@ -1,4 +1,4 @@
-"""The JSON that `/impact` answers with, as types."""
+"""The JSON of `/impact`, as types."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,7 +16,7 @@ PlaceType = Literal["DATASET_FIELD", "DATASET", "JOB"]
 
 
 class Owner(TypedDict):
-    """Who owns a job or dataset, from its ownership facet."""
+    """An owner of a job or dataset, from its ownership facet."""
 
     name: str
     type: str | None
@@ -41,7 +41,7 @@ class FailedAssertion(TypedDict):
 
 
 class Quality(TypedDict):
-    """How a dataset's checks went last, of one column where one is meant; `passed` None: nothing was asserted."""
+    """The last quality of a dataset, or of a column; `passed` None: there were no assertions."""
 
     at: str
     passed: bool | None
@@ -52,7 +52,7 @@ class Quality(TypedDict):
 
 
 class ProposedChange(TypedDict):
-    """What is proposed; `typeNow` is the column's type by the newest schema."""
+    """The proposed change; `typeNow` is the column's type by the newest schema."""
 
     kind: ChangeKind
     to: str | None
@@ -95,7 +95,7 @@ class Reached(TypedDict):
 
 
 class ImpactCounts(TypedDict):
-    """How much is reached; `breaking` and `unknown` count places of all three kinds."""
+    """The number of places reached; `breaking` and `unknown` count places of all three kinds."""
 
     columns: int
     datasets: int
@@ -105,7 +105,7 @@ class ImpactCounts(TypedDict):
 
 
 class Impact(TypedDict):
-    """All that a change reaches downstream, nearest first; `breaking` is None where it may break and nobody knows."""
+    """Everything downstream that the change reaches, nearest first; `breaking` is None if that is unknown."""
 
     nodeId: str
     change: ProposedChange | None

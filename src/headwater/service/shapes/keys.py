@@ -35,6 +35,6 @@ class KnownKey(TypedDict):
 
 
 class Keys(TypedDict):
-    """Every key, by its id."""
+    """All signing keys, by id."""
 
     keys: Sequence[KnownKey]

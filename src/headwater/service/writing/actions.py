@@ -1,4 +1,4 @@
-"""Who did what, when: every write over the API and every export is an entry of the log that says so.
+"""The audit trail: every write over the API and every export is an entry of the log that says who did it, and when.
 
 What can be said as an edit is one already. Where a write becomes an event, which looks like any that was posted and has
 no place for who sent it, an edit beside it says that it was put, and by whom; so does one for each export.
@@ -19,25 +19,25 @@ from headwater.store.reader import Reader
 
 
 async def note_put(service: Service, target: Target, by: str | None) -> None:
-    """Say who put what is now an event; None where nobody was asked who they are."""
+    """The edit that records who put what became an event; None without access control."""
     entry = edit_entry(service.new_id(), service.now_us(), by, [EditItem(target, PUT, True)])
     await service.intake.edit(entry)
 
 
 async def note_export(service: Service, body: shapes.ExportBody, by: str | None) -> shapes.Action:
-    """Say that a part of the log was exported; when this returns, the log has it."""
+    """Record an export of a part of the log; when this returns, it is in the log."""
     entry = export_entry(service.new_id(), service.now_us(), by, body.model_dump())
     taken = await service.intake.edit(entry, is_proved=True)
     return _action(taken.log_index, entry.stamp.time_us, entry.edits, by)
 
 
 def export_entry(edit_id: str, time_us: int, by: str | None, what: Mapping[str, Any]) -> EditEntry:
-    """What the log says of an export."""
+    """The log entry that records an export."""
     return edit_entry(edit_id, time_us, by, [EditItem((EXPORT, edit_id), EXPORT, what)])
 
 
 def actions(store: Reader, limit: int, offset: int) -> shapes.Actions:
-    """A page of all that people did, the newest first."""
+    """A page of all actions of users, newest first."""
     page, total = store.edits(limit, offset)
     return shapes.Actions(actions=[_logged(each) for each in page], totalCount=total)
 
@@ -56,5 +56,5 @@ def _action(index: int, time_us: int, edits: Sequence[EditItem], by: str | None)
 
 
 def _words(said: EditItem) -> str:
-    """What was done, without the value: an API key's is no business of a list."""
+    """The action, without values such as an API key's."""
     return f"{said.what}, taken back" if said.value is False else said.what

@@ -1,4 +1,4 @@
-"""API keys: each is an entry of the log, with the hash of its secret, and so is its revocation."""
+"""API keys: each is an entry of the log, with the hash of its secret; so is its revocation."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,23 +17,23 @@ from headwater.service.shapes import access as shapes
 
 
 def is_about_api_keys(fact: Fact) -> bool:
-    """Whether other API keys may hold because of the fact."""
+    """Whether the fact changes which API keys are valid."""
     return isinstance(fact, Edit) and fact.target[0] == ACCESS_KEY
 
 
 def holding(edits: Edits) -> dict[str, ApiKey]:
-    """The keys that were not revoked, by id; some of them may be out of time."""
+    """The API keys that are not revoked, by id; some may have expired."""
     return {key.key_id: key for key, is_revoked in _every(edits) if not is_revoked}
 
 
 def listed(edits: Edits) -> shapes.ApiKeys:
-    """Every key there ever was, by name, without what would let anybody in."""
+    """All API keys, by name, without their secrets."""
     every = sorted(_every(edits), key=lambda each: (each[0].name, each[0].key_id))
     return shapes.ApiKeys(keys=[_shape(key, is_revoked=is_revoked) for key, is_revoked in every])
 
 
 async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> shapes.NewApiKey:
-    """Make a key; when this returns, it is in the log and lets its owner in. Its secret is in the answer only.
+    """Create an API key; when this returns, it is in the log and valid. Only the answer contains its secret.
 
     Raises:
         InvalidInputError: the name is taken, a role or scope is none, or the end is over.
@@ -44,7 +44,7 @@ async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> s
 
 
 async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
-    """Revoke a key by its id or its name; when this returns, it lets nobody in.
+    """Revoke an API key by id or name; when this returns, it is no longer valid.
 
     Raises:
         NotFoundError: there is none that holds.

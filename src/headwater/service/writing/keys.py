@@ -1,4 +1,4 @@
-"""The key directory: whose signatures count, and from when on no more.
+"""The key directory: whose signatures are accepted, and until when.
 
 A key is known because this machine's configuration has it, or because a signed statement in the log enrolled it. Every
 change is an entry of the log, with the statement and its signatures as they came, so anybody can check the directory.
@@ -29,18 +29,18 @@ Configured = Mapping[str, Ed25519PublicKey]
 
 
 def is_about_keys(fact: Fact) -> bool:
-    """Whether what is trusted may be something else because of the fact."""
+    """Whether the fact may change which keys are trusted."""
     return isinstance(fact, Edit) and fact.target[0] == KEY
 
 
 def trust(edits: Edits, configured: Configured, *, is_required: bool) -> Trust:
-    """Whose signatures count by what is configured and by what was said until now."""
+    """The trusted keys, by configuration and by the statements so far."""
     now = standing(edits.all_of(KEY), configured)
     return Trust(now.keys, is_required, {key_id: each.from_us for key_id, each in now.revoked.items()})
 
 
 def rely_on_directory(service: Service) -> None:
-    """Have events verified by the directory as it is now."""
+    """Verify events by the current directory."""
     recorder = service.intake.recorder
     is_required = recorder.trust.is_required
     recorder.rely_on(trust(service.knowledge.graph.edits, service.key_store.configured, is_required=is_required))
@@ -49,7 +49,7 @@ def rely_on_directory(service: Service) -> None:
 async def change(
     service: Service, configured: Configured, token_directory: Path | None, body: shapes.StatementBody
 ) -> None:
-    """Take a statement about a key; when this returns, it is in the log and holds for every event that comes.
+    """Process a statement about a key; when this returns, it is in the log and in effect for later events.
 
     Raises:
         InvalidInputError: the statement is none, or says what cannot be.
@@ -98,7 +98,7 @@ def _known_key(now: Standing, key_id: str, replaced_by: str | None) -> shapes.Kn
 
 
 def jwks(edits: Edits, configured: Configured) -> str:
-    """All keys, enrolled or configured, as the text of a JSON Web Key Set; a revoked one has `revokedFrom`."""
+    """All keys, enrolled or configured, as a JSON Web Key Set; a revoked one has `revokedFrom`."""
     now = standing(edits.all_of(KEY), configured)
     return write_jwks(
         dict(sorted(now.keys.items())), {key_id: iso(each.from_us) for key_id, each in now.revoked.items()}
@@ -106,7 +106,7 @@ def jwks(edits: Edits, configured: Configured) -> str:
 
 
 def _checked(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
-    """Check what a statement says and who signed it; gives whether it needs a token too."""
+    """Check a statement and its signatures; returns whether it needs a token too."""
     if statement.what == "revoke":
         return _checked_revocation(statement, signed, known, token, now_us)
     node_id, key = stated_key(statement)
@@ -155,7 +155,7 @@ def _used_token(folder: Path | None, token: str | None, statement: Statement, no
 
 
 def _refuse_more_trust(statement: Statement, known: Standing) -> None:
-    """A token for any node that has no key yet gives one that has some no more than that."""
+    """A token for any node without a key gives no further trust to a node that has one."""
     node_id, of_node = node_of(statement.key_id), "make a token with `headwater key token --node`"
     if statement.what == "enrol":
         if any(node_of(each) == node_id and each != statement.key_id for each in known.keys):

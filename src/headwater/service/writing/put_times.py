@@ -1,4 +1,4 @@
-"""When something is put: now, or just after what it replaces, where a producer's clock is ahead.
+"""Event times of writes over the API: now, or just after what is replaced, if a producer's clock is ahead.
 
 Who puts a dataset or job means what was told of it until now, whatever time that was told with.
 """
@@ -12,7 +12,7 @@ from headwater.model.facts import Stamped
 
 
 def dataset_put_us(graph: Graph, put: DatasetPut, now_us: int) -> int:
-    """When a dataset is put; microseconds since 1970."""
+    """The event time for putting a dataset; microseconds since 1970."""
     known = graph.datasets.get(put.name)
     declared = None if known is None else known.declared.get(put.name)
     told = _stamps(graph.facets_of(put.name), dataset_facets(put))
@@ -20,7 +20,7 @@ def dataset_put_us(graph: Graph, put: DatasetPut, now_us: int) -> int:
 
 
 def job_put_us(graph: Graph, put: JobPut, now_us: int) -> int:
-    """When a job is put; microseconds since 1970."""
+    """The event time for putting a job; microseconds since 1970."""
     known = graph.jobs.get(put.name)
     if known is None:
         return now_us

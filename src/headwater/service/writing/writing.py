@@ -1,4 +1,4 @@
-"""Writing over the API: what an event can say becomes an event and goes the way of all events; the rest is an edit.
+"""Writes over the API: what an event can say becomes an event, and is processed as any event; the rest is an edit.
 
 Each function returns once what it wrote is on disk and in every answer. It raises NotFoundError where a namespace,
 source, dataset, job or run that it is told of is not known, and whatever `Intake.take` and `Intake.edit` raise.
@@ -33,7 +33,7 @@ from headwater.service.writing.put_times import dataset_put_us, job_put_us
 
 
 async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None) -> None:
-    """Declare a dataset, or tell that a run wrote it; its tags are put on it."""
+    """Declare a dataset, or report that a run wrote it; its tags are added."""
     namespace(service.knowledge, name.namespace)
     run = None if body.runId is None else service.knowledge.run(body.runId)
     put = _dataset_put(service.knowledge, name, body)
@@ -69,7 +69,7 @@ def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[EditIte
 
 
 async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None) -> None:
-    """Declare a job, what it reads and what it writes; with a run, also that this run did. Its tags are put on it."""
+    """Declare a job with inputs and outputs; with a run, also those of the run. Its tags are added."""
     knowledge = service.knowledge
     namespace(knowledge, name.namespace)
     run = None if body.runId is None else knowledge.run(body.runId)
@@ -97,7 +97,7 @@ def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None) -> lis
 
 
 async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str | None) -> str:
-    """Tell of a run that has not started, and reads what its job is declared to read; return its id.
+    """Report a run that has not started, with its job's declared inputs; returns its id.
 
     Raises:
         InvalidInputError: there is a run with that id, or it has an end but no start.
@@ -133,7 +133,7 @@ async def _create(service: Service, run_id: str, job: JobId, body: bodies.RunBod
 
 
 def _declared_inputs(knowledge: Knowledge, job: JobId) -> list[DatasetId]:
-    """But for deleted ones: that a run is created is no news of them."""
+    """Without deleted ones, which must not be restored by the creation of a run."""
     declaration = knowledge.graph.jobs[job].declaration
     inputs = () if declaration is None else knowledge.store.content(declaration.content)["inputs"]
     names = (DatasetId(each["namespace"], each["name"]) for each in inputs)
@@ -145,14 +145,14 @@ def _text(time: datetime | None) -> str | None:
 
 
 async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: datetime | None, by: str | None) -> None:
-    """Tell that a run came into a state, then or now."""
+    """Report a run's change of state, now or at a given time."""
     time_us = service.now_us() if at is None else microseconds(at)
     await service.intake.take(declared.run_event(time_us, event_type, run.run_id, run.job))
     await note_put(service, ("run", run.run_id), by)
 
 
 async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody, by: str | None) -> None:
-    """Say who owns a namespace and what it is; a deleted one is there again, though not what was in it.
+    """Set the owner and description of a namespace; restores a deleted one, but not what was in it.
 
     A description holds until there is another, here as of datasets and tags.
     """
@@ -167,7 +167,7 @@ async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody,
 
 
 async def delete_namespace(service: Service, name: str, by: str | None) -> None:
-    """Hide a namespace with its jobs, and the datasets that are listed in it, until events name them again.
+    """Hide a namespace with its jobs, and the datasets listed in it, until events name them again.
 
     A dataset that has a name in it, and is listed in another, stays as it is.
     """
@@ -181,25 +181,25 @@ async def delete_namespace(service: Service, name: str, by: str | None) -> None:
 
 
 async def put_source(service: Service, name: str, body: bodies.SourceBody, by: str | None) -> None:
-    """Say where a source is."""
+    """Create or change a source."""
     said = {**body.model_dump(), "connectionUrl": without_credentials(body.connectionUrl)}
     await _edit(service, by, [EditItem(("source", name), DESCRIBED, said)])
 
 
 async def put_tag(service: Service, name: str, body: bodies.TagBody, by: str | None) -> None:
-    """Say what a tag means."""
+    """Create or describe a tag."""
     description = tag_shape(service.knowledge, name)["description"] if body.description is None else body.description
     await _edit(service, by, [EditItem(("tag", name), DESCRIBED, {"description": description})])
 
 
 async def tag_node(service: Service, node: DatasetId | JobId, word: str, by: str | None, *, is_on: bool) -> None:
-    """Put a tag on a job or dataset, or take it off; off a dataset under each of its names."""
+    """Add a tag to a job or dataset, or remove it; from a dataset, under each of its names."""
     names = service.knowledge.graph.members(node) if isinstance(node, DatasetId) and not is_on else (node,)
     await _edit(service, by, [EditItem(target_of(name), tag(word), is_on) for name in names])
 
 
 async def tag_field(service: Service, name: DatasetId, field: str, word: str, by: str | None, *, is_on: bool) -> None:
-    """Put a tag on a column, or take it off; off it under each of its dataset's names.
+    """Add a tag to a column, or remove it; under each of its dataset's names.
 
     Raises:
         NotFoundError: the dataset has no such column.
@@ -211,7 +211,7 @@ async def tag_field(service: Service, name: DatasetId, field: str, word: str, by
 
 
 async def part(service: Service, name: DatasetId, other: DatasetId, by: str | None, *, is_apart: bool) -> None:
-    """Say that two names are not one dataset, or take it back.
+    """Split two names that are not one dataset, or undo that.
 
     Raises:
         InvalidInputError: they are the same name.
@@ -228,7 +228,7 @@ async def delete(service: Service, node: DatasetId | JobId, by: str | None) -> N
 
 
 def _names(service: Service, dataset: DatasetId) -> Sequence[DatasetId]:
-    """All names that anything is known under of a dataset."""
+    """All names of a dataset under which anything is known."""
     graph = service.knowledge.graph
     return [name for name in graph.members(dataset) if name in graph.datasets]
 
