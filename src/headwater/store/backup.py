@@ -13,7 +13,7 @@ from headwater.store.opening import WHERE_ONE_IS, open_reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
 
 _PAGES: Final = 256
-"""Copied in one go: a megabyte."""
+"""Pages copied per step: a megabyte."""
 _READ_EVERY: Final = 1_000
 _DAMAGED: Final = "the database was damaged, or edited; keep the backups of before"
 

@@ -34,7 +34,7 @@ class Connection(Protocol):
         """A context in which every query sees the same snapshot. Raises as `rows` does."""
 
     def transaction(self, *, is_acknowledged: bool) -> AbstractContextManager[None]:
-        """Write in one transaction, alone; one that somebody is told of is on disk when this ends.
+        """Write in one exclusive transaction; if it is to be acknowledged, it is on disk when this ends.
 
         Raises:
             UnavailableError: the disk is full, or the database does not answer; nothing was written as far as is known.

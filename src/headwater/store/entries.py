@@ -31,7 +31,7 @@ WITHOUT_RUN: Final = frozenset({EDIT, "JOB", "DATASET"})
 class Entry(NamedTuple):
     """An event or edits to be stored, with what the signature proved when it came.
 
-    It holds what the store needs of an event and no more, because it may come from another process.
+    It holds only what the store needs of an event, because it may come from another process.
     """
 
     digest: bytes
@@ -56,9 +56,9 @@ class Entry(NamedTuple):
 def entry_of(
     event: Event | EditEntry, verdict: Verdict, key_id: str | None, received_us: int, salt: bytes | None = None
 ) -> Entry:
-    """Pack, extract and seal: whoever makes an entry does the work, and not the writer's thread.
+    """Compress, extract facts and seal, so that the writer's thread need not.
 
-    `salt` are random bytes for the leaf; without them the store makes it.
+    `salt` are random bytes for the leaf; without them the store makes the leaf.
     """
     entry = _unsealed(event, verdict, key_id, received_us)
     if salt is None:
@@ -118,7 +118,7 @@ class LoggedEvent(NamedTuple):
     def is_found_by_what_it_says(self, run_id: str | None) -> bool:
         """Whether it is kept under the time of its bytes, and under their run, which `run_id` is to be.
 
-        Of one that would be refused today nobody can tell.
+        True also if it would be refused today, as that cannot be checked.
         """
         event = as_today(self.event_type, self.raw)
         said = event.run_id if isinstance(event, RunEvent) else None
@@ -141,7 +141,7 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
 def if_readable(read: Callable[[], Read]) -> Read | None:
     """What comes of reading an entry of the log; None where it would be refused today.
 
-    So it is with one that an error which nobody expects comes of: no other is to suffer from it. The log tells of that.
+    Likewise for an unexpected error, which is logged and must not affect other entries.
     """
     try:
         return read()

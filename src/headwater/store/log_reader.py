@@ -28,7 +28,7 @@ _OTHERS: Final = {
 }
 """What is in the log beside the events, and beside the events of runs."""
 _STEPS_BEHIND: Final = 40
-"""Events behind another one that are looked at, each as far again behind it: beyond the end of any log."""
+"""Steps of an exponential search behind an event, enough to pass the end of any log."""
 _FIRST_READ: Final = 4
 """The newest events of a run that are read first; they nearly always suffice."""
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"

@@ -72,7 +72,7 @@ class ReaderUntil(Reader):
     def add_again(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
         """Fold events again whose facts are not in rows; returns the facts that are new here.
 
-        May be called in another thread, as long as nobody reads.
+        May be called in another thread, as long as nothing is read meanwhile.
         """
         self._waiting += (new := [each for each in logged if each.log_index not in self._places])
         self._places.update(each.log_index for each in new)
@@ -117,7 +117,7 @@ class ReaderUntil(Reader):
     def verdict_counts(self) -> dict[str, int]:
         """As of then; counted once, until `heard_late`: no index has both what is counted and when it happened.
 
-        So the fewer of those until then and of those after it are looked at.
+        So whichever is smaller is scanned: the events up to then, or those after it.
         """
         if self._verdicts is None:
             later = int(self._value("SELECT count(*) FROM log WHERE event_us > ?", (self.until_us,)))

@@ -1,4 +1,4 @@
-"""Answers: JSON responses, and times and numbers as they are written in them."""
+"""JSON responses, and the form of times and numbers in them."""
 
 from datetime import timedelta
 from functools import lru_cache
@@ -15,25 +15,25 @@ NumberT = TypeVar("NumberT", int, int | float)
 
 
 def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shape of `shapes`
-    """A JSON response that nothing on its way may keep."""
+    """A JSON response that must not be cached."""
     return answer_json(orjson.dumps(value), status)
 
 
 def answer_json(body: bytes, status: int = 200) -> Response:
-    """A response out of JSON that was put together already, that nothing on its way may keep."""
+    """A response from finished JSON, which must not be cached."""
     return Response(body, status, {"cache-control": "no-store"}, "application/json")
 
 
 def writable(number: NumberT | None) -> NumberT | None:
-    """The number, unless it is beyond 64 bits, which JSON here does not carry: the facet itself has it."""
+    """The number, or None beyond 64 bits, which orjson does not write; the facet itself has it."""
     return number if number is not None and abs(number) < _LARGEST else None
 
 
-@lru_cache(maxsize=4_096)  # what a run told last, its job and its datasets were heard of last
+@lru_cache(maxsize=4_096)  # the time of a run's last event is also that of its job and datasets
 def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "milliseconds") -> str:
-    """A time in microseconds since 1970 in UTC.
+    """The ISO form, in UTC, of a time in microseconds since 1970.
 
-    The first and last moments of the calendar stand for what an offset from UTC moved beyond them.
+    Times that an offset moved beyond the calendar are clamped to its ends.
 
     >>> iso(1_740_823_200_000_999)
     '2025-03-01T10:00:00.000Z'
@@ -46,5 +46,5 @@ def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "millisecond
 
 @lru_cache(maxsize=4_096)  # an answer may hold thousands of times, few minutes apart
 def _minute(minutes: int) -> str:
-    """The time up to its seconds, which are left out."""
+    """The ISO form up to the minute, with the colon before the seconds."""
     return (EPOCH + timedelta(minutes=minutes)).isoformat()[: len("2025-03-01T10:00:")]

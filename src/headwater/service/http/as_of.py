@@ -1,4 +1,4 @@
-"""Which of the log's events a read counts: `asOf` by when they happened, `logSize` by when they were known."""
+"""Bounds of a read: `asOf` limits events by when they happened, `logSize` by when they became known."""
 
 import re
 from datetime import timedelta
@@ -14,16 +14,16 @@ from headwater.service.http.answers import iso
 
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _FINER: Final = re.compile(r"[.,]\d{4}", re.ASCII)
-"""Of a time that says more than its millisecond."""
+"""Matches a time more precise than a millisecond."""
 _REST_US: Final = 999
-"""Of a millisecond, behind its first microsecond."""
+"""From the first microsecond of a millisecond to its last."""
 _LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
-"""In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
+"""An offset whose `+` was decoded as a space, since it was not written as `%2B02:00`."""
 EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 
 
 class AsOf(NamedTuple):
-    """The events until a time, that time included, among the first entries of the log; None: no such bound."""
+    """The events up to a time (inclusive) among the first entries of the log; None: no such bound."""
 
     time_us: int | None = None
     """Microseconds since 1970, UTC."""
@@ -35,14 +35,14 @@ class AsOf(NamedTuple):
         return is_early and (self.log_size is None or log_index < self.log_size)
 
     def without_idle_bounds(self, newest: "AsOf") -> "AsOf":
-        """The bounds that leave something out; `newest` is the latest event time and the size of the log."""
+        """Without bounds that exclude nothing; `newest` is the latest event time and the size of the log."""
         is_all = self.log_size is None or self.log_size >= (newest.log_size or 0)
         is_now = self.time_us is None or newest.time_us is None or self.time_us >= newest.time_us
         return AsOf(None if is_now else self.time_us, None if is_all else self.log_size)
 
 
 def time_us(text: object) -> object:
-    """Microseconds since 1970 of a time with a zone, or of milliseconds since 1970.
+    """Parse a time with a zone, or milliseconds since 1970, to microseconds since 1970.
 
     >>> time_us("2025-03-01T11:00:00+01:00") == time_us("1740823200000")
     True
@@ -61,7 +61,7 @@ def time_us(text: object) -> object:
 
 
 def until_us(text: object) -> object:
-    """The last microsecond that is within the time: answers show times to the millisecond, and events have finer ones.
+    """As `time_us`, but to the last microsecond of a time given to the millisecond, as answers show it.
 
     >>> until_us("2025-03-01T10:00:00.123Z"), until_us("2025-03-01T10:00:00.123000Z")
     (1740823200123999, 1740823200123000)
@@ -73,22 +73,22 @@ def until_us(text: object) -> object:
 
 
 def with_lost_plus(text: str) -> str:
-    """The text with the plus sign before its offset, for which a query has a space."""
+    """The text with the plus sign of its offset restored, which was decoded as a space."""
     return _LOST_PLUS.sub("+", text)
 
 
 def begin_us(until_us: int) -> int:
-    """When a bound begins to hold: of one that takes in a whole millisecond the first microsecond, else itself."""
+    """The first microsecond of a bound's millisecond, if the bound includes all of it; else the bound itself."""
     return until_us - _REST_US if _is_whole(until_us) else until_us
 
 
 def _is_whole(until_us: int) -> bool:
-    """Whether a bound takes in a whole millisecond."""
+    """Whether a bound includes a whole millisecond."""
     return until_us % 1_000 == _REST_US
 
 
 def written(time_us: int) -> str:
-    """A bound as `until_us` reads it: to the microsecond, or as the millisecond that it takes in whole.
+    """A bound as text for `until_us`: to the microsecond, or as the millisecond that it includes.
 
     >>> written(1_740_823_200_123_999), written(1_740_823_200_123_000)
     ('2025-03-01T10:00:00.123Z', '2025-03-01T10:00:00.123000Z')
@@ -126,7 +126,7 @@ def end_of_comparison(name: str, text: str, log_size: int) -> AsOf:
     """One end of a comparison: a time, or `log:N` for the first N entries of the log.
 
     Raises:
-        InvalidInputError: it is neither, or the log is shorter; the message names the parameter.
+        InvalidInputError: it is neither, or beyond the log; the message names the parameter.
     """
     if text.startswith(_RUN):
         raise InvalidInputError(

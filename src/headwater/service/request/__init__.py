@@ -1,1 +1,1 @@
-"""What routes ask for: access: how they get at the service; node_ids: what a node id means; bodies: what is written."""
+"""What routes read from requests. access: dependencies of routes; node_ids: node ids; bodies: request bodies."""

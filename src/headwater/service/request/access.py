@@ -1,4 +1,4 @@
-"""How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
+"""The dependencies of routes: the service that `create_app` builds, and the read model that a request asks for."""
 
 from asyncio import Lock
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -27,15 +27,15 @@ from headwater.store.reader import AnotherReader
 Replaying = Coroutine[None, None, Knowledge]
 
 WhyNotThen = Callable[[Knowledge], HeadwaterError | None]
-"""Why who asks may not see what was known at some time, or None if they may."""
+"""Returns why the caller may not see a past, or None if they may."""
 WHY_NOT_THEN: Final = "headwater.why_not_then"
-"""Where a request's scope has one; there is none where everybody may see everything."""
+"""The key for it in a request's scope; absent without access control."""
 _SAID: Final = "headwater.as_of"
-"""Where a request's scope has what its answer is for."""
+"""The key in a request's scope for the bounds of the answer."""
 
 
 class KeyStore(NamedTuple):
-    """The keys that this machine's configuration trusts, and where its one-time tokens are; None: it takes none."""
+    """The keys trusted by configuration, and the folder of one-time tokens; None: tokens are not accepted."""
 
     configured: Mapping[str, Ed25519PublicKey]
     tokens: Path | None
@@ -79,10 +79,10 @@ async def _service(request: Request) -> Service:  # async: a plain function woul
 
 
 async def past_of(request: Request, asked: AsOf, *, replayed: bool = False) -> Past:
-    """What was known then.
+    """The state within these bounds.
 
     Raises:
-        ForbiddenError: who asks may not see it.
+        ForbiddenError: the caller may not see it.
     """
     service = service_of(request)
     past = await service.pasts.known(asked, replayed=replayed)
@@ -114,17 +114,17 @@ async def _until(request: Request, log_size: LogSize = None) -> Callable[[int], 
 
 
 def says_as_of(request: Request, as_of: AsOf) -> None:
-    """Let the answer say which events it counts."""
+    """Set the bounds that the answer states in its headers."""
     request.scope[_SAID] = as_of
 
 
 ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
-"""What is known now, or was as of the read's `asOf` and `logSize`."""
+"""The read model for now, or as of the request's `asOf` and `logSize`."""
 Replay = Annotated[Callable[[], Replaying], Depends(_replay)]
-"""Gives what `Known` is, out of the log replayed: for where `Known` cannot tell when names were last called one."""
+"""Returns the same by replaying the log: for when `Known` cannot tell when names were last linked."""
 Until = Annotated[Callable[[int], Replaying], Depends(_until)]
-"""Gives what was known as of a time (microseconds since 1970) and the read's `logSize`, read through."""
+"""Returns the read model as of a time (microseconds since 1970) and the request's `logSize`, as `ReadThrough`."""
 
 
 async def _now(request: Request, _: Known, as_of: AsOfTime = None) -> int:
@@ -136,7 +136,7 @@ async def _now(request: Request, _: Known, as_of: AsOfTime = None) -> int:
 
 
 Now = Annotated[int, Depends(_now)]
-"""The time that the read is for: its `asOf`, or now, which the answer says then. Microseconds since 1970, UTC."""
+"""The time of the request: its `asOf`, or now, which the answer then states. Microseconds since 1970, UTC."""
 
 
 async def _summed(knowledge: Known) -> Knowledge:
@@ -171,27 +171,27 @@ async def _read_through(knowledge: Known) -> Knowledge:
 
 
 Summed = Annotated[Knowledge, Depends(_summed)]
-"""What `Known` is, once all jobs and datasets are counted; others have their turn meanwhile."""
+"""As `Known`, with all jobs and datasets counted; the work is done in time slices, also below."""
 Grouped = Annotated[Knowledge, Depends(_grouped)]
-"""What `Known` is, once all are counted, and of a past it was found when each namespace was heard of by then."""
+"""As `Summed`; for a past, also the first and last event by then of each namespace is known."""
 Counted = Annotated[Knowledge, Depends(_counted)]
-"""What `Known` is, once all are counted, and of a past it was found when each of them was heard of by then."""
+"""As `Summed`; for a past, also the first and last event by then of each job and dataset is known."""
 JobsCounted = Annotated[Knowledge, Depends(_jobs_counted)]
-"""What `Known` is, once all jobs are counted, and of a past it was found when each of them was heard of by then."""
+"""As `Counted`, for jobs only."""
 DatasetsCounted = Annotated[Knowledge, Depends(_datasets_counted)]
-"""What `Known` is, once all datasets are counted, and of a past it was found when each was heard of by then."""
+"""As `Counted`, for datasets only."""
 ReadThrough = Annotated[Knowledge, Depends(_read_through)]
-"""What `Known` is, once all facets that tell of columns are read, as who asks what a column feeds must know."""
+"""As `Known`, with all column lineage facets parsed, which is needed to find what a column feeds."""
 
 
 class SaysAsOf:
-    """ASGI middleware: answers say which events they count, in headers that may be sent back as parameters."""
+    """ASGI middleware: answers state their bounds in headers, which can be sent back as parameters."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on."""
+        """Pass the request on."""
 
         async def saying(message: Message) -> None:
             if message["type"] == "http.response.start" and (said := scope.get(_SAID)) is not None:

@@ -1,4 +1,4 @@
-"""What may be sent to be written, as types: in Marquez's names, and no stricter than Marquez."""
+"""Request bodies for writes, as types: with Marquez's names, and no stricter than Marquez."""
 
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -27,7 +27,7 @@ Described = Annotated[str | None, Field(description="In people's words.")]
 
 
 def _url(text: str) -> str:
-    """As it is, be it empty; what is no address would be missing from every answer."""
+    """The text unchanged, even if empty; other text that is no URL would be missing from every answer."""
     if text and not is_url(text):
         raise PydanticCustomError("url", "expected an address such as https://example.org/code")
     return text
@@ -43,7 +43,7 @@ def _word(text: str) -> str:
 
 
 Word = Annotated[str, AfterValidator(_word)]
-"""A name or a word, which Marquez takes as it is, but not blank."""
+"""A name or word, taken as it is, as in Marquez; not blank."""
 
 
 class NamespaceBody(BaseModel):
@@ -116,12 +116,12 @@ class JobBody(BaseModel):
 
 
 def _given(arguments: object) -> object:
-    """Without those that are null: Marquez's Java client reads none of them."""
+    """Without null values, which Marquez's Java client cannot read."""
     return {k: v for k, v in arguments.items() if v is not None} if isinstance(arguments, dict) else arguments
 
 
 Argument = Annotated[str, BeforeValidator(as_text)]
-"""Numbers and truth values count as text, as they do for Marquez."""
+"""Numbers and booleans are taken as text, as in Marquez."""
 
 
 class RunBody(BaseModel):
@@ -134,13 +134,13 @@ class RunBody(BaseModel):
 
 
 class StrictBody(KnownQuery):
-    """A route whose body is JSON, read as events are: up to a limit, packed or not, in one reading only."""
+    """A route with a JSON body, read as events are: limited, optionally gzipped, unambiguous."""
 
     most: ClassVar[int | None] = None
-    """Bytes of a body; None: the service's limit."""
+    """Limit on the body in bytes; None: the service's limit."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Read the body first, then go on as any route."""
+        """Read the body first, then handle the request as usual."""
         handle = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
@@ -158,7 +158,7 @@ class StrictBody(KnownQuery):
 
 
 def _check_kind(sent: str) -> None:
-    """Let JSON by, also what does not say what it is: some clients of Marquez's do not."""
+    """Accept JSON, and bodies without a content type, which some of Marquez's clients send."""
     kind = sent.partition(";")[0].strip().lower()
     if kind and not _JSON.fullmatch(kind):
         told = f"content-type: {kind[:_SHOWN]!r} is not known here; send application/json"
@@ -166,7 +166,7 @@ def _check_kind(sent: str) -> None:
 
 
 def _one_reading(raw: bytes) -> bytes:
-    """The JSON without what readers differ about: doubled keys and NaN are refused, lone surrogates replaced."""
+    """The JSON without ambiguities between parsers: duplicate keys and NaN are refused, lone surrogates replaced."""
     if not raw or raw.isspace():
         return b""
     try:

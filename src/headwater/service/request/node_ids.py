@@ -1,7 +1,4 @@
-"""Node ids: of all that one may mean, what is known.
-
-Names hold colons, and so does what stands between them: a node id may be read in several ways.
-"""
+"""Resolves node ids. Names may contain colons, and colons also separate them, so a node id may be ambiguous."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,9 +13,9 @@ from headwater.service.shapes.marquez import Field
 
 _RUN: Final = "run:"
 _VERSION: Final = "#"
-"""Behind it a version may follow, as in Marquez's ids."""
+"""Separates a version, as in Marquez's ids."""
 _MAX_READINGS: Final = 1_000
-"""Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+"""Limit per node id: there is one reading per pair of colons, and no real name has so many."""
 UNREADABLE: Final = (
     "cannot be read: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
 )
@@ -31,12 +28,13 @@ def node_of(
     *,
     is_also_column: Callable[[ColumnId], bool] = lambda _: False,
 ) -> AnyNode:
-    """What a node id means: of all its readings the first that is known, datasets by their shown names.
+    """The node of a node id: the first known one of its readings, datasets by shown names.
 
-    A run (`run:ID`) stands for its job. `is_also_column` is asked of columns of known datasets that nobody else knows.
+    A run (`run:ID`) stands for its job. `is_also_column` decides about columns of known datasets that are not known
+    otherwise.
 
     Raises:
-        NotFoundError: none is known, or there is no reading.
+        NotFoundError: no reading is known, or there is none.
     """
     if (run_id := run_of(node_id)) is not None:
         return knowledge.job(knowledge.run(run_id).job)
@@ -57,35 +55,35 @@ def node_of(
 
 
 def meanings(node_id: str) -> Iterator[Sequence[AnyNode]]:
-    """What a node id may mean, the likeliest first: as it stands, then without the version that may be at its end.
+    """The readings of a node id, likeliest first: as written, then without a version at its end.
 
-    Nothing for that of a run: `run_of` says which.
+    None for a run's node id; see `run_of`.
 
     Raises:
-        InvalidNameError: it is no node id.
+        InvalidNameError: it is not a node id.
     """
     if run_of(node_id) is not None:
         return
     yield _read(node_id)
     whole, sharp, _ = node_id.rpartition(_VERSION)
     if sharp:
-        with suppress(InvalidNameError):  # it is the sharp of a name then
+        with suppress(InvalidNameError):  # the sign belongs to a name
             yield _read(whole)
 
 
 def run_of(node_id: str) -> str | None:
-    """The run that a node id such as `run:0198f7d0-…#…` means; None where it means none."""
+    """The run id in a node id such as `run:0198f7d0-…#…`; None for other node ids."""
     return node_id.removeprefix(_RUN).partition(_VERSION)[0] if node_id.startswith(_RUN) else None
 
 
 def version_of(node_id: str) -> str | None:
-    """The version, a UUID in lower case, that a node id such as `job:etl:load#…` names; None where it names none."""
+    """The version (a lower-case UUID) in a node id such as `job:etl:load#…`; None if there is none."""
     _, _, version = node_id.rpartition(_VERSION)
     return version.lower() if is_uuid(version) and version != node_id else None
 
 
 def versioned(node_id: str, version: str | None) -> str:
-    """The node id with the version that it has, if any."""
+    """The node id with a version, if there is one."""
     return node_id if version is None else f"{node_id}{_VERSION}{version}"
 
 
@@ -108,14 +106,14 @@ def _known(knowledge: Knowledge, meant: AnyNode, is_also_column: Callable[[Colum
 
 
 def has_column(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
-    """Whether the dataset, not being deleted, has the column, or its schema one inside others by that path."""
+    """Whether a dataset that is not deleted has the column, which may be the path of a nested one."""
     if knowledge.graph.hides(dataset):
         return False
     return column in knowledge.all_columns(dataset) or bool(fields_to(knowledge, dataset, column))
 
 
 def fields_to(knowledge: Knowledge, dataset: DatasetId, column: str) -> tuple[Field, ...]:
-    """The fields of the dataset's schema on the way to a column, outermost first, it the last; none if it has none."""
+    """The schema fields on the path to a column, outermost first, the column last; empty if there is no such column."""
     return _on_path(knowledge.facets.fields(knowledge.graph.digest_of(dataset, SCHEMA)), column)
 
 

@@ -1,7 +1,7 @@
 """POST /lineage and /lineage/batch: where events come in.
 
-The routes are documented like every other, but events do not go through routing: that, and what goes with it, takes
-as long as the rest of an event's way through the server.
+The routes are documented like all others, but events bypass routing, which takes as long as the rest of an event's way
+through the server.
 """
 
 from typing import Any, Final
@@ -70,7 +70,7 @@ _BATCH_BODY: Final = {
 
 
 class StraightIn:
-    """ASGI middleware: takes what is posted here, and hands every other request on."""
+    """ASGI middleware: takes posted events, and passes all other requests on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

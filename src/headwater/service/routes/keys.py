@@ -1,4 +1,4 @@
-"""The key directory: which keys sign for which nodes, and from when on no more."""
+"""The key directory: which keys sign for which nodes, and until when."""
 
 from fastapi import APIRouter, Response
 
@@ -12,7 +12,7 @@ from headwater.service.writing import keys
 
 
 class StatementRoute(bodies.StrictBody):
-    """A statement is short, and anybody may bring one."""
+    """A small body limit, as statements are short and anybody may post one."""
 
     most = 64 * 1024
 

@@ -108,8 +108,8 @@ async def get_upstream_runs(
 ) -> Response:
     """A run, the runs that wrote what it read, and so on, up to `depth` runs away.
 
-    That is whoever wrote the version that it tells, else who had written last before it began.
+    A writer is the run that wrote the version that was read, if reported, else the last to write before it began.
 
-    A run that handed data over without a dataset between is one of these, too (`inputJobs`).
+    Runs that fed it directly, without a dataset between, are included too (`inputJobs`).
     """
     return answer(await upstream_runs(knowledge, knowledge.run(run_id), depth))

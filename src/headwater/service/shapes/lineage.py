@@ -84,7 +84,7 @@ class InputFieldOfVersion(InputField):
 
 
 class ColumnData(TypedDict):
-    """A column of a dataset as it is now, and what it is made from; `fieldType` is empty where nobody told it."""
+    """A column of a dataset as it is now, and what it is made from; `fieldType` is empty if unknown."""
 
     namespace: str
     dataset: str

@@ -9,7 +9,7 @@ from headwater.service.shapes.marquez import RunEvent
 
 
 class Receipt(TypedDict):
-    """Proves that an event stands in the log in the place `index`; `checkpoint` is a signed note."""
+    """Proves that an event is in the log at `index`; `checkpoint` is a signed note."""
 
     index: int
     leafHash: str
@@ -18,13 +18,13 @@ class Receipt(TypedDict):
 
 
 class Received(TypedDict):
-    """What answers an event whose sender asked for a receipt."""
+    """The answer to an event whose sender asked for a receipt."""
 
     receipt: Receipt
 
 
 class InclusionProof(TypedDict):
-    """Proves that a leaf stands in a tree of that size."""
+    """Proves that a leaf is in a tree of that size."""
 
     index: int
     size: int
@@ -44,6 +44,6 @@ class ConsistencyProof(TypedDict):
 
 
 class LogEntry(RunEvent):
-    """An event as it stands in the log; `event`, the last member, is its bytes as they came, of which `digest` is."""
+    """An event in the log; `event`, the last member, holds its bytes as they came, of which `digest` is the digest."""
 
     event: Any

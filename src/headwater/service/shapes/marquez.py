@@ -49,7 +49,7 @@ class DatasetVersionOfRun(TypedDict):
 
 
 class Signature(TypedDict):
-    """How the signatures of a run's events fared; the verdict is the worst of them."""
+    """The signature verdicts of a run's events; `verdict` is the worst of them."""
 
     verdict: Verdict
     keyId: str | None
@@ -132,7 +132,7 @@ class Runs(TypedDict):
 
 
 class RunFacets(TypedDict):
-    """The facets of a run, or of its job as the run told them."""
+    """The facets of a run, or of its job as the run reported them."""
 
     runId: str
     facets: Facets
@@ -158,7 +158,7 @@ class RunEvents(TypedDict):
 
 
 class JobCore(TypedDict):
-    """What every answer says of a job."""
+    """The members of a job in every answer."""
 
     id: Name
     type: str
@@ -187,7 +187,7 @@ class Job(JobCore):
 
 
 class Jobs(TypedDict):
-    """A page of jobs, those heard of last first."""
+    """A page of jobs, latest event first."""
 
     jobs: Sequence[Job]
     totalCount: int
@@ -386,7 +386,7 @@ class Hits(TypedDict):
 
 
 class Tag(TypedDict):
-    """A word that people or producers put on jobs, datasets and columns."""
+    """A tag that people or producers put on jobs, datasets and columns."""
 
     name: str
     description: str | None
@@ -424,7 +424,7 @@ class GraphqlAnswer(TypedDict):
 
 
 class Edit(TypedDict):
-    """What somebody said over the API, as the log has it: `entry` is what stands there."""
+    """An edit made over the API; `entry` is its entry in the log."""
 
     index: int
     receivedAt: str

@@ -62,7 +62,7 @@ class NodeEpoch(TypedDict):
 
 
 class NodeTrouble(TypedDict):
-    """What does not fit in a node's record: `events` are missing, forked, replayed or dropped, at these places."""
+    """A fault in a node's chain: `events` are missing, forked, replayed or dropped, at these places."""
 
     kind: TroubleKind
     epoch: str
@@ -74,7 +74,7 @@ class NodeTrouble(TypedDict):
 
 
 class NodeDetail(Node):
-    """A node with its epochs, the newest first, and what does not fit in its record."""
+    """A node with its epochs, newest first, and the faults in its chain."""
 
     ofEpochs: Sequence[NodeEpoch]
     listed: Sequence[NodeTrouble]

@@ -9,7 +9,7 @@ from headwater.service.shapes.marquez import Name
 
 
 class EventStats(TypedDict):
-    """How many run events of each kind happened in an interval."""
+    """The number of run events of each type in an interval."""
 
     startInterval: str
     endInterval: str
@@ -20,7 +20,7 @@ class EventStats(TypedDict):
 
 
 class TotalStats(TypedDict):
-    """How many there were by the end of an interval."""
+    """The number that there were by the end of an interval."""
 
     startInterval: str
     endInterval: str
@@ -28,7 +28,7 @@ class TotalStats(TypedDict):
 
 
 class EventCounts(TypedDict):
-    """How many events are stored, how their signatures fared, and how many were refused since the service started."""
+    """The number of stored events, by signature verdict, and of events refused since the service started."""
 
     stored: int
     verified: int

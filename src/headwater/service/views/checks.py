@@ -23,7 +23,7 @@ class _Told(NamedTuple):
 def checks_of(knowledge: Knowledge, name: DatasetId) -> Mapping[JobId, Sequence[Check]]:
     """The current checks of a dataset's columns, by the readers that report them.
 
-    The store is asked only of a dataset of which somebody told any, and only for what the newest runs told.
+    The store is queried only for datasets with reported checks, and only for the newest runs.
     """
     if knowledge.graph.digest_of(name, _KEY) is None:
         return {}

@@ -70,7 +70,7 @@ async def column_lineage(
 ) -> shapes_lineage.ColumnLineage:
     """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed.
 
-    Others have their turn meanwhile.
+    Works in time slices.
     """
     return await result_in_slices(_column_lineage(knowledge, node, wanted))
 

@@ -10,7 +10,7 @@ from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 _GROUP: Final = 500
-"""Runs of parts that are looked at in one go: a task of an hourly DAG has thousands."""
+"""Child runs examined per step; a task of an hourly DAG has thousands."""
 
 
 async def containment(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.Containment:

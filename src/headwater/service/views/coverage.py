@@ -49,8 +49,8 @@ class _Counts(NamedTuple):
 async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Coverage:
     """The gaps of one namespace or of all, and what there is beside them.
 
-    What was heard of since the last answer is looked at in slices, between which others have their turn; the log is
-    read in another thread, where there is another reader.
+    What changed since the last answer is examined in time slices; the log is read in another thread, if there is
+    another reader.
 
     Raises:
         NotFoundError: there is no such namespace.

@@ -28,7 +28,7 @@ from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import AnotherReader, Reader
 
 _TOGETHER: Final = 32
-"""Events of a run that are looked at before others have their turn: some milliseconds' work."""
+"""Events of a run examined per time slice: a few milliseconds' work."""
 
 
 class Asked(NamedTuple):
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherReader) -> shapes_diff.Diff:
     """The changes of the graph from one past to the other.
 
-    The log is read in another thread, for who told of the changes on the page.
+    The log is read in another thread, for the events that reported the changes on the page.
 
     Raises:
         NotFoundError: the node was in neither.
@@ -86,9 +86,9 @@ async def _compared(
     node: AnyNode | None,
     namespace: str | None,
 ) -> list[Change]:
-    """The changes that touch the node and the namespace; others have their turn, since a large graph takes seconds.
+    """The changes that touch the node and the namespace; works in time slices, since a large graph takes seconds.
 
-    What is laid out for that is put into `layouts`.
+    The layouts compared are stored in `layouts`.
     """
     await collect_in_slices(compared.lay_out(*layouts, among))
     return await asyncio.to_thread(_touching, *layouts, node, namespace)

@@ -84,11 +84,11 @@ class _Downstream:
 async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Drift:
     """The changes of schemas, newest first.
 
-    What is told of all datasets is looked through in another thread, where there is another reader.
+    Reports about all datasets are scanned in another thread, if there is another reader.
 
     Raises:
         NotFoundError: no such dataset is known.
-        InvalidInputError: the node is none.
+        InvalidInputError: the node is not a dataset.
     """
     names = await _asked_for(knowledge, asked, another_reader)
     steps = await collect_in_slices(each for name in names for each in _drift_of(knowledge, name))

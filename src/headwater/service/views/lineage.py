@@ -24,14 +24,14 @@ from headwater.service.views.runs import run_texts
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 _AT_ONCE: Final = 32
-"""Jobs that may be missing where an answer is put together: so many wait for nobody's turn."""
+"""Jobs that may be uncached when an answer is composed: so many are rendered without yielding."""
 
 _MANY: Final = 1_000
-"""Nodes that are looked at in one go for whether they are rendered."""
+"""Nodes checked per step for whether they are cached."""
 _FEW_JOBS: Final = 4
 _FEW_DATASETS: Final = 16
 _FEW_RUNS: Final = 8
-"""What is rendered in one go while nobody waits for it: about a millisecond's work."""
+"""Nodes rendered per step in the background: about a millisecond's work."""
 _RUNS_OF_A_JOB: Final = 20
 """That are rendered ahead: twice as many as a page of jobs shows of one, so that there are those of a while ago too."""
 _RUNS: Final = 5_000
@@ -39,10 +39,10 @@ _RUNS: Final = 5_000
 
 
 async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
-    """The jobs within so many jobs of the node, with all that they read and write; a column stands for its dataset.
+    """The jobs within `depth` jobs of the node, with their inputs and outputs; a column stands for its dataset.
 
-    JSON of the shape `shapes_lineage.Lineage`. What is missing is rendered in slices, between which events are learned;
-    then the answer is put together in one go, from one state of the graph.
+    JSON of the shape `shapes_lineage.Lineage`. Uncached nodes are rendered in time slices, between which events may be
+    learned; then the answer is composed without yielding, from one state of the graph.
     """
     await collect_in_slices(knowledge.derivations.catch_up())
     found = _around(knowledge, node, max_hops)
@@ -61,9 +61,9 @@ def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_ho
 
 
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
-    """Render jobs, those heard of last first, datasets and runs while there is room, some with each step.
+    """Fill the render cache with jobs (latest event first), datasets and runs while there is room, in steps.
 
-    Before that, names are indexed for search; after it, datasets are counted.
+    Indexes names for search before that, and counts datasets after it.
     """
     yield from knowledge.name_index.catch_up()
     yield from knowledge.job_tallies.catch_up()

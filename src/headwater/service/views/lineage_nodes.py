@@ -22,7 +22,7 @@ from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
 from headwater.service.views.jobs import OF_JOB_CORE, job_core, newest_runs
 
 SLICE: Final = 64
-"""Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
+"""Jobs rendered per time slice: about 5 ms of work."""
 
 
 class Ends(NamedTuple):

@@ -31,7 +31,7 @@ def log_entry(knowledge: Knowledge, index: int) -> shapes.LogEntry:
 async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reader: AnotherReader | None) -> int:
     """The number of run events of a namespace's jobs.
 
-    Where there is another reader, only what came since somebody last asked is looked at.
+    With another reader, only what came since the last call is read.
     """
     if another_reader is None:
         return knowledge.store.count_of_namespace(namespace)
@@ -44,7 +44,7 @@ async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reade
 async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
     """Read which runs have a START event, and signature verdicts."""
     gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
-    while not is_taken:  # else somebody else has read on meanwhile
+    while not is_taken:  # else another request was faster
         wants_starts = gaps.begin()
         if another_reader is None:
             log = _read(knowledge.store, verdicts.read, wants_starts=wants_starts)

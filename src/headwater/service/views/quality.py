@@ -19,7 +19,7 @@ ViewT = TypeVar("ViewT", bound=View)
 
 _KEYS: Final = (DataQualityAssertionsFacet.key, DataQualityMetricsFacet.key)
 _MOST_JOBS: Final = 50
-"""Of a dataset's jobs, those heard of last: whose newest runs may have measured it."""
+"""Limit on a dataset's jobs, latest event first, whose newest runs may have measured it."""
 
 
 class _Told(NamedTuple):
@@ -36,7 +36,7 @@ class _Told(NamedTuple):
 
 
 class Newest(NamedTuple):
-    """What was last asserted of a dataset, newest first, and what was last measured; None where nobody did.
+    """The last assertions about a dataset, newest first, and its last metrics; None if there are none.
 
     All assertions that count: each job's last word on each check, since dbt runs every test as a job of its own, which
     may have the name and column of another.

@@ -43,7 +43,7 @@ def stale_after_us(knowledge: Knowledge, run: KnownRun) -> int | None:
 async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.SilentStreams:
     """A page of the streams that are stale at that time, longest silent first.
 
-    All jobs are looked at, in slices between which others have their turn.
+    Examines all jobs, in time slices.
     """
     windows = cache(partial(_window_s_of, knowledge))  # thousands of jobs have a few facets between them
     found = await collect_in_slices(_silent(knowledge, job, windows, now_us) for job in [*knowledge.job_names()])

@@ -29,7 +29,7 @@ from headwater.store.facet_reader import ToldFacet
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
 _OF_DATASET: Final[tuple[_OfDataset, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
 _TOGETHER: Final = 32
-"""Events that are read from the log before others have their turn: some milliseconds' work."""
+"""Events read from the log per time slice: a few milliseconds' work."""
 
 
 class _Told(NamedTuple):
@@ -47,7 +47,7 @@ async def quality_timeline(
 ) -> shapes.QualityTimeline:
     """A page of assertions, metrics and tests, newest first; for a column, only those about it.
 
-    Others have their turn meanwhile.
+    Works in time slices.
     """
     column = node.column if isinstance(node, ColumnId) else None
     told = await collect_in_slices(_told(knowledge, node))

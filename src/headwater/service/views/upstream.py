@@ -150,7 +150,7 @@ class _Upstream:
     def _begun(self, job: JobId, until_us: int) -> Iterator[tuple[str, Run, Seen]]:
         """The runs of the job that spoke themselves and may have begun by then, newest first, and when they spoke.
 
-        They were heard of by then, and have begun since: one may be created long before.
+        They had events by then, even if only their creation; a run may be created long before it begins.
         """
         done = self._knowledge.activity(job)
         for run_id in done.begun_by(until_us, lambda run_id: self._knowledge.run(run_id).seen.first_us):

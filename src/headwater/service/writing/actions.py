@@ -1,7 +1,7 @@
 """The audit trail: every write over the API and every export is an entry of the log that says who did it, and when.
 
-What can be said as an edit is one already. Where a write becomes an event, which looks like any that was posted and has
-no place for who sent it, an edit beside it says that it was put, and by whom; so does one for each export.
+A write that is an edit is such an entry itself. A write that becomes an event looks like any posted event, and cannot
+hold its sender, so an edit beside it records that it was put, and by whom; likewise for each export.
 """
 
 from collections.abc import Mapping, Sequence
