@@ -61,7 +61,7 @@ from headwater.service.routes import (
 from headwater.service.specification import Described
 from headwater.service.views.coverage import look_ahead
 from headwater.service.views.lineage import render_ahead
-from headwater.service.writing.keys import is_about_keys, rely_on_directory
+from headwater.service.writing.keys import apply_key_directory, is_about_keys
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import Stored
 from headwater.store.store import Store
@@ -156,7 +156,7 @@ def _service(
         feed.publish(stored.log_index, touched, news and news())
         pasts.learned(stored.log_index, stored.facts, touched)
         if any(map(is_about_keys, stored.facts)):
-            rely_on_directory(service)
+            apply_key_directory(service)
         for tell in service.on_learned:
             tell(stored.facts, touched)
         for each in idle_workers:
@@ -204,7 +204,7 @@ def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Li
             service.knowledge.load()
             service.pasts.load()
             service.proofs.cosignatures.load()
-            rely_on_directory(service)
+            apply_key_directory(service)
             if gate is not None:
                 gate.load()
                 service.on_learned.append(gate.learned)

@@ -13,7 +13,7 @@ from headwater.errors import InvalidEventError
 from headwater.model.facts import Content, Fact
 from headwater.store.connection import Connection
 from headwater.store.merged import MergedFacts
-from headwater.store.numbers import GivenNumbers
+from headwater.store.numbers import AssignedNumbers
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class FactBacklog:
         """Contents in the backlog, by digest."""
 
     @property
-    def numbers(self) -> GivenNumbers:
+    def numbers(self) -> AssignedNumbers:
         """The surrogate keys of names and runs."""
         return self._merged.numbers
 

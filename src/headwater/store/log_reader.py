@@ -26,9 +26,9 @@ _OTHERS: Final = {
     False: "log INDEXED BY log_edits WHERE event_type = 'EDIT'",  # else all of the log is looked through
     True: "log WHERE run IS NULL",
 }
-"""What is in the log beside the events, and beside the events of runs."""
+"""The log entries that are no events, and those that are no run events."""
 _STEPS_BEHIND: Final = 40
-"""Steps of an exponential search behind an event, enough to pass the end of any log."""
+"""Samples taken after an event, at doubling distances; enough to pass the end of any log."""
 _FIRST_READ: Final = 4
 """The newest events of a run that are read first; they nearly always suffice."""
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
@@ -256,8 +256,8 @@ class LogReader(Bounded):
     def raw_before(self, places: range, received_us: int, enough_bytes: int) -> list[bytes]:
         """The raw bytes of the events in these places, or of the first ones of them that are enough together.
 
-        Nothing, unless all of them are there, came before then, and are folded. What stands behind an event came later,
-        whatever the clock said: one that was ahead for a while keeps nothing.
+        Empty unless all of them are there, were received before then, and are folded. Later entries were received
+        later, whatever the clock said; so events recorded while it was ahead are not kept for longer.
         """
         raws: list[bytes] = []
         size = 0

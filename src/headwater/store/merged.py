@@ -8,7 +8,7 @@ from headwater.graph.fold import fold
 from headwater.model.facts import Content, Edit, Fact, RunOfJob
 from headwater.store.bulk import Insert
 from headwater.store.connection import Connection, Row
-from headwater.store.numbers import GivenNumbers
+from headwater.store.numbers import AssignedNumbers
 from headwater.store.tables import TABLES, Table
 
 _NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
@@ -25,7 +25,7 @@ class MergedFacts:
 
     def __init__(self, writer: Connection) -> None:
         self._writer = writer
-        self.numbers = GivenNumbers(writer)
+        self.numbers = AssignedNumbers(writer)
         self._known_contents: set[bytes] = set()
 
     def forget(self) -> None:
@@ -59,7 +59,7 @@ class MergedFacts:
     def _rows(self, table: Table[Any], told: Collection[Fact]) -> list[Row]:
         while True:
             rows = [table.row(fact, self.numbers) for fact in told]
-            if not self.numbers.meet_new():  # else what is new in them has its numbers now
+            if not self.numbers.assign_new():  # else what is new in them has its numbers now
                 return rows
 
     def _insert(self, insert: Insert, rows: Sequence[Row]) -> Iterator[None]:
@@ -77,6 +77,6 @@ class MergedFacts:
         pairs = {(fact.job, fact.run_id) for fact in told}
         while True:
             rows = [(self.numbers.name(job), self.numbers.run(run_id)) for job, run_id in pairs]
-            if not self.numbers.meet_new():  # a job that no merged fact names
+            if not self.numbers.assign_new():  # a job that no merged fact names
                 break
         yield from self._insert(_NAMED_JOB, sorted(rows))

@@ -36,7 +36,7 @@ def run_id_of_key(key: bytes | str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"  # a third of UUID's time
 
 
-class GivenNumbers:
+class AssignedNumbers:
     """Looks up and assigns the numbers of names and runs, within the writer's transaction."""
 
     def __init__(self, writer: Connection) -> None:
@@ -52,34 +52,34 @@ class GivenNumbers:
             each.clear()
 
     def name(self, pair: tuple[str, str]) -> int:
-        """The number of a pair (namespace, name); an unused number if it has none yet, until `meet_new`."""
+        """The number of a pair (namespace, name); an unused number if it has none yet, until `assign_new`."""
         if pair not in self._names:
             self._new_names.add(pair)
         return self._names.get(pair, _UNKNOWN)
 
     def run(self, run_id: str) -> int:
-        """The number of a run; an unused number if it has none yet, until `meet_new`."""
+        """The number of a run; an unused number if it has none yet, until `assign_new`."""
         if run_id not in self._runs:
             self._new_runs.add(run_id)
         return self._runs.get(run_id, _UNKNOWN)
 
-    def meet_new(self) -> bool:
+    def assign_new(self) -> bool:
         """Assign numbers to all names and runs asked for that had none; False if there were none."""
         are_new = bool(self._new_names or self._new_runs)
         for namespace, name, number in _NAMES.run(self._writer, sorted(self._new_names)):
             self._names[namespace, name] = number
         self._new_names.clear()
-        self._meet_runs(sorted(self._new_runs))
+        self._assign_runs(sorted(self._new_runs))
         self._new_runs.clear()
         return are_new
 
-    def meet_runs(self, run_ids: Iterable[str]) -> None:
+    def assign_runs(self, run_ids: Iterable[str]) -> None:
         """Look up or assign the numbers of many runs at once."""
         if len(self._runs) >= _REMEMBERED_RUNS:
             self._runs.clear()
-        self._meet_runs(list(dict.fromkeys(run_id for run_id in run_ids if run_id not in self._runs)))
+        self._assign_runs(list(dict.fromkeys(run_id for run_id in run_ids if run_id not in self._runs)))
 
-    def _meet_runs(self, new: Sequence[str]) -> None:
+    def _assign_runs(self, new: Sequence[str]) -> None:
         for key, number in _RUNS.run(self._writer, [(self._writer.run_key(run_id),) for run_id in new]):
             self._runs[run_id_of_key(key)] = number
 

@@ -58,7 +58,7 @@ class PostgresConnection:
         self._place = place
         self._only_reads = only_reads
         self._opened = opened
-        self._db: _Patient | None = None
+        self._db: _ConnectionWithTimeout | None = None
         self._connecting = Backoff(self._connected, _TRY_AGAIN_AFTER_S)
         self._is_closed = False
         self._patience_s: float | None = None
@@ -102,17 +102,17 @@ class PostgresConnection:
             raise
         return self._db
 
-    def _connected(self) -> "_Patient":
+    def _connected(self) -> "_ConnectionWithTimeout":
         parameters = cast(dict[str, Any], self._place.parameters)
         try:
-            db = _Patient.connect(autocommit=True, client_encoding="utf8", **parameters)
+            db = _ConnectionWithTimeout.connect(autocommit=True, client_encoding="utf8", **parameters)
             db.patience_s = self._patience_s
             self._set_up(db)
         except psycopg.Error as fault:
             raise self._unavailable(fault) from None
         return db
 
-    def _set_up(self, db: "_Patient") -> None:
+    def _set_up(self, db: "_ConnectionWithTimeout") -> None:
         db.adapters.register_dumper(str, _TextDumper)
         db.adapters.register_loader("text", _TextLoader)
         try:
@@ -267,7 +267,7 @@ def _roll_back(db: psycopg.Connection[Row]) -> None:
             db.execute("ROLLBACK")
 
 
-class _Patient(psycopg.Connection[Row]):
+class _ConnectionWithTimeout(psycopg.Connection[Row]):
     """A connection with a time-out for a server that is reachable but does not respond."""
 
     patience_s: float | None = None

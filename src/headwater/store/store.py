@@ -263,7 +263,7 @@ class Store(OpenStore):
         sql = "SELECT NULL, coalesce(max(idx) + 1, 0) FROM log UNION ALL SELECT digest, idx FROM log WHERE digest IN"
         places: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
         size = places.pop(None, 0)  # without entries nothing is queried
-        self._waiting.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
+        self._waiting.numbers.assign_runs(entry.run_id for entry in entries if entry.run_id is not None)
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
             if digest not in places:

@@ -157,7 +157,7 @@ def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
     poison = sign_event(run(0), KEY)
 
     async def posted_again() -> list[Sequence[Answered]]:
-        recorder.rely_on(faulty)
+        recorder.set_trust(faulty)
         return [
             await recorder.record(posted([run(1), poison, run(2)]), None),
             await one_by_one(recorder, [poison, run(3)]),
@@ -179,7 +179,7 @@ def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:
 
     async def trusted_meanwhile() -> None:
         first = recorder.record(posted([sign_event(run(1), KEY)]), None)
-        recorder.rely_on(TRUST)
+        recorder.set_trust(TRUST)
         await asyncio.gather(first, recorder.record(posted([sign_event(run(2), KEY)]), None))
 
     recording(recorder, trusted_meanwhile, learned)

@@ -87,13 +87,13 @@ class Gate:
         self._restricted.learned(facts, touched)
 
     async def admitted(self, request: Request, asked: Matched | None) -> Sight:
-        """Let a request in: who asks, and what they may see.
+        """Admit a request; returns the caller and what they may see.
 
         Raises:
-            UnauthenticatedError: nobody is known to ask.
-            ForbiddenError: they may not; the message says what it takes.
+            UnauthenticatedError: the caller is unknown.
+            ForbiddenError: the caller may not do this; the message says what it takes.
             NotFoundError: there is no such route.
-            UnavailableError: the identity provider's keys were never there.
+            UnavailableError: the identity provider's keys could never be fetched.
         """
         caller = await self._caller(request)
         if asked is None or asked.rule is None:
@@ -241,9 +241,9 @@ class Gate:
         return None
 
     def _hide_columns(self, request: Request, asked: Matched, sight: Sight) -> Mapping[str, str]:
-        """Ask instead of a column that is hidden from them for one that nobody told of, whatever the request is.
+        """Replace columns in the request that are hidden from the caller by one that does not exist.
 
-        So the answer is that for any other column that is not there. Gives what stands in it for what they wrote.
+        So the answer is the same as for any unknown column. Returns what the caller wrote, by its replacement.
         """
         if sight.redactor is None or sight.redactor.columns is None:
             return {}

@@ -1,7 +1,7 @@
-"""What an event calls one dataset, and so the namespaces that its sender must cover: those of all that it would join.
+"""Names that an event would join into one dataset: its sender must cover the namespaces of all of them.
 
-A dataset is shown by one of its names. So who makes names of two namespaces one shows the readers of the one what is
-told of the other, or takes from its own readers what they had.
+A dataset is shown under one of its names. So joining names of two namespaces shows readers of the one what is reported
+about the other, or hides from readers what they could see.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""ASGI middleware for where nobody is asked who calls: no page from elsewhere asks through somebody's browser.
+"""ASGI middleware for a service without access control: against cross-site requests and DNS rebinding in browsers.
 
-A browser sends what any page tells it to, to 127.0.0.1 too; and a page whose host's name was pointed at 127.0.0.1 since
-reads the answers. So neither the host that is asked for nor the page that asks may have a name that somebody elsewhere
-can own. Programs that are no browsers send no `Origin`, and ask for the machine by an address or a name of its own.
+A browser sends requests for any page, to 127.0.0.1 too; and a page whose host name was rebound to 127.0.0.1 can read
+the answers. So neither the requested host nor the requesting page's may be a name that somebody elsewhere can own.
+Programs other than browsers send no `Origin`, and request the machine by an address or a name of its own.
 """
 
 from collections.abc import Set

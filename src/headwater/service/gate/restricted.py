@@ -17,8 +17,8 @@ _FACET: Final = "tags"
 class Restricted:
     """The names of restricted columns, as of now: a read of the past shows no more than one of today.
 
-    A column is restricted while anybody's newest word on its dataset says so: that of any job whose runs touch it, of
-    any declaration, or of people. So nobody lifts what another has said, and each takes back their own.
+    A column is restricted while the newest report of any reporter says so: a job whose runs touch its dataset, a
+    declaration, or people. So no reporter can lift another's restriction; each can withdraw its own.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:

@@ -11,10 +11,10 @@ from headwater.service.http.paths import name_in_path
 About = Literal["named", "everything", "nothing", "own"]
 """Which namespaces a request is about.
 
-`named`: those that its path and query name; where they name none, all of them
+`named`: those in its path and query; if there are none, all of them
 `everything`: all of them
 `nothing`: none
-`own`: the route sees to it: a list leaves out what the caller may not know, an event is looked at by itself
+`own`: the route checks itself: a list leaves out what the caller may not know, an event is checked by itself
 """
 
 

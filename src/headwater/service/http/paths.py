@@ -1,8 +1,8 @@
 """Names in paths: `s3://bucket` is one name, written in a path as `s3%3A%2F%2Fbucket`.
 
-Servers hand the path over decoded, where such a name would fall apart at its slashes. So routes are matched against the
-path as it was sent, and a parameter `{name:encoded}` is decoded once it is cut out. A slash behind a path of the API
-means nothing: Marquez's page asks for `/api/v1/search/`.
+Servers pass the path decoded, which would split such a name at its slashes. So routes are matched against the path as
+sent, and a parameter `{name:encoded}` is decoded after matching. A trailing slash in the API's paths is ignored:
+Marquez's page requests `/api/v1/search/`.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
-"""Query parameters that a route does not take: one that is misspelt must not be passed over as if it were not there.
+"""Refuses unknown query parameters: a misspelt one must not be ignored silently.
 
-Our own routes refuse them all. On Marquez's routes its clients may send what they like; but not what is nearly `asOf`
-or `logSize`, since an answer about now is wrong for who asks about then.
+Our own routes refuse them all. Marquez's routes accept any, as its clients may send what they like, except those that
+resemble `asOf` or `logSize`: an answer about now would be wrong for a request about the past.
 """
 
 import re
@@ -58,7 +58,7 @@ def refuse_unknown(sent: Iterable[str], taken: frozenset[str]) -> None:
     """Check that all parameters are known.
 
     Raises:
-        InvalidInputError: the message names the first such parameter, and the nearest that there is.
+        InvalidInputError: one is not; the message names the first, and the most similar known parameter.
     """
     for name in sent:
         if name not in taken:

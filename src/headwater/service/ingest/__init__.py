@@ -19,7 +19,7 @@ The protocol, in order; requests (===) use a socket of their own, and are answer
 
     OpenStore(handover) === asks =============>  opens the store
                     <==========================  what it knows of the log, or why it cannot
-    RelyOn(keys) ----------------------------->
+    SetTrust(keys) --------------------------->
     ReadAndStore(ticket, bytes) -------------->  reads, verifies, stores it with others in one transaction
         if the sender must be authorised first, it is held:
                     <--------------------------  Recorded(held)

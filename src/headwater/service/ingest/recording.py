@@ -64,7 +64,7 @@ class Recorder(Protocol):
     async def stop(self) -> None:
         """Store and answer what is queued, then end."""
 
-    def rely_on(self, trust: Trust) -> None:
+    def set_trust(self, trust: Trust) -> None:
         """Trust these keys from the next event on."""
 
     def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> Awaitable[Sequence[Answered]]:
@@ -116,7 +116,7 @@ class LocalRecorder:
         if self._writer is not None:
             await asyncio.to_thread(self._writer.close)
 
-    def rely_on(self, trust: Trust) -> None:
+    def set_trust(self, trust: Trust) -> None:
         """As in `Recorder`."""
         self.trust = trust
 

@@ -30,7 +30,7 @@ class OpenStore(NamedTuple):
     """What the service knows of the log; None if it has not read the store yet."""
 
 
-class RelyOn(NamedTuple):
+class SetTrust(NamedTuple):
     """The keys to trust from now on."""
 
     is_required: bool
@@ -38,7 +38,7 @@ class RelyOn(NamedTuple):
     revoked_us: Mapping[str, int]
 
     @classmethod
-    def of(cls, trust: Trust) -> "RelyOn":
+    def of(cls, trust: Trust) -> "SetTrust":
         """The message for these keys."""
         raw_keys = {key_id: key.public_bytes_raw() for key_id, key in trust.keys.items()}
         return cls(trust.is_required, raw_keys, dict(trust.revoked_us))

@@ -27,7 +27,7 @@ from headwater.service.ingest.recording_messages import (
     OpenStore,
     ReadAndStore,
     Recorded,
-    RelyOn,
+    SetTrust,
     StoreFacts,
     StoreOrForget,
     StoreRead,
@@ -81,8 +81,8 @@ class Recording:
     def __init__(self, events: socket.socket, questions: socket.socket, store: Store) -> None:
         self._sockets = Sockets(events, questions, self)
         self._store = store
-        self._trust = Trust({}, is_required=True)  # until the first `RelyOn`
-        self._came: deque[_Posted | RelyOn | StoreOrForget | _Added | Item[Awaited]] = deque()
+        self._trust = Trust({}, is_required=True)  # until the first `SetTrust`
+        self._came: deque[_Posted | SetTrust | StoreOrForget | _Added | Item[Awaited]] = deque()
         self._held: dict[Ticket, Entry] = {}
         self._refused: list[tuple[Ticket, None, Refusal]] = []
         self._shown: list[tuple[Ticket, Entry]] = []
@@ -141,7 +141,7 @@ class Recording:
             match came:
                 case _Posted(ticket, posted, is_held):
                     item = self._read(ticket, posted, is_held=is_held)
-                case RelyOn():
+                case SetTrust():
                     self._trust, item = came.trust, None
                 case StoreOrForget(ticket, is_stored):
                     entry = self._held.pop(ticket)
@@ -176,7 +176,7 @@ class Recording:
                 self._came.appendleft(lambda: self._answer(message))
             case StoreRead(entries):
                 self._came += [_Added(*each) for each in entries]
-            case RelyOn() | StoreOrForget():
+            case SetTrust() | StoreOrForget():
                 self._came.append(message)
 
     def on_wake(self) -> None:

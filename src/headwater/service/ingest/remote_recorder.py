@@ -21,7 +21,7 @@ from headwater.service.ingest.recording_messages import (
     OpenStore,
     ReadAndStore,
     Recorded,
-    RelyOn,
+    SetTrust,
     StoreFacts,
     StoreOrForget,
     StoreRead,
@@ -127,11 +127,11 @@ class RemoteRecorder:
         except TimeoutError:
             log.error("the process that stores events does not end; what it has not stored is folded at the next start")
 
-    def rely_on(self, trust: Trust) -> None:
+    def set_trust(self, trust: Trust) -> None:
         """As in `Recorder`."""
         self.trust = trust
         if self._listening is not None:  # else `_run` sends it at the start
-            self._say(RelyOn.of(trust))
+            self._say(SetTrust.of(trust))
 
     def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> "asyncio.Future[Sequence[Answered]]":
         """As in `Recorder`."""
@@ -249,7 +249,7 @@ class RemoteRecorder:
         self._process = process
         try:
             await process.attach(self.on_recorded)
-            process.send([RelyOn.of(self.trust)])
+            process.send([SetTrust.of(self.trust)])
             self._listening, self._fault, self._silent_s = process, None, 0.0
             while not (process.ended.done() or self._killed_as_stuck(process)):
                 await asyncio.wait([process.ended], timeout=_LOOK_EVERY_S)

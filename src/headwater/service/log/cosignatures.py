@@ -1,8 +1,8 @@
 """Witnesses' co-signatures of the log's checkpoints: stored, and added to checkpoints on request.
 
-A co-signature is taken only of a head that this log has, and only from a witness that is enrolled here; so nobody fills
-the file. A file beside the keys keeps the newest, and not the log itself: a log that noted each would grow by it, and
-have a head again that nobody signed.
+A co-signature is accepted only on a checkpoint of this log and from an enrolled witness, so nobody can fill the file.
+The newest are kept in a file beside the keys, not in the log: an entry for each would grow the log, and give it a new
+head that no witness has signed.
 """
 
 import json

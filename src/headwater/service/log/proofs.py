@@ -1,6 +1,6 @@
 """The log as others can verify it: signed checkpoints, tiles, proofs, and a receipt for each event.
 
-Receipts and heads are put together when they are asked for; what they say was fixed with the append.
+Receipts and checkpoints are composed on request; their content was fixed with the append.
 """
 
 import re

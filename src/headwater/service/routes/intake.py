@@ -69,7 +69,7 @@ _BATCH_BODY: Final = {
 }
 
 
-class StraightIn:
+class IntakeMiddleware:
     """ASGI middleware: takes posted events, and passes all other requests on."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -91,7 +91,7 @@ class StraightIn:
 
 def add_intake(app: FastAPI) -> None:
     """Add the routes."""
-    app.add_middleware(StraightIn)
+    app.add_middleware(IntakeMiddleware)
     app.router.add_api_route(
         _PATH,
         take_event,

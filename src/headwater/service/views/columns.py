@@ -29,7 +29,7 @@ _NOTHING = LegacyTransformation("", "")
 def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDataset:
     """The columns of a dataset that are made from others; what affects the whole dataset counts for each of them.
 
-    Where that is too much, it is told once.
+    If that is too much, they are listed once.
     """
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     shown = knowledge.graph.shown(name)
@@ -276,9 +276,9 @@ class _Wording:
         return self._said.get(column, _NOTHING).description or steps[0].edge.description or None
 
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
-        """The kind of transformation; None where nobody told, or for a column that comes from nowhere.
+        """The type of transformation; None if none was given, or for a column without sources.
 
-        A direct one is not told as a kind: who names a source and no more says as much.
+        A direct one without a subtype is not given as a type: naming a source alone says as much.
         """
         if not steps:
             return None

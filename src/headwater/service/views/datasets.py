@@ -52,7 +52,7 @@ _READ_FOR_THE_CORE: Final = frozenset(
     }
 )
 OF_DATASET_CORE: Final = _READ_FOR_THE_CORE | {DatasetTagsFacet.key}
-"""The facets that are told of in what every answer says of a dataset."""
+"""The facets used in the members of a dataset in every answer."""
 
 
 def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:

@@ -35,7 +35,7 @@ _NEWEST: Final = 10
 OF_JOB_CORE: Final = frozenset(
     kind.key for kind in (DocumentationFacet, SourceCodeLocationFacet, JobTypeFacet, DeclaredFacet)
 )
-"""The facets that are told of in what every answer says of a job."""
+"""The facets used in the members of a job in every answer."""
 
 
 def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:

@@ -27,7 +27,7 @@ _ALWAYS: Final = Seen(0, 0)
 def namespaces(
     knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None
 ) -> shapes.Namespaces:
-    """A page of the namespaces, by name; a deleted one says that it is hidden, and who lists them leaves it out.
+    """A page of the namespaces, by name; a deleted one is marked as hidden, for clients to leave out.
 
     `sees` says which may be named, by default all.
     """

@@ -25,7 +25,7 @@ _MOST_JOBS: Final = 50
 class _Told(NamedTuple):
     at_us: int
     job: JobId | None
-    """Whose run told it; None of the newest that anybody told, a declaration too."""
+    """The job whose run reported it; None for the newest report of all, including declarations."""
     name: str
     facet: Any
 
@@ -43,7 +43,7 @@ class Newest(NamedTuple):
     """
 
     at_us: int | None
-    """When the newest of both was told."""
+    """The time of the newest of both."""
     asserted: tuple[Assertion, ...]
     measured: DataQualityMetricsFacet | None
 
@@ -58,9 +58,9 @@ def newest_told(knowledge: Knowledge, name: DatasetId) -> Newest:
 
 
 def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
-    """What was last told of a dataset's quality, in numbers; None where nothing was told.
+    """The last reported quality of a dataset, in numbers; None if nothing was reported.
 
-    With `column` what is of that column or of none.
+    With `column`, reports about that column or about none.
     """
     if newest.at_us is None:
         return None

@@ -38,12 +38,11 @@ class _Found(NamedTuple):
 def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     """The first hits, by name or latest first.
 
-    A hit has the text in one of its names, in either case, or as its whole node id; `%` in the text stands for any
-    characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
+    A hit contains the text in one of its names, ignoring case, or has it as node id; `%` in the text stands for any
+    characters, as in Marquez. A dataset is found under each of its names, and shown under one.
 
-    By `NAME`, a hit is what the text means as it is written: what has it as a whole name, as `NAMESPACE:NAME` or as
-    node id; where nothing has, what has a name that ends with it, behind a dot or a slash. So is a dataset of which
-    only what is made from it tells, which has a place in the graph and is in no list.
+    By `NAME`, a hit has the text as a full name, as `NAMESPACE:NAME` or as node id; if there is none, as the end of a
+    name, after a dot or a slash. That includes datasets known only as sources of others, which are in no list.
     """
     if query.match == "NAME":
         found = _meant(knowledge, query)

@@ -1,9 +1,9 @@
 """The quality of a dataset, or of one of its columns, over time, and how the tests of a job went.
 
-A `test` facet is a run's, and names no dataset: it counts for its job, and for a dataset where that is all that the run
-read or wrote. A run may tell of some tests now and of others later: of each test what it told last counts.
+A `test` facet belongs to a run and names no dataset: it counts for the job, and for a dataset if that is the run's only
+input or output. A run may report some tests now and others later: of each test its last report counts.
 
-Of what dataset events declare, facts keep the last; what was declared before is read from the log.
+Of dataset events, facts keep only the last; earlier ones are read from the log.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """Which runs made what a run read, and which fed it directly, without a dataset between.
 
-By the rules of the walk to a root cause (`headwater.graph.causes.writers`). That also follows runs that failed: what
-they should have written; these wrote what was read.
+By the rules of the root-cause walk (`headwater.graph.causes.writers`). That walk also follows failed runs, for what
+they should have written; here only runs count that wrote what was read.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -48,7 +48,7 @@ class _Sources(NamedTuple):
 async def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
     """The run and those within so many hops upstream of it, nearest first; works in time slices.
 
-    They are history: it stays when a job or dataset is deleted.
+    This is history, so it includes deleted jobs and datasets.
     """
     with closing(KnownHistory(knowledge, with_deleted=True)) as history:
         upstream = _Upstream(knowledge, history)
@@ -112,7 +112,7 @@ class _Upstream:
     def _givers(self, reader: Outline) -> Iterator[tuple[JobId, str | None]]:
         """Each job that hands data to the run, by name: its run that is named, else that had ended last by then.
 
-        What other runs of the run's own job alone tell to be handed to that is not told of this one.
+        A job that only other runs of the same job report as feeding it does not count for this run.
         """
         job, named = self._graph.jobs[reader.job], self._history.named_givers(reader.run_id)
         for giver, tellers in sorted(job.fed_by.items()):

@@ -39,11 +39,11 @@ def trust(edits: Edits, configured: Configured, *, is_required: bool) -> Trust:
     return Trust(now.keys, is_required, {key_id: each.from_us for key_id, each in now.revoked.items()})
 
 
-def rely_on_directory(service: Service) -> None:
+def apply_key_directory(service: Service) -> None:
     """Verify events by the current directory."""
     recorder = service.intake.recorder
     is_required = recorder.trust.is_required
-    recorder.rely_on(trust(service.knowledge.graph.edits, service.key_store.configured, is_required=is_required))
+    recorder.set_trust(trust(service.knowledge.graph.edits, service.key_store.configured, is_required=is_required))
 
 
 async def change(

@@ -1,6 +1,6 @@
 """Event times of writes over the API: now, or just after what is replaced, if a producer's clock is ahead.
 
-Who puts a dataset or job means what was told of it until now, whatever time that was told with.
+Putting a dataset or job replaces what was reported so far, whatever event times the reports have.
 """
 
 from collections.abc import Iterable, Mapping

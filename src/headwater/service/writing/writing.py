@@ -1,7 +1,7 @@
 """Writes over the API: what an event can say becomes an event, and is processed as any event; the rest is an edit.
 
-Each function returns once what it wrote is on disk and in every answer. It raises NotFoundError where a namespace,
-source, dataset, job or run that it is told of is not known, and whatever `Intake.take` and `Intake.edit` raise.
+Each function returns once the write is on disk, and every later answer includes it. It raises NotFoundError for an
+unknown namespace, source, dataset, job or run, and what `Intake.take` and `Intake.edit` raise.
 """
 
 from asyncio import Lock
@@ -154,7 +154,7 @@ async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: d
 async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody, by: str | None) -> None:
     """Set the owner and description of a namespace; restores a deleted one, but not what was in it.
 
-    A description holds until there is another, here as of datasets and tags.
+    A description holds until it is replaced, here as for datasets and tags.
     """
     target = ("namespace", name)
     description = body.description
