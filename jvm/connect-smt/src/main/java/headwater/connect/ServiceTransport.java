@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
@@ -44,9 +43,7 @@ final class ServiceTransport implements Transport {
       request.header("Authorization", "Bearer " + token.strip());
     }
     try {
-      Answer answer =
-          Answer.of(
-              opened().send(request.build(), HttpResponse.BodyHandlers.ofInputStream()), PATIENCE);
+      Answer answer = Answer.to(request.build(), opened(), PATIENCE);
       if (answer.isAcknowledged()) {
         return Delivery.DONE;
       }

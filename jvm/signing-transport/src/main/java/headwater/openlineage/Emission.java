@@ -338,22 +338,12 @@ final class Emission {
       if (outcome == Post.Outcome.REFUSED) {
         drops.count("refused by the service");
       }
-    } catch (NoSuchFileException gone) {
-      return forget(event);
+    } catch (NoSuchFileException gone) { // deleted by what cleans up temporary folders, for one
+      spool.done(event);
+      drops.count("gone from the spool");
     } catch (IOException failure) {
       return "the spool cannot be read: " + failure;
     }
     return null;
-  }
-
-  /** Somebody else has deleted it, as what cleans up temporary folders does. */
-  private String forget(Spool.Waiting event) {
-    try {
-      spool.done(event);
-      drops.count("gone from the spool");
-      return null;
-    } catch (IOException failure) {
-      return "the spool cannot be read: " + failure;
-    }
   }
 }

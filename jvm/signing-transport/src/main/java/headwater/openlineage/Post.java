@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
@@ -51,9 +50,7 @@ final class Post {
       request.header("Authorization", "Bearer " + token.strip());
     }
     try {
-      Answer answer =
-          Answer.of(
-              client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream()), PATIENCE);
+      Answer answer = Answer.to(request.build(), client, PATIENCE);
       why = answer.toString();
       if (answer.isAcknowledged()) {
         return Outcome.ACKNOWLEDGED;

@@ -8,6 +8,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Signed events on disk, a file each, in the order in which they are to be delivered; what dead
@@ -17,6 +19,7 @@ final class Spool {
   /** An event on disk. */
   record Waiting(Path file, long bytes) {}
 
+  private static final Logger LOGGER = LoggerFactory.getLogger(Spool.class);
   private static final String EVENT = ".json";
 
   private final Path folder;
@@ -63,12 +66,15 @@ final class Spool {
   }
 
   /**
-   * Lets go of an event: it was delivered, or never will be.
-   *
-   * @throws IOException if it cannot be deleted; then it waits still
+   * Lets go of an event: it was delivered, or never will be. One that the disk does not give up
+   * holds up no other; the next process sends it again, and a service stores it once.
    */
-  synchronized void done(Waiting event) throws IOException {
-    Files.deleteIfExists(event.file());
+  synchronized void done(Waiting event) {
+    try {
+      Files.deleteIfExists(event.file());
+    } catch (IOException failure) {
+      LOGGER.debug("a lineage event stays on the disk: {}", failure.toString());
+    }
     waiting.remove(event);
     bytes -= event.bytes();
     notifyAll();

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import headwater.signing.ChainTest;
 import headwater.signing.NumberLiteral;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -134,6 +136,33 @@ class EmissionTest {
 
     assertThat(jobs()).startsWith("two", "three");
     assertThat(emission.dropped()).isEqualTo(1);
+  }
+
+  @Test
+  void whatTheDiskDoesNotGiveUpHoldsUpNothing() {
+    service.uponAPost = () -> inPlaceOf("000000000000.json");
+    Emission emission = emission(64);
+
+    emission.put(event("one"));
+    emission.put(event("two"));
+    emission.close();
+
+    assertThat(jobs()).containsExactly("one", "two");
+    assertThat(emission.dropped()).isZero();
+  }
+
+  /** A folder that is not empty takes the place of the event, so that nobody deletes it. */
+  private void inPlaceOf(String event) {
+    try {
+      Path file = own().resolve(event);
+      if (Files.deleteIfExists(file)) {
+        Files.createDirectories(file.resolve("in the way"));
+      }
+    } catch (DirectoryNotEmptyException done) {
+      // It is there already.
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
   }
 
   @Test

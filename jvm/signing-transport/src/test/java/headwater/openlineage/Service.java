@@ -14,6 +14,7 @@ final class Service implements AutoCloseable {
   private final HttpServer server;
   private final List<Map<?, ?>> events = new ArrayList<>();
   volatile int status = 201;
+  volatile Runnable uponAPost = () -> {};
 
   Service() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
@@ -26,6 +27,7 @@ final class Service implements AutoCloseable {
               events.add((Map<?, ?>) JsonReader.read(body));
             }
           }
+          uponAPost.run();
           exchange.sendResponseHeaders(status, -1);
           exchange.close();
         });

@@ -2,6 +2,8 @@ package headwater.signing;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,13 +25,23 @@ public record Answer(int status, byte[] beginning) {
   private static final String BYTE_ORDER_MARK = "\uFEFF";
 
   /**
-   * Reads no more than the beginning.
+   * Sends the request, and reads no more than the beginning of what is answered.
    *
    * @param patience how long it may take to come: the client's own timeout ends with the headers
-   * @throws IOException if it breaks off, does not come to its end, or is packed, which nobody
-   *     asked for: whose answer it is, and so whether it counts, is not known
+   * @throws IOException if there is none, or it is no HTTP, breaks off, does not come to its end, or
+   *     is packed, which nobody asked for: whose answer it is, and so whether it counts, is not
+   *     known
    */
-  public static Answer of(HttpResponse<InputStream> response, Duration patience)
+  public static Answer to(HttpRequest request, HttpClient client, Duration patience)
+      throws IOException, InterruptedException {
+    try {
+      return of(client.send(request, HttpResponse.BodyHandlers.ofInputStream()), patience);
+    } catch (IllegalArgumentException unreadable) { // a length that is no number, for one
+      throw new IOException("the answer is no HTTP", unreadable);
+    }
+  }
+
+  private static Answer of(HttpResponse<InputStream> response, Duration patience)
       throws IOException {
     String packing = response.headers().firstValue("Content-Encoding").orElse("identity").strip();
     try (InputStream body = response.body()) {

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -71,6 +73,37 @@ class AnswerTest {
     assertThat(served(201, "br", 0, new byte[0]).isAcknowledged()).isTrue();
   }
 
+  @ParameterizedTest
+  @Timeout(60)
+  @ValueSource(
+      strings = {
+        "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+        "HTTP/1.1 many\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        "\u0000\u0001\u0002\r\n\r\n"
+      })
+  void whatIsNoHttpSaysNothing(String answer) throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Thread thread = new Thread(() -> answer(server, answer));
+      thread.start();
+      URI address = URI.create("http://127.0.0.1:" + server.getLocalPort());
+      HttpRequest request = HttpRequest.newBuilder(address).build();
+
+      assertThatThrownBy(() -> Answer.to(request, HttpClient.newHttpClient(), LONG))
+          .isInstanceOf(IOException.class);
+      thread.join();
+    }
+  }
+
+  private static void answer(ServerSocket server, String answer) {
+    try (Socket peer = server.accept()) {
+      peer.getInputStream().read();
+      peer.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
   @Test
   @Timeout(60)
   void anAnswerThatDoesNotComeToItsEndIsNotWaitedFor() throws Exception {
@@ -108,12 +141,8 @@ class AnswerTest {
     server.start();
     try {
       URI address = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-      return Answer.of(
-          HttpClient.newHttpClient()
-              .send(
-                  HttpRequest.newBuilder(address).build(),
-                  HttpResponse.BodyHandlers.ofInputStream()),
-          patience);
+      return Answer.to(
+          HttpRequest.newBuilder(address).build(), HttpClient.newHttpClient(), patience);
     } finally {
       end.countDown();
       server.stop(0);
