@@ -1,7 +1,8 @@
 """Events by HTTP, over a connection that is kept open: one by one, or many in one body where the service takes that.
 
 The answer to many tells of each event whether it was stored, if not why, and whether the same bytes may be sent again.
-A service that has no such route is noticed by its answer, and has its events one by one from then on.
+A service that seems to have no such route has its events one by one, and is asked again after many of them: it may have
+been the answer of a proxy, while the service was started anew.
 """
 
 import codecs
@@ -60,6 +61,8 @@ _MOST_TOGETHER: Final = 1024
 """Nobody asks for more; a service that answers too late is sent fewer."""
 _MOST_TOGETHER_BYTES: Final = 64 << 20
 """The same; where that was too large less is sent."""
+_ALONE_WITHOUT_A_ROUTE: Final = 1024
+"""Of a service that never has the route, some 6 % of the bytes are in vain then."""
 _MORE_EACH_TIME: Final = 64
 """After a body was too large the next ones grow by this part of them, until one is again: some 3 % are in vain."""
 _is_posting: Final = ContextVar("_is_posting", default=False)
@@ -93,11 +96,10 @@ class HttpTransport:
         self._network = network
         self._now = now
         self._client: httpx.Client | None = None
-        self._takes_many = True
-        """Until it is known better."""
         self._doubt: int | None = None
         """The status that many events had, if it may mean that there is no route for them."""
-        self._is_next_alone = False
+        self._next_alone = 0
+        """How many times the first event goes alone before many go together again."""
         self._most_together = _MOST_TOGETHER
         self._most_bytes = _MOST_TOGETHER_BYTES
 
@@ -115,15 +117,15 @@ class HttpTransport:
         """
         lines = [*takewhile(lambda event: b"\n" not in event, events[: self._most_together])]
         lines = lines[: bisect_right([*accumulate(map(len, lines))], self._most_bytes)]
-        is_alone, self._is_next_alone = self._is_next_alone, False
+        is_alone, self._next_alone = self._next_alone > 0, max(self._next_alone - 1, 0)
         self._doubt = None
-        if len(lines) > 1 and self._takes_many and not is_alone:
+        if len(lines) > 1 and not is_alone:
             outcomes = self._sent_together(lines)
             if outcomes:
                 return outcomes
         outcome = self.send(events[0])
         if self._doubt is not None and not isinstance(outcome, Unavailable):
-            self._takes_many = False
+            self._next_alone = _ALONE_WITHOUT_A_ROUTE
             log.info("events go one by one", extra={"target": self.target, "status": self._doubt})
         return [outcome]
 
@@ -157,7 +159,7 @@ class HttpTransport:
             outcome = self._outcome(answer)
             is_of_route = 400 <= answer.status < 500 and answer.status not in _NOT_ABOUT_THE_ROUTE
             if isinstance(outcome, Unavailable) and not is_of_route:
-                self._is_next_alone = True  # if it is only this route that fails, the events go on
+                self._next_alone = 1  # if it is only this route that fails, the events go on
                 return [outcome]
             self._doubt = answer.status
         return []
@@ -184,9 +186,9 @@ class HttpTransport:
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
                 self._most_together = max(events // 2, 1)
-            why = f"{type(failure).__name__}: {failure}"
+            why = f"{type(failure).__name__}: {_short(str(failure))}"
             if status is not None:  # whose answer it is, and so whether it counts, is in what did not come
-                self._is_next_alone = events > 1  # it may be only the answer to many that breaks off
+                self._next_alone = max(self._next_alone, int(events > 1))  # only that to many may break off
                 return Unavailable(f"{status}, but {why}")
             return Unavailable(why, advice=TRUST_IT if is_not_trusted(failure) else _WHERE_NOBODY_ANSWERS)
         except SetupError as lack:
@@ -296,7 +298,7 @@ def _outcomes(told: object, sent: int) -> Sequence[Outcome]:
     for each in failed:
         match each:
             case {"index": int(index), "retriable": bool(is_retriable), **more} if 0 <= index < sent:
-                why = str(more.get("reason", ""))[:_MESSAGE_MAX_CHARS]
+                why = _short(str(more.get("reason", "")))
                 outcomes[index] = Unavailable(why) if is_retriable else Refused(why)
             case _:
                 return []
@@ -356,4 +358,9 @@ def _message(answer: bytes, told: object) -> str:
     text = answer.decode("utf-8", errors="replace")
     if isinstance(told, dict) and isinstance(told.get("message"), str):
         text = told["message"]
+    return _short(text)
+
+
+def _short(text: str) -> str:
+    """The beginning, on one line."""
     return " ".join(text.split())[:_MESSAGE_MAX_CHARS]

@@ -173,6 +173,17 @@ def test_a_failure_of_the_network_is_worth_a_retry(failure: type[httpx.Transport
     assert sent(answer) == Unavailable(f"{failure.__name__}: broken")
 
 
+def test_of_an_answer_that_is_no_http_only_the_beginning_is_told() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise httpx.RemoteProtocolError(f"illegal status line: {'x' * 100_000}", request=request)
+
+    outcome = sent(answer)
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith("RemoteProtocolError: illegal status line: xxx")
+    assert len(outcome.why) < 250
+
+
 @pytest.mark.parametrize("beginning", [b"", b"stor", b"<htm"])
 def test_an_answer_that_breaks_off_says_nothing_whatever_its_status(beginning: bytes) -> None:
     class BreaksOff(httpx.SyncByteStream):
@@ -335,11 +346,21 @@ def test_many_events_go_in_one_body_and_each_has_its_outcome() -> None:
 
 
 @pytest.mark.parametrize("status", [404, 405, 400, 415, 422])
-def test_a_service_without_the_route_has_its_events_one_by_one_from_then_on(status: int) -> None:
+def test_a_service_without_the_route_has_its_events_one_by_one(status: int) -> None:
     service = ManyTaker(httpx.Response(status))
 
     assert service.sends(2) == [Acknowledged()]
     assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
+
+
+@pytest.mark.parametrize("answer", [httpx.Response(404), httpx.Response(200, text="ok")])
+def test_a_route_that_was_missing_is_asked_for_again_after_a_thousand_events(answer: httpx.Response) -> None:
+    service = ManyTaker(answer, told(4))
+
+    outcomes = [[*service.transport.send_some(MANY)] for _ in range(1_026)]
+
+    assert outcomes == [*[[Acknowledged()]] * 1_025, [Acknowledged()] * 4]
+    assert [path for path, _ in service.requests].count("/api/v1/lineage/batch") == 2
 
 
 @pytest.mark.parametrize("answer", [told(3), told(4, {"index": 4, "retriable": True}), httpx.Response(200, text="ok")])
