@@ -66,8 +66,8 @@ class Overflow:
         self._fd: int | None = None
         self._bytes = 0
         self._files = 0
-        self._is_taken = False
-        """Whether a file that was taken is not worked off, or not to its end."""
+        self._unfinished = 0
+        """How many files were taken and not worked off to their end."""
 
     @property
     def is_active(self) -> bool:
@@ -99,9 +99,9 @@ class Overflow:
             os.close(self._fd)
             path = self._path()
             self._fd, self._bytes, self._files = None, 0, self._files + 1
-            self._is_taken = True
+            self._unfinished += 1
         yield from _worked_off(path)
-        self._is_taken = False
+        self._unfinished -= 1
 
     def close(self) -> None:
         """Delete what is empty; events that nobody took stay for the next process."""
@@ -110,7 +110,7 @@ class Overflow:
             fd, self._fd = self._fd, None
             if fd is not None:
                 os.close(fd)
-            if fd is None and not self._is_taken:
+            if fd is None and not self._unfinished:
                 self._claim.remove()
             else:
                 self._claim.release()

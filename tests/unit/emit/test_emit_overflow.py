@@ -103,6 +103,25 @@ def test_a_disk_that_keeps_no_mark_says_so_and_the_events_go_on(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_the_disk_did_not_give_back_stays_though_what_came_later_was_worked_off(tmp_path: Path) -> None:
+    overflow = run_over(tmp_path)
+    batches = overflow.take()
+    out = passed_on([next(batches)], "first")
+    (mark,) = tmp_path.rglob("*.signed")
+    mark.rename(mark.with_suffix(".away"))
+    with pytest.raises(OSError, match="No such file"):
+        next(batches)
+    mark.with_suffix(".away").rename(mark)
+    overflow.append(Outgoing(7_000.0, b"{}"))
+    later = passed_on(overflow.take(), "first")
+    overflow.close()
+
+    out += passed_on(left_behind(tmp_path), "second")
+
+    assert [event.put_at for event in later] == [7_000.0]
+    assert [*dict.fromkeys(event.put_at for event in out)] == [event.put_at for event in EVENTS]
+
+
 def test_who_looks_in_after_it_was_closed_finds_nothing_and_closes_no_file_of_others(tmp_path: Path) -> None:
     overflow = Overflow(tmp_path / "overflow", 1 << 20, wake=lambda: None, lose=lambda: None)
     overflow.append(Outgoing(1.0, b"{}"))
