@@ -250,7 +250,8 @@ class Backlog:
         elif spool is self._own:
             self._own = None
         self._move_aside(spool.set_aside, damage)
-        self._metrics.dropped("spool_damaged", spool.event_count, str(damage))
+        if spool.event_count:
+            self._metrics.dropped("spool_damaged", spool.event_count, str(damage))
 
     def _move_aside(self, move: Callable[[], Path | None], damage: DamagedSpoolError) -> None:
         try:

@@ -252,6 +252,23 @@ def test_a_spool_that_is_damaged_in_use_is_moved_aside_and_counted_and_a_new_one
     assert len(service.numbers) + emitter.stats().dropped["spool_damaged"] == 2002
 
 
+def test_an_empty_spool_that_is_damaged_is_no_gap(service: Service, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    service.start()
+    with emitter_to(service.url, spool) as emitter:
+        emitter.put(event(0))
+        assert emitter.drain(LONG_S)
+        (file,) = spool.rglob("events.db")
+        replace_the_table(file)
+
+        emitter.put(event(1))
+        assert emitter.drain(LONG_S)
+
+    assert service.numbers == [0, 1]
+    assert any(path.name.startswith("damaged-") for path in spool.rglob("*"))
+    assert emitter.stats().dropped == {}
+
+
 def test_lines_damaged_in_the_overflow_are_counted_by_the_signer(service: Service, tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     service.start()
