@@ -19,7 +19,7 @@ from headwater.sql.transformations import Transformation
 from headwater.sql.width import check_width
 
 Known = Callable[[Parts], Sequence[str]]
-"""Gives the columns of a table by what the statement calls it; none where they are not known."""
+"""Returns a table's columns, given its name in the statement; empty if they are unknown."""
 
 
 class Source(NamedTuple):
@@ -36,10 +36,11 @@ class Statement:
 
     Attributes:
         target: what it writes; None for a query.
-        reads: the tables it reads, each once; a target that only its own new values are made from is not among them.
-        columns: of the target, or of the query's answer: what each is made from.
-        rows: what decides the rows as a whole.
-        gaps: the columns of which not everything is known; `*` where not even all their names are.
+        reads: the tables it reads, without duplicates; not its target, if that is only used to compute its own new
+    values.
+        columns: of the target, or of the query's answer: the inputs of each.
+        rows: the inputs that decide about rows as a whole.
+        gaps: the columns that are not fully known; `*` if not even all names are.
     """
 
     kind: StatementKind
@@ -51,22 +52,22 @@ class Statement:
 
 
 def tables_of(text: str, dialect: str) -> tuple[Parts, ...]:
-    """The tables that a statement names, each once, as it names them.
+    """The tables that a statement names, without duplicates, in its spelling.
 
     Raises:
-        UnreadableSqlError: the text cannot be read as one statement.
+        UnreadableSqlError: the text cannot be parsed as one statement.
     """
     return tuple(parsed(text, dialect).tables.values())
 
 
 def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN, *, is_in_order: bool = True) -> Statement:
-    """What the text says of tables and columns.
+    """The tables and columns in the text.
 
-    `is_in_order`: whether `known` gives all columns of a table in its order; where it does not, what a statement names
-    by its place is a gap.
+    `is_in_order`: whether `known` returns all columns of a table in the table's order; if not, references by position
+    are gaps.
 
     Raises:
-        UnreadableSqlError: it cannot be read as one statement that moves columns.
+        UnreadableSqlError: it cannot be parsed as one statement that moves columns.
     """
     read = parsed(text, dialect, bounds)
     columns = {table: tuple(known(table)) for table in read.tables.values()}
@@ -78,7 +79,7 @@ def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN, *,
 
 
 def _by(call: Callable[[str], str], columns: Iterable[str]) -> dict[str, str]:
-    """Columns by what they are called; the first of several."""
+    """Columns by their names in the statement; the first of several."""
     called: dict[str, str] = {}
     for column in columns:
         called.setdefault(call(column), column)
@@ -89,7 +90,7 @@ def _by(call: Callable[[str], str], columns: Iterable[str]) -> dict[str, str]:
 class _Reader:
     read: Parsed
     called: Mapping[str, Mapping[str, str]]
-    """Of each table the columns that are known, by what the statement calls them, in order."""
+    """For each table, its known columns by their names in the statement, in order."""
     dialect: str
     is_in_order: bool
 
@@ -112,7 +113,7 @@ class _Reader:
         )
 
     def _columns_of(self, table: str) -> Sequence[str]:
-        """All of them, in order; none where that is not known."""
+        """All columns, in order; empty if that is unknown."""
         return [*self.called[table].values()] if self.is_in_order else ()
 
     def _flow(self, query: exp.Query) -> Flow:
@@ -138,7 +139,7 @@ class _Reader:
         return flow_of(scope, Setting(tables, self.is_in_order, rules_of(self.dialect)))
 
     def _written(self, flow: Flow, as_queries: Rewritten) -> Flow:
-        """The columns by the names that the target has for them; a DELETE writes none."""
+        """The flow with the target's column names; a DELETE writes none."""
         if as_queries.kind in ("delete", "merge"):
             kept = () if as_queries.kind == "delete" else flow.places
             return replace(flow, places=tuple(place for place in kept if place.name != NO_COLUMN))
@@ -154,7 +155,7 @@ class _Reader:
         return replace(flow, places=tuple(places))
 
     def _reads(self, as_queries: Rewritten) -> list[str]:
-        """The statement names its target once to write it; to read it, it must name it again."""
+        """The tables read: the statement names its target once as target; if it is also read, it is named again."""
         named = [table.name for table in self.read.tree.find_all(exp.Table)]
         if as_queries.target in named:
             named.remove(as_queries.target)

@@ -1,4 +1,4 @@
-"""Tables under flat names, which sqlglot's schemas need, and their columns as the statement calls them."""
+"""Flat table names, which sqlglot's schemas require, and column names in the statement's spelling."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,11 +13,11 @@ Parts = tuple[str, ...]
 
 _WRITING: Final = (exp.Insert, exp.Create, exp.Update, exp.Merge, exp.Delete)
 _RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"oracle", "snowflake", "teradata", "tsql", "fabric"})
-"""Dialects whose common tables may read themselves without RECURSIVE, in a set operation."""
+"""Dialects in which common tables may be recursive without RECURSIVE, in a set operation."""
 
 
 def prefix_beside(words: Iterable[str]) -> str:
-    """How flat names begin that none of the words looks like: `t` for `t0`, `t1` …, unless the text has such itself."""
+    """A prefix for flat names that resembles no word in the text: `t` for `t0`, `t1` …, unless the text has such."""
     text = "\n".join(words).lower()
     prefix = "t"
     while re.search(rf"{prefix}\d", text):
@@ -26,13 +26,13 @@ def prefix_beside(words: Iterable[str]) -> str:
 
 
 def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
-    """Give each table a name of one part; columns lose the names before their table's. Gives what they were called."""
+    """Give each table a one-part name and shorten column qualifiers to match. Returns the original names."""
     tables: dict[str, Parts] = {}
     for common in tree.find_all(exp.CTE):
         if isinstance(common.parent, exp.With) and _reads_itself(common.parent, common, dialect):
             common.parent.set("recursive", True)  # sqlglot asks for the word
     outside = [table for table in tree.find_all(exp.Table) if not _is_named_inside(table, dialect)]
-    # All are looked up first: a name that is flat already says no longer what it was.
+    # Collected first: a name that is already flat no longer shows its original.
     for at, table in enumerate(outside):
         parts = tuple(part.name for part in table.parts)
         is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: whatever schema a session has
@@ -53,7 +53,7 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
 
 
 def _is_named_inside(table: exp.Table, dialect: str) -> bool:
-    """Whether a common table is meant, by where the name stands; what a statement writes is none."""
+    """Whether the name refers to a common table in scope; a written target never does."""
     if len(table.parts) != 1 or _is_written(table):
         return False
     below: exp.Expr = table
@@ -65,7 +65,7 @@ def _is_named_inside(table: exp.Table, dialect: str) -> bool:
 
 
 def _common_tables(at: exp.Expr, below: exp.Expr, dialect: str) -> set[str]:
-    """Those that are declared at a place of the tree and may be named in what stands below it there."""
+    """The common tables declared at a place of the tree that are visible to what is below it."""
     if isinstance(at, exp.With):
         itself = {below.alias} if _reads_itself(at, below, dialect) else set()
         return {each.alias for each in at.expressions[: below.index]} | itself
@@ -79,7 +79,7 @@ def _is_written(table: exp.Table) -> bool:
 
 
 def _reads_itself(clause: exp.With, common: exp.Expr, dialect: str) -> bool:
-    """Only what puts a begin and its continuation together may."""
+    """Whether a common table may be recursive: only a union of a start and its continuation may."""
     is_said = bool(clause.args.get("recursive")) or dialect in _RECURSIVE_WITHOUT_A_WORD
     return is_said and isinstance(common.this.unnest(), exp.SetOperation)
 

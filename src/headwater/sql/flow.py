@@ -1,7 +1,7 @@
-"""What each column of a query is made from, through subqueries, common tables, unions and joins.
+"""The inputs of each column of a query, through subqueries, common tables, unions and joins.
 
-A column's own inputs are those its value is made from, and those that only decide about it: conditions of CASE, a
-window's partition and order. What decides which rows there are (filters, joins, groups) is told once for the query.
+A column's own inputs are those of its value, and those that only decide about it: conditions of CASE, a window's
+partition and order. What decides which rows there are (filters, joins, groups) is reported once for the query.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,29 +28,29 @@ from headwater.sql.names import Rules, clause_of, has_places, is_renamed, stars_
 from headwater.sql.transformations import Transformation, conditions, parts
 
 _ROUNDS: Final = 4
-"""How often a common table that reads itself is gone through: a column moves on by one place a round."""
+"""Iterations over a recursive common table: a column advances by one place per iteration."""
 
 
 class TableColumns:
-    """The columns of a table; `own_name` says what it calls one whose name a dialect may have folded."""
+    """The columns of a table; `own_name` undoes a dialect's case folding."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names: Final = names
         self._own = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
 
     def own_name(self, name: str) -> str | None:
-        """None where the table has no column of that name."""
+        """None if the table has no such column."""
         return self._own.get(name) or self._own.get(name.lower())
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a query is read with.
+    """The context for reading a query.
 
     Attributes:
-        columns: of the tables that are known, by flat names.
+        columns: of the known tables, by flat name.
         is_in_order: whether these are all columns of the tables, in the tables' order.
-        rules: where the dialect lets a name of the answer stand.
+        rules: where the dialect allows names of the answer.
     """
 
     columns: Mapping[str, TableColumns]
@@ -59,12 +59,12 @@ class Setting:
 
 
 def flow_of(scope: Scope, setting: Setting) -> Flow:
-    """The flow of a query, by the scope that sqlglot built of it once it was marked and its columns were qualified."""
+    """The flow of a query, from its sqlglot scope; the query must be marked and its columns qualified."""
     return _Walk(setting).of(scope)
 
 
 class _Answer(NamedTuple):
-    """A column of the answer, for the clauses that name it; `names`: the names that stand alone in it."""
+    """A column of the answer, for clauses that name it; `names`: the unqualified names in it."""
 
     made: Inputs
     is_open: bool
@@ -72,7 +72,7 @@ class _Answer(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Something that a query reads: where it names it, and what that is."""
+    """A source that a query reads: the place that names it, and what it is."""
 
     node: exp.Expr
     source: exp.Table | Scope
@@ -82,11 +82,11 @@ class _Read(NamedTuple):
 class _Walk:
     setting: Setting
     earlier: Mapping[int, Flow] = field(default_factory=dict)
-    """What the rounds before made of common tables that read themselves, by the part that they begin with."""
+    """The results of earlier iterations for recursive common tables, by their first part."""
     known: dict[int, Flow] = field(default_factory=dict)
-    """By scope."""
+    """Cache, by scope."""
     answers: dict[int, dict[str, _Answer]] = field(default_factory=dict)
-    """By scope, as far as its items have been gone through."""
+    """Answer columns by scope, as far as processed."""
 
     def of(self, scope: Scope) -> Flow:
         if scope.is_cte and id(scope.expression) in self.earlier:
@@ -97,7 +97,7 @@ class _Walk:
         return self.known[id(scope)]
 
     def _in_rounds(self, scope: Scope) -> Flow:
-        """A common table that reads itself is read as its first part, then as what that made of it, and so on."""
+        """A recursive common table is evaluated as its first part, then with that as its input, and so on."""
         if not _reads_itself(scope) or self.earlier:
             return self._of_set_operation(scope)
         begin, found = scope.set_operation_scopes[0], self.of(scope.set_operation_scopes[0])
@@ -152,7 +152,7 @@ class _Walk:
         return replace(answer, rows=self._rows(scope, is_in_order) | rows)
 
     def _is_in_order(self, scope: Scope, select: exp.Select) -> bool:
-        """Not where a star stands for columns whose order is not known, or for columns that nobody knows."""
+        """False where a star expands to columns in unknown order, or to unknown columns."""
         if any(item.is_star for item in select.selects):
             return False
         sources = {name: source for name, (_, source) in scope.selected_sources.items()}
@@ -160,7 +160,7 @@ class _Walk:
         return all(name in sources and self._source_order(sources[name]) for name in starred)
 
     def _has_left_out(self, scope: Scope, select: exp.Select) -> bool:
-        """Whether a column has the name of one that others are joined by with USING: sqlglot's star leaves it out."""
+        """Whether a column has the name of a USING column, which sqlglot's star then omits."""
         if "" not in stars_of(select):
             return False
         reads = _reads(scope)
@@ -190,7 +190,7 @@ class _Walk:
         return frozenset(found)
 
     def _rows_of(self, scope: Scope, source: exp.Table | Scope) -> Inputs:
-        """What decides the rows of something that a query reads: of UNNEST and its like, what they take apart."""
+        """What decides the rows of a source: for UNNEST and its like, the collections they take apart."""
         join = Transformation("INDIRECT", "JOIN")
         match source:
             case exp.Table(this=exp.Identifier()) | Scope(expression=exp.Values()):
@@ -204,7 +204,7 @@ class _Walk:
         return rows if inner is source else taken_as(rows, join)
 
     def has(self, read: _Read, name: str) -> bool | None:
-        """Whether something has a column of that name; None where that is not known."""
+        """Whether a source has a column of that name; None if unknown."""
         if pivots := read.node.args.get("pivots"):
             return self._has_pivoted(pivots, read, name)
         if isinstance(read.source, exp.Table):
@@ -229,14 +229,14 @@ class _Walk:
 
 @dataclass
 class _ExpressionInputs:
-    """One expression of a query, on the way to its inputs."""
+    """Collects the inputs of one expression of a query."""
 
     walk: _Walk
     scope: Scope
     is_of_answer: bool = False
-    """Whether a name without a table's means the answer's column first, as in ORDER BY."""
+    """Whether an unqualified name means the answer's column first, as in ORDER BY."""
     is_open: bool = False
-    """Whether something of it is not known."""
+    """Whether part of it is unknown."""
     rows: set[Input] = field(default_factory=set)
     """What decides the rows of the subqueries in it."""
 
@@ -257,13 +257,13 @@ class _ExpressionInputs:
         return frozenset(found)
 
     def _of_row(self, read: _Read | None) -> Inputs:
-        """All columns of what a name stands for, as one value; what PIVOT made them into is in them, too."""
+        """All columns of a source as one value, including those that PIVOT consumed."""
         columns = {} if read is None else self._columns(read.source)
         self.is_open |= not columns
         return self._transformed(columns.values())
 
     def _columns(self, source: exp.Table | Scope) -> Mapping[str, Inputs]:
-        """What each column of something that is read is made from; none where they are not known."""
+        """The inputs of each column of a source; empty if they are unknown."""
         inner = _query_in(source) if isinstance(source, Scope) else source
         match inner:
             case Scope(expression=exp.UDTF() as rows):
@@ -312,7 +312,7 @@ class _ExpressionInputs:
         return NOTHING
 
     def _answer(self, column: exp.Column) -> _Answer | None:
-        """The column of the answer that a name means; None where it means one of what is read."""
+        """The answer's column that a name means; None if it means a source's."""
         answer = self.walk.answers.get(id(self.scope), {}).get(column.name)
         clause = clause_of(column)
         if answer is None or (self.is_of_answer and not column.table and clause != "order"):
@@ -321,7 +321,7 @@ class _ExpressionInputs:
         if clause is None or clause not in rules.allowed or clause in rules.first:
             return answer if clause in rules.first else None
         is_there = self._is_read(column.name)
-        # Of a table that nobody knows: the column is there if the answer's own is made from it.
+        # For an unknown table: the column exists if the answer's own column is made from it.
         return None if is_there or (is_there is None and column.name in answer.names) else answer
 
     def _is_read(self, name: str) -> bool | None:
@@ -329,7 +329,7 @@ class _ExpressionInputs:
         return True if True in found else None if None in found else False
 
     def _reads_with(self, name: str) -> list[_Read]:
-        """All that a column without a qualifier may be of: sqlglot leaves some so."""
+        """All sources that an unqualified column may belong to: sqlglot leaves some unqualified."""
         scope: Scope | None = self.scope
         while scope is not None:
             for reads in (_reads(scope), [*_compared(scope)]):
@@ -341,7 +341,7 @@ class _ExpressionInputs:
         return []
 
     def _of_pivoted(self, pivots: Sequence[exp.Pivot], source: exp.Table | Scope, name: str) -> Inputs:
-        """What UNPIVOT makes comes from all columns that it names; what PIVOT makes, from all that it aggregates."""
+        """UNPIVOT's columns come from all columns that it names; PIVOT's from all that it aggregates."""
         pivot, new = pivots[0], pivots[0].output_columns(())
         if len(pivots) > 1:
             self.is_open = True
@@ -359,7 +359,7 @@ class _ExpressionInputs:
         return frozenset[Input]().union(*columns)
 
     def pivoted_rows(self, read: _Read) -> Inputs:
-        """UNPIVOT leaves nulls out; PIVOT makes one row of all that agree in what it does not name."""
+        """UNPIVOT drops nulls; PIVOT groups by all columns that it does not name."""
         pivots = read.node.args.get("pivots")
         if not pivots or pivots[0].args.get("include_nulls"):
             return NOTHING
@@ -374,7 +374,7 @@ class _ExpressionInputs:
         return taken_as(frozenset[Input]().union(*made), Transformation("DIRECT", "TRANSFORMATION"))
 
     def _of_subquery(self, query: exp.Expr, how: Transformation) -> Inputs:
-        """A subquery that stands for a value: its value's inputs, and, as conditions, what decides its rows."""
+        """A scalar subquery: its value's inputs, plus, as conditions, what decides its rows."""
         inner = query.unnest() if isinstance(query, exp.Subquery) else query
         scope = next((each for each in self.scope.subquery_scopes if each.expression is inner), None)
         if scope is None:
@@ -398,13 +398,13 @@ def _names_alone(item: exp.Expr) -> frozenset[str]:
 
 
 def _query_in(source: Scope) -> Scope:
-    """The query that LATERAL stands before; any other source is itself."""
+    """The query inside LATERAL; any other source unchanged."""
     is_lateral = isinstance(source.expression, exp.Lateral) and source.subquery_scopes
     return source.subquery_scopes[0] if is_lateral else source
 
 
 def _inner_name(source: Scope, flow: Flow, name: str) -> str:
-    """What a query calls a column of its own that `WITH t (a, b) AS …` calls otherwise, where it reads itself."""
+    """A recursive query's own name for a column that `WITH t (a, b) AS …` renames."""
     common = source.expression.find_ancestor(exp.CTE)
     if name in flow.columns or common is None or name not in common.alias_column_names:
         return name
@@ -413,7 +413,7 @@ def _inner_name(source: Scope, flow: Flow, name: str) -> str:
 
 
 def _element(rows: exp.Expr, name: str) -> list[exp.Expr] | None:
-    """What UNNEST makes a column from; None where it may be all that stands there: maps and rows have several each."""
+    """The operand of UNNEST for a column; None if it may be any of them: maps and rows expand to several columns."""
     if not isinstance(rows, exp.Unnest):
         return None
     number = rows.args.get("offset")
@@ -428,17 +428,17 @@ def _named_windows(scope: Scope) -> dict[str, exp.Expr]:
 
 
 def _reads(scope: Scope) -> list[_Read]:
-    """What a query may take columns of; not what it joins by SEMI or ANTI."""
+    """The sources that columns may come from; not those of SEMI and ANTI joins."""
     return [_Read(node, source) for node, source in scope.selected_sources.values()]
 
 
 def _compared(scope: Scope) -> Iterator[_Read]:
-    """All that a query names in FROM and JOIN, also what it joins by SEMI or ANTI."""
+    """All sources in FROM and JOIN, including those of SEMI and ANTI joins."""
     return (_Read(node, scope.sources[name]) for name, node in scope.references if name in scope.sources)
 
 
 def _named(scope: Scope | None, name: str) -> _Read | None:
-    """What a qualifier stands for: of this query, or of one around it."""
+    """The source that a qualifier names, in this query or an enclosing one."""
     while scope is not None:
         for alias, node in scope.references:
             is_meant = name == alias or any(name == pivot.alias for pivot in node.args.get("pivots") or ())

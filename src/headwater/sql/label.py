@@ -12,7 +12,7 @@ DEFAULT_NAMESPACE: Final = "dashboards"
 
 _MOST_CHARACTERS: Final = 20_000
 _LONGEST_NAME: Final = 200
-# A comment sign within quotes is none, so quotes are passed over; possessive (*+), so that no text makes it go back.
+# Comment signs within quotes do not count, so quoted text is skipped; possessive (*+), so that nothing backtracks.
 _QUOTES_AND_COMMENTS: Final = re.compile(
     r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|--(?P<line>[^\n]*)|/\*(?P<block>(?:[^*]|\*(?!/))*+)\*/"""
 )
@@ -26,7 +26,7 @@ _SAID: Final = re.compile(
 
 
 class Label(NamedTuple):
-    """A query of a dashboard; `query` is empty where the dashboard has but one."""
+    """A query of a dashboard; `query` is empty if the dashboard has only one."""
 
     namespace: str
     dashboard: str

@@ -1,4 +1,4 @@
-"""What columns of answers are made from, and what comes of them where answers are put together."""
+"""The inputs of an answer's columns, and how they combine when answers are combined."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from headwater.sql.names import has_places
 from headwater.sql.transformations import Subtype, Transformation, has_all
 
 _RISING: Final[tuple[Subtype, ...]] = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
-"""The direct subtypes; of two on one way the stronger holds."""
+"""The direct subtypes; of two along one path, the stronger counts."""
 
 
 class Input(NamedTuple):
@@ -28,20 +28,20 @@ SAME: Final = Transformation("DIRECT", "IDENTITY")
 
 
 class Place(NamedTuple):
-    """A column of a query's answer, where it stands."""
+    """A column of a query's answer, by position."""
 
     name: str
     made: Inputs
     is_open: bool = False
-    """Whether something of it is not known; of `*` not even which columns they are."""
+    """Whether part of it is unknown; for `*` even which columns there are."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """What a query's columns are made from, and what decides its rows.
+    """The inputs of a query's columns, and what decides its rows.
 
     Attributes:
-        places: the columns, in order unless `is_in_order` is False; several may have one name.
+        places: the columns, in order unless `is_in_order` is False; names may repeat.
     """
 
     places: tuple[Place, ...]
@@ -50,7 +50,7 @@ class Flow:
 
     @cached_property
     def columns(self) -> dict[str, Inputs]:
-        """By name."""
+        """The inputs by column name."""
         found: dict[str, Inputs] = {}
         for place in self.places:
             found[place.name] = found.get(place.name, NOTHING) | place.made
@@ -58,17 +58,17 @@ class Flow:
 
     @cached_property
     def gaps(self) -> frozenset[str]:
-        """The columns of which not all is known."""
+        """The columns that are not fully known."""
         return frozenset(place.name for place in self.places if place.is_open)
 
     @cached_property
     def made(self) -> Inputs:
-        """What all columns together are made from."""
+        """The inputs of all columns together."""
         return frozenset[Input]().union(*(place.made for place in self.places))
 
 
 def merged(flows: Iterable[Flow]) -> Flow:
-    """The flow of several queries into the same columns, by their names."""
+    """The flow of several queries into the same columns, matched by name."""
     return reduce(_both, flows, Flow((), NOTHING))
 
 
@@ -84,12 +84,12 @@ def _both(one: Flow, other: Flow) -> Flow:
 
 
 def taken_as(inputs: Iterable[Input], outer: Transformation) -> Inputs:
-    """The inputs of what itself takes part so in something."""
+    """The inputs of something that itself takes part in this way."""
     return frozenset(Input(each.table, each.column, _through(each.how, outer)) for each in inputs)
 
 
 def _through(inner: Transformation, outer: Transformation) -> Transformation:
-    """How an input takes part in what is made from what it took part in."""
+    """How an input takes part in something made from an intermediate value."""
     if outer.kind == "INDIRECT":
         return outer
     if inner.kind == "INDIRECT":
@@ -99,7 +99,7 @@ def _through(inner: Transformation, outer: Transformation) -> Transformation:
 
 
 def by_place(values: Sequence[Flow]) -> tuple[Place, ...]:
-    """The columns, called as in the first part; what stands at which place of the others may not be known."""
+    """The columns with the names of the first part; positions in the others may be unknown."""
     first, others = values[0], values[1:]
     is_even = all(len(part.places) == len(first.places) for part in others)
     if others and not (is_even and all(part.is_in_order for part in values)):
@@ -115,7 +115,7 @@ def by_place(values: Sequence[Flow]) -> tuple[Place, ...]:
 
 
 def by_name(parts: Sequence[Flow], values: Sequence[Flow], operation: exp.Expr) -> tuple[Place, ...]:
-    """The columns that all parts have, or some, as the operation says."""
+    """The columns that all parts have, or some, depending on the operation."""
     listed = [column.name for column in operation.args.get("on") or ()]
     side, kind = operation.args.get("side"), operation.args.get("kind")
     sought = parts[:1] if side == "LEFT" else parts
@@ -134,7 +134,7 @@ def by_name(parts: Sequence[Flow], values: Sequence[Flow], operation: exp.Expr) 
 
 
 def sorted_by(answer: Flow, order: exp.Expr | None) -> Inputs:
-    """What a set operation is sorted by: columns of its answer."""
+    """The inputs of a set operation's ORDER BY, which names columns of its answer."""
     if order is None or (has_places(order) and not answer.is_in_order):
         return NOTHING
     found = {*(answer.made if has_all(order) else ()), *at_places(answer, order)}
@@ -144,7 +144,7 @@ def sorted_by(answer: Flow, order: exp.Expr | None) -> Inputs:
 
 
 def at_places(answer: Flow, order: exp.Expr | None) -> Inputs:
-    """What an ORDER BY means by `1`, `2` …; sqlglot leaves those whose name another column has, too."""
+    """The inputs of `1`, `2` … in an ORDER BY; sqlglot leaves these if the column's name is not unique."""
     if order is None or not answer.is_in_order:
         return NOTHING
     numbers = (item.this for item in order.expressions if isinstance(item.this, exp.Literal) and item.this.is_int)

@@ -1,7 +1,7 @@
-"""What a name without a table's may mean: a column of what is read, or one of the answer, which clauses may name too.
+"""Resolves unqualified names: a column of a source, or one of the answer, which some clauses may name too.
 
-Once sqlglot has qualified a query, it can no longer be seen which names stood alone, where a star stood, and what was
-named by its place. So `mark` notes it before, in the tree itself.
+After sqlglot has qualified a query, it no longer shows which names were unqualified, where stars were, and what was
+referenced by position. So `mark` records this first, in the tree itself.
 """
 
 from collections import Counter
@@ -24,11 +24,11 @@ _GROUPINGS: Final = (exp.Group, exp.Tuple, exp.Paren, exp.Rollup, exp.Cube, exp.
 
 
 _BY_PLACE: Final = frozenset({"athena", "presto", "trino"})
-"""Dialects of which what has no name is named by its place; sqlglot's own names for that are others."""
+"""Dialects that name unnamed columns by position; sqlglot's own names for them differ."""
 
 
 class Rules(NamedTuple):
-    """Where a dialect lets a name of the answer stand; `first`: where it hides a column of that name."""
+    """Where a dialect allows names of the answer; `first`: where these hide a source's column of that name."""
 
     allowed: frozenset[Clause]
     first: frozenset[Clause] = frozenset(["order"])
@@ -65,14 +65,14 @@ Sources: PostgreSQL, `SELECT`, "GROUP BY Clause" and "ORDER BY Clause"; MySQL, "
 
 
 def rules_of(dialect: str) -> Rules:
-    """What holds in a dialect, by sqlglot's name for it."""
+    """The rules of a dialect, by sqlglot's name for it."""
     return _RULES.get(dialect.lower(), _NOWHERE)
 
 
 def name_by_place(query: exp.Expr, dialect: str) -> None:
-    """Name what Trino names by its place, `_col1` for the second: all that is no column, casts of one among it.
+    """Name unnamed columns by position as Trino does, `_col1` for the second: all but plain columns.
 
-    What stands behind a star is left, since its place hangs on how many columns that is.
+    Columns after a star are skipped, since their position depends on its width.
     """
     if dialect.lower() not in _BY_PLACE:
         return
@@ -85,7 +85,7 @@ def name_by_place(query: exp.Expr, dialect: str) -> None:
 
 
 def rename_in_subqueries(query: exp.Expr) -> None:
-    """Say `FROM t AS u (a, b)` as `FROM (SELECT * FROM t) AS u (a, b)`, whose names sqlglot follows."""
+    """Rewrite `FROM t AS u (a, b)` to `FROM (SELECT * FROM t) AS u (a, b)`, which sqlglot can resolve."""
     for table in [*query.find_all(exp.Table)]:
         if table.alias_column_names and isinstance(table.this, exp.Identifier) and not table.args.get("pivots"):
             renamed = exp.Subquery(alias=table.args["alias"], joins=table.args.get("joins"))
@@ -96,7 +96,7 @@ def rename_in_subqueries(query: exp.Expr) -> None:
 
 
 def mark(query: exp.Expr) -> None:
-    """Note in the tree what qualifying it hides."""
+    """Record in the tree what qualification hides."""
     for select in query.find_all(exp.Select):
         if stars := [item.text("table") for item in select.expressions if item.is_star]:
             select.meta[_STARS] = stars
@@ -115,35 +115,35 @@ def mark(query: exp.Expr) -> None:
 
 
 def clause_of(column: exp.Column) -> Clause | None:
-    """The clause that a name stands in alone; None for any other."""
+    """The clause that consists of just this name; None if none does."""
     clause: Clause | None = column.meta_get(_CLAUSE)
     return clause
 
 
 def stars_of(select: exp.Expr) -> Sequence[str]:
-    """What the stars of a query stood behind; `` for one that stood alone."""
+    """The qualifiers of a query's stars; empty for an unqualified one."""
     stars: Sequence[str] = select.meta_get(_STARS) or ()
     return stars
 
 
 def used_by(select: exp.Expr) -> Mapping[str, int]:
-    """How many joins compare a column by USING, where a star stands in the query."""
+    """How many joins compare each column by USING, in a query with a star."""
     using: Mapping[str, int] = select.meta_get(_USING) or {}
     return using
 
 
 def is_renamed(select: exp.Expr) -> bool:
-    """Whether its columns got other names, by their place: `WITH t (a, b) AS …`."""
+    """Whether its columns are renamed by position: `WITH t (a, b) AS …`."""
     return bool(select.meta_get(_RENAMED))
 
 
 def has_places(clause: exp.Expr) -> bool:
-    """Whether something in a GROUP BY or ORDER BY was named by its place."""
+    """Whether a GROUP BY or ORDER BY refers to columns by position."""
     return bool(clause.meta_get(_PLACES))
 
 
 def _alone(select: exp.Select) -> Iterator[tuple[Clause, exp.Column]]:
-    """GROUP BY means the answer's only where the name is all; what HAVING aggregates is there before the answer is."""
+    """Plain names by clause: GROUP BY means the answer's only for these; HAVING aggregates before the answer exists."""
     for item in select.expressions:
         yield from (("item", column) for column in _columns(item))
     filters: Sequence[Clause] = ("where", "qualify")

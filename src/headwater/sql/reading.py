@@ -1,6 +1,6 @@
-"""One statement out of a text: tables under flat names, within bounds that hold for any text.
+"""Parses a text into one statement: tables under flat names, within bounds that hold for any text.
 
-The bounds are counts, not times, so that the same text always gives the same answer: the facts of an event hang on it.
+The bounds are counts, not times, so that the same text always gives the same result: an event's facts depend on it.
 """
 
 import logging
@@ -16,15 +16,15 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.tokenizer_core import Token, TokenType
 
-from headwater.sql.flat import Parts as Parts  # what it is called in all that reads
+from headwater.sql.flat import Parts as Parts  # re-exported for the other modules
 from headwater.sql.flat import flattened, prefix_beside
 
 log = logging.getLogger(__name__)
 
-logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it takes as opaque; here that is a gap
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of statements it cannot parse; here they are gaps
 
 DEEPEST: Final = 50
-"""Levels of brackets and CASEs: sqlglot reads by recursion, which must not end with our stack's size."""
+"""Nesting levels of brackets and CASEs: sqlglot recurses, and must not exhaust the stack."""
 
 
 class Bounds(NamedTuple):
@@ -44,9 +44,9 @@ class Bounds(NamedTuple):
 
 
 AT_INTAKE: Final = Bounds(characters=20_000, tokens=1_500, relations=40, width=5_000, known=50_000)
-"""For a service that takes events of anybody: half a second at the worst, and what dashboards ask is a hundredth."""
+"""For a service that accepts anybody's events: at most half a second; dashboards' queries take a hundredth of that."""
 OF_OWN: Final = Bounds(characters=400_000, tokens=40_000, relations=400, width=200_000, known=2_000_000)
-"""For what users have read on their own machine."""
+"""For users' own statements on their own machine."""
 
 _OPENS: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSES: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
@@ -54,19 +54,19 @@ _PREFIXES: Final = frozenset({TokenType.NOT, TokenType.DASH, TokenType.TILDE, To
 
 
 class UnreadableSqlError(Exception):
-    """What is wrong with the text; never any of it."""
+    """What is wrong with the text; never contains any of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A statement whose tables have flat names, `t0`, `t1` …, and what the statement itself calls them."""
+    """A statement whose tables have flat names, `t0`, `t1` …, and their original names."""
 
     tree: exp.Expr
     tables: dict[str, Parts]
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect that sqlglot calls so.
+    """The dialect with sqlglot's name.
 
     Raises:
         UnreadableSqlError: there is none.
@@ -79,11 +79,11 @@ def dialect_named(name: str) -> Dialect:
 
 
 def parsed(text: str, dialect: str, bounds: Bounds = OF_OWN) -> Parsed:
-    """The one statement of the text, identifiers without quotes folded as the dialect does.
+    """The one statement of the text, with unquoted identifiers folded as the dialect does.
 
     Raises:
-        UnreadableSqlError: it is too long or too deep, is not one statement, or sqlglot does not know its syntax or the
-            dialect.
+        UnreadableSqlError: it is too long, too deep, not one statement, or not valid in the dialect; or the dialect is
+    unknown.
     """
     with understood("sqlglot cannot read it"):
         tree, prefix = _tree(text, dialect_named(dialect), bounds)
@@ -94,12 +94,12 @@ def parsed(text: str, dialect: str, bounds: Bounds = OF_OWN) -> Parsed:
 
 @contextmanager
 def understood(fault: str) -> Iterator[None]:
-    """Whatever sqlglot or our walk through its trees ends with is a fault of the text that was read, and told as that.
+    """Translate any exception from sqlglot, or from our walk through its trees, into a fault of the text.
 
-    The log names an error that is no finding of sqlglot's, and where it arose; its message may hold parts of the text.
+    Unexpected exceptions are logged with their type and place only, since the message may contain parts of the text.
 
     Raises:
-        UnreadableSqlError: of anything but a lack of memory.
+        UnreadableSqlError: for any exception except MemoryError.
     """
     try:
         yield
@@ -112,13 +112,13 @@ def understood(fault: str) -> Iterator[None]:
 
 
 def _place(error: Exception) -> str:
-    """The function and the line that it arose in."""
+    """The function and line where it was raised."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{frame.name}:{frame.lineno}"
 
 
 def _tree(text: str, dialect: Dialect, bounds: Bounds) -> tuple[exp.Expr, str]:
-    """The tree, and how flat names for its tables may begin."""
+    """The tree, and a prefix for its tables' flat names."""
     if len(text) > bounds.characters:
         raise UnreadableSqlError(f"it is longer than {bounds.characters} characters")
     tokens = dialect.tokenize(text)
@@ -136,7 +136,7 @@ def _tree(text: str, dialect: Dialect, bounds: Bounds) -> tuple[exp.Expr, str]:
 
 
 def _name_places_once(tree: exp.Expr) -> None:
-    """Of `GROUP BY 1, 1, 1` one 1 says all, and sqlglot puts the whole column in the place of each."""
+    """Remove duplicates in `GROUP BY 1, 1, 1`: sqlglot would expand the whole column for each."""
     for clause in tree.find_all(exp.Group, exp.Order):
         seen: set[str] = set()
         kept = []

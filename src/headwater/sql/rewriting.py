@@ -1,4 +1,4 @@
-"""Statements that write, as queries whose columns are those that are written: what a query is made from is known."""
+"""Rewrites statements that write as queries whose columns are those written, so that query lineage applies."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
@@ -8,7 +8,7 @@ from sqlglot import exp
 from headwater.sql.reading import UnreadableSqlError
 
 NO_COLUMN: Final = "\0"
-"""What a query answers with that stands for a part of a statement which writes no column, such as a MERGE's DELETE."""
+"""The column of a query that stands for a part of a statement without columns to write, such as a MERGE's DELETE."""
 
 Known = Callable[[str], Sequence[str]]
 
@@ -32,9 +32,9 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
-    """The queries that read what the statement reads and have a column for each that it writes.
+    """The queries that read what the statement reads and have one column for each that it writes.
 
-    `known` gives the columns of a table by its flat name, for a MERGE that inserts without naming them.
+    `known` returns a table's columns by its flat name, for a MERGE that inserts without naming them.
 
     Raises:
         UnreadableSqlError: it is none of the statements that move columns.
@@ -74,7 +74,7 @@ def _of_delete(delete: exp.Expr, target: exp.Table) -> exp.Query:
 
 
 def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.Query]:
-    """A query for each WHEN, since each may give another value to a column."""
+    """One query for each WHEN, since each may set a column differently."""
     for when in merge.args["whens"].expressions:
         items = list(_items(when.args.get("then"), known(target.name))) or [
             exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)
@@ -86,7 +86,7 @@ def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.
 
 
 def _of_when(when: exp.Expr, merge: exp.Expr, target: exp.Table) -> exp.Select:
-    """What a WHEN takes its values from: of what did not match, one side alone."""
+    """The sources of a WHEN's values: for unmatched rows, one side only."""
     sides = [target, merge.args["using"]]
     is_of_source = not when.args.get("matched") and not when.args.get("source")
     one, other = (side.copy() for side in (reversed(sides) if is_of_source else sides))
@@ -116,7 +116,7 @@ def _item(assignment: exp.Expr) -> exp.Expr:
 
 
 def _bare(query: exp.Query) -> exp.Query:
-    """Without the brackets around it."""
+    """The query without enclosing brackets."""
     inner = query.unnest() if isinstance(query, exp.Subquery) else query
     return inner if isinstance(inner, exp.Query) else query
 
@@ -127,7 +127,7 @@ def _where(query: exp.Select, statement: exp.Expr) -> exp.Select:
 
 
 def _with(statement: exp.Expr, query: exp.Query) -> exp.Query:
-    """The query with the common tables that stand before the statement."""
+    """The query with the statement's common tables."""
     if (common := statement.args.get("with_")) is not None and query.args.get("with_") is None:
         query = query.copy()
         query.set("with_", common.copy())

@@ -15,11 +15,11 @@ _MASKING: Final = (
     *(exp.Count, exp.CountIf, exp.ApproxDistinct, exp.MD5, exp.MD5Digest),
     *(exp.SHA, exp.SHA1Digest, exp.SHA2, exp.SHA2Digest),
 )
-"""What openlineage-spark counts as masking, too: the value cannot be read back."""
+"""Same as openlineage-spark's masking functions: the value cannot be recovered."""
 _WITHOUT_DATA: Final = (exp.Grouping, exp.GroupingId)
-"""They say which grouping set a row is of, whatever is in it."""
+"""They identify a row's grouping set, independent of its data."""
 _NEIGHBOURS: Final = (exp.Lag, exp.Lead)
-"""Aggregates to sqlglot, and yet the value of a single row."""
+"""Aggregates to sqlglot, but their value is that of a single row."""
 _OF_AN_ORDER: Final = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
 """Aggregates whose operand stands in WITHIN GROUP (ORDER BY …)."""
 _AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
@@ -33,7 +33,7 @@ _AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
 
 
 class Transformation(NamedTuple):
-    """The way in which an input takes part, in OpenLineage's words."""
+    """How an input takes part, in OpenLineage's terms."""
 
     kind: Kind
     subtype: Subtype
@@ -45,8 +45,8 @@ def parts(
 ) -> Iterator[tuple[exp.Expr, Transformation]]:
     """The columns and subqueries in an expression, each with the way in which it takes part; no recursion.
 
-    What stands for several columns is among them: a table's name for its row, a pattern of names.
-    A named window is looked at once, by the first function over it.
+    What stands for several columns is among them: a table's name for its row, a pattern of names. A named window is
+    looked at once, by the first function over it.
     """
     waiting: list[tuple[exp.Expr, Transformation]] = [(expression, how)]
     while waiting:
@@ -64,7 +64,7 @@ def parts(
 
 
 def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
-    """What decides the rows of a query, and in which way; which columns DISTINCT is over only the query knows."""
+    """What decides the rows of a query, and how; the columns of DISTINCT are left to the caller."""
     for join in _joins(query):
         compared = (join.args.get("on"), join.args.get("match_condition"), *(join.args.get("using") or ()))
         yield "JOIN", [each for each in compared if each is not None]
@@ -93,7 +93,7 @@ def has_all(order: exp.Expr | None) -> bool:
 
 
 def _joins(query: exp.Expr) -> Iterator[exp.Expr]:
-    """Those of a query, and of the brackets that stand in it for a table: `a JOIN (b JOIN c ON …) ON …`."""
+    """The joins of a query, including nested ones: `a JOIN (b JOIN c ON …) ON …`."""
     begin = query.args.get("from_")
     waiting = [query] if begin is None else [query, begin.this]
     while waiting:

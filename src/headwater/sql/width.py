@@ -1,4 +1,4 @@
-"""How much a statement's stars and joins stand for, by the columns of its tables: it may be far more than its text."""
+"""Bounds the columns that a statement's stars and joins expand to, which may far exceed its text."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from sqlglot import exp
 from headwater.sql.reading import Bounds, UnreadableSqlError
 
 _STARS_COUNTED: Final = 20
-"""Of more the bound is beyond every limit anyway."""
+"""More would exceed every limit anyway."""
 
 
 def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
-    """See that a statement over tables of so many columns stays within bounds.
+    """Check that a statement over tables with so many columns stays within bounds.
 
     Raises:
         UnreadableSqlError: it does not.
@@ -30,10 +30,10 @@ def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
 
 
 def _in_stars(tree: exp.Expr, widest: int) -> int:
-    """A bound on the columns that the stars in a statement stand for, by the columns of its widest table.
+    """An upper bound on the columns that a statement's stars expand to, given its widest table.
 
-    A star over common tables with stars multiplies: each level may have as many columns as it names relations, times
-    those of the level below.
+    Stars over common tables with stars multiply: each level may have as many columns as it names relations, times those
+    of the level below.
     """
     stars = sum(isinstance(star.parent, exp.Select | exp.Column) for star in tree.find_all(exp.Star))
     relations = sum(1 for _ in tree.find_all(exp.Table))
@@ -41,16 +41,16 @@ def _in_stars(tree: exp.Expr, widest: int) -> int:
 
 
 def _in_renamed(tree: exp.Expr, widest: int, in_stars: int) -> int:
-    """A bound on the columns of what `FROM t AS u (a, b)` names: a star stands for all of them, once each."""
+    """An upper bound on the columns of `FROM t AS u (a, b)`, which expands to a star."""
     renamed = sum(1 for table in tree.find_all(exp.Table) if table.alias_column_names)
     return renamed * _widest_answer(tree, widest, in_stars) if renamed else 0
 
 
 def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
-    """A bound on the columns in the conditions that USING and NATURAL stand for.
+    """An upper bound on the columns in the conditions that USING and NATURAL expand to.
 
-    Each of a join's columns is compared with that of every table before it, and stands for those of all where it is
-    named without a table. NATURAL joins by all columns that both sides have.
+    Each column of a join is compared with that of every table before it, and expands to all of them where it is named
+    without a qualifier. NATURAL joins by all columns that both sides have.
     """
     joins = [join for join in tree.find_all(exp.Join) if _is_natural(join) or join.args.get("using")]
     compared = 0
@@ -64,7 +64,7 @@ def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
 
 
 def _in_rows(tree: exp.Expr, widest: int, in_stars: int) -> int:
-    """A bound on the columns that a table's name as a value stands for, and `COLUMNS(…)` for those of all tables."""
+    """An upper bound on the columns of table names used as values, and of `COLUMNS(…)` over all tables."""
     relations = {alias.name for alias in tree.find_all(exp.TableAlias)}
     rows = sum(1 for each in tree.find_all(exp.Column) if not each.table and each.name in relations)
     patterns = sum(1 for _ in tree.find_all(exp.Columns))

@@ -20,7 +20,7 @@ class DocumentationFacet(View):
 
 
 class Owner(Part):
-    """A person or a team, and what they are to the thing they own."""
+    """A person or a team, and their role."""
 
     name: str
     type: str | None = None
@@ -65,7 +65,7 @@ class TagsFacet(View):
 
     @property
     def words(self) -> Iterator[tuple[None, str]]:
-        """Each tag in one word; it is on no column."""
+        """Each tag as one word, on no column."""
         return ((None, tag.word) for tag in self.tags or ())
 
 
@@ -86,5 +86,5 @@ class DatasetTagsFacet(View):
 
     @property
     def words(self) -> Iterator[tuple[str | None, str]]:
-        """Each tag in one word, with the column that it is on, if any."""
+        """Each tag as one word, with its column, if any."""
         return ((tag.field or None, tag.word) for tag in self.tags or ())

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator
 
 COUNTED: Final = frozenset({"inputStatistics", "outputStatistics", "dataQualityMetrics"})
-"""The facets that count."""
+"""Facets that contain counts."""
 _COUNTS: Final = frozenset({"rowCount", "size", "fileCount", "bytes", "nullCount", "distinctCount"})
 _OF_COLUMNS: Final = "columnMetrics"
 _DECIMAL: Final = re.compile(r"[0-9]{1,19}")
@@ -27,7 +27,7 @@ Count = Annotated[int, BeforeValidator(_number)]
 
 
 def told_as_text(facet: Mapping[str, Any]) -> Iterator[str]:
-    """The counts of a facet that are told so, by their paths: `rowCount`, `columnMetrics.id.nullCount`."""
+    """The counts of a facet that are text, by path: `rowCount`, `columnMetrics.id.nullCount`."""
     for name, value in facet.items():
         if name in _COUNTS and isinstance(value, str) and _DECIMAL.fullmatch(value):
             yield name
@@ -36,7 +36,7 @@ def told_as_text(facet: Mapping[str, Any]) -> Iterator[str]:
 
 
 def as_numbers(facet: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facet with these as numbers; all else as it came."""
+    """The facet with these counts as numbers; everything else unchanged."""
     if not any(told_as_text(facet)):
         return facet
     counted = {name: _number(value) if name in _COUNTS else value for name, value in facet.items()}

@@ -1,4 +1,4 @@
-"""Facets of a dataset: what it is made of, and what it is called."""
+"""Facets of a dataset: its structure and its names."""
 
 from typing import ClassVar, Literal
 
@@ -10,7 +10,7 @@ from headwater.model.names import DatasetId
 
 
 class SchemaField(Part):
-    """A column, or a field inside one; older producers leave the type out."""
+    """A column, or a nested field; older producers omit the type."""
 
     name: Exact
     type: str | None = None
@@ -30,7 +30,7 @@ class SchemaFacet(View):
 
 
 class Symlink(Part):
-    """Another name of the dataset; the standard requires a type, not every producer gives one."""
+    """An alias of the dataset; the standard requires a type, not every producer gives one."""
 
     namespace: Exact
     name: Exact
@@ -39,7 +39,7 @@ class Symlink(Part):
 
     @property
     def dataset(self) -> DatasetId:
-        """The other name as a pair."""
+        """The alias as a name."""
         return DatasetId(self.namespace, self.name)
 
 
@@ -86,7 +86,7 @@ class VersionFacet(View):
 
 
 class FormerName(Part):
-    """What a renamed dataset was called before."""
+    """The former name of a renamed dataset."""
 
     namespace: Exact
     name: Exact

@@ -5,16 +5,16 @@ from typing import ClassVar, Final
 from headwater.model.facets.view import Integer, Part, View
 
 _LONGEST_S: Final = 10**9
-"""A window beyond thirty years is no promise to speak again."""
+"""A longer window than thirty years is no promise of another event."""
 
 
 class EmissionPattern(Part):
-    """When a job's events come, and whether each tells all or only what is new."""
+    """When a job's events arrive, and whether each reports everything or only changes."""
 
     event_trigger: str | None = None
     event_content_mode: str | None = None
     window_duration: Integer | None = None
-    """Seconds between two events, where they come by the clock."""
+    """Seconds between two events, if they are periodic."""
 
 
 class JobTypeFacet(View):

@@ -1,4 +1,4 @@
-"""Run facets beyond the standard: the counters of a run, ours and Expanso's, and the signature of an event."""
+"""Facets beyond the standard: run counters, ours and Expanso's, signatures and others."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from headwater.model.facets.view import Integer, Items, Number, Part, View
 
 
 class Counters(Part):
-    """What a run has counted so far; None where it did not count."""
+    """A run's counters so far; None where it did not count."""
 
     records_in: Integer | None = None
     records_out: Integer | None = None
@@ -72,7 +72,7 @@ def _is_counter(view: type[Counters], name: str, value: object) -> bool:
 
 
 class DeclaredFacet(View):
-    """A dataset, job or run that was put over the API, and what no other facet says of it."""
+    """A dataset, job or run that was put over the API, with what no other facet can hold."""
 
     key: ClassVar = "headwater_declared"
     type: str | None = None
@@ -104,7 +104,7 @@ class Head(Part):
 
 
 class ChainFacet(View):
-    """The place of an event in its node's record; `follows` and `unsigned` stand only where there are any."""
+    """An event's place in its node's chain; `follows` and `unsigned` only if not empty."""
 
     key: ClassVar = "headwater_chain"
     node_id: str
@@ -117,7 +117,7 @@ class ChainFacet(View):
 
 
 class DroppedEvents(Part):
-    """How many events a node had to drop, why, and from when to when."""
+    """How many events a node dropped, why, and the time range."""
 
     events: Integer
     reasons: Mapping[str, Integer] = Field(default_factory=dict)
@@ -127,7 +127,7 @@ class DroppedEvents(Part):
 
 
 class HeartbeatFacet(View):
-    """What a node says for itself: how long it is silent at most, and what it had to drop."""
+    """A node's announced interval, and the events it dropped."""
 
     key: ClassVar = "headwater_heartbeat"
     interval_seconds: Number
@@ -135,7 +135,7 @@ class HeartbeatFacet(View):
 
 
 class EngineCatalogFacet(View):
-    """What a query engine means by a catalog: its kind and addresses, or how its tables' names begin elsewhere."""
+    """How a query engine resolves a catalog: its kind and addresses, or the prefix of its tables' names elsewhere."""
 
     key: ClassVar = "headwater_engine_catalog"
     type: str | None = None
@@ -146,7 +146,7 @@ class EngineCatalogFacet(View):
 
 
 class MetadataColumnsFacet(View):
-    """What an event listed among a table's columns and is none: its format adds it to rows that are read."""
+    """Metadata columns that an event listed among a table's columns."""
 
     key: ClassVar = "headwater_metadata_columns"
     columns: Items[str] | None = None
@@ -161,14 +161,14 @@ class FolderRead(Part):
 
 
 class FolderReadsFacet(View):
-    """The folders that columns come from, where files in these were told; the event lists only the folders."""
+    """The folders that replace files as sources of columns, where the event lists only the folders."""
 
     key: ClassVar = "headwater_folder_reads"
     folders: Items[FolderRead]
 
 
 class SubjectChange(Part):
-    """A field that came, went or has another type; `is_breaking` by the rules of the schema's own language."""
+    """A field that was added, removed or retyped; `is_breaking` by the schema language's own rules."""
 
     field: str
     change: str

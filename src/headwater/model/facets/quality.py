@@ -1,4 +1,4 @@
-"""Facets about the quality of data: what was asserted, what was measured, what a run tested."""
+"""Facets about data quality: assertions, metrics, and a run's tests."""
 
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -15,7 +15,7 @@ _FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
 class _Outcome(Part):
     name: str | None = None
     severity: str | None = None
-    """What a miss means: `error` or `warn`."""
+    """The severity of a failure: `error` or `warn`."""
     description: str | None = None
     expected: str | None = None
     actual: str | None = None
@@ -26,7 +26,7 @@ class _Outcome(Part):
 
 
 class CheckId(NamedTuple):
-    """What is asserted, of which column, and which of the assertions that agree in both it is."""
+    """What is asserted about which column; a number distinguishes assertions that agree in both."""
 
     assertion: str
     of_column: str | None
@@ -36,7 +36,7 @@ class CheckId(NamedTuple):
 
 
 class Assertion(_Outcome):
-    """One expectation and whether the data met it."""
+    """One expectation, and whether the data met it."""
 
     assertion: str
     success: bool
@@ -44,12 +44,12 @@ class Assertion(_Outcome):
 
     @property
     def of_column(self) -> str | None:
-        """The column that it is about; None: the whole dataset, for which some write an empty name."""
+        """The column it is about; None: the whole dataset, for which some producers write an empty name."""
         return self.column or None
 
     @property
     def check(self) -> CheckId:
-        """What tells it from others; what is expected and what is looked at may be worked out anew each time."""
+        """The identity of the expectation across runs: expected and observed values may differ each time."""
         which = sorted_json(self.params or {}).decode() if self.name is None else self.name
         return CheckId(self.assertion, self.of_column, self.name is not None, which)
 
@@ -92,7 +92,7 @@ class DataQualityMetricsFacet(View):
 
 
 class ExecutedTest(_Outcome):
-    """One test and how it went."""
+    """One test and its result."""
 
     name: str
     status: Exact
@@ -100,7 +100,7 @@ class ExecutedTest(_Outcome):
 
     @property
     def passed(self) -> bool | None:
-        """Whether it found nothing wrong, by its status; None where it was not carried out."""
+        """Whether it passed, by its status; None if it was not carried out."""
         status = self.status.lower()
         return None if status.startswith("skip") else status not in _FAILED
 

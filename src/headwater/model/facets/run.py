@@ -19,11 +19,11 @@ def _date_time(text: str) -> str:
 
 
 DateTimeText = Annotated[str, AfterValidator(_date_time), WithJsonSchema({"type": "string", "format": "date-time"})]
-"""A date and time that stays as it was written; `moment` reads it."""
+"""A date and time as written; `moment` parses it."""
 
 
 def moment(text: DateTimeText) -> datetime:
-    """The time with its offset from UTC; some producers leave the offset out, and then mean UTC."""
+    """The time with its offset from UTC; where a producer omits the offset, UTC."""
     time = read_time(text)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
@@ -72,7 +72,7 @@ class SparkExceptionFacet(View):
 
 
 class ExtractionFailure(Part):
-    """One task whose lineage could not be worked out."""
+    """One task whose lineage could not be extracted."""
 
     error_message: str | None = None
     stack_trace: str | None = None
@@ -93,12 +93,12 @@ class ExtractionErrorFacet(View):
 
     @property
     def tells_a_gap(self) -> bool:
-        """Whether anything is missing, unless it says that nothing is: some write it of such runs, too."""
+        """Whether anything is missing: some producers send the facet even if nothing is."""
         return self.failed_tasks != 0 or bool(self.errors)
 
 
 class UnreadOperator(Part):
-    """An operator of which Airflow knows no way to read what it reads and writes; its properties are not looked at."""
+    """An operator whose inputs and outputs Airflow cannot extract; its properties are ignored."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""What a view of a facet is, and how one is read without ever raising: checked as a whole, or as far as it can be."""
+"""Views of facets, and their parsing, which never raises: strict as a whole, or lenient."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class _StopAtFirst(FailFast):
-    """FailFast that can stand in a union, which hashes its members."""
+    """FailFast, made hashable so that it can be part of a union."""
 
     __hash__ = object.__hash__
 
@@ -28,7 +28,7 @@ Reading ends at the first bad item, since a million bad items must not cost a mi
 """
 
 Number = int | float
-"""A JSON number, kept as it came: integers stay exact at any size."""
+"""A JSON number as written: integers stay exact at any size."""
 
 
 def _whole(value: object) -> object:
@@ -39,19 +39,19 @@ Integer = Annotated[int, BeforeValidator(_whole)]
 """A whole number, which JSON may also write as `7.0`."""
 
 _OPEN: Final = ConfigDict(strict=True, frozen=True, extra="allow", alias_generator=to_camel)
-"""Strict types, snake_case names in Python, and every unknown member kept."""
+"""Strict types, snake_case names in Python, and unknown members preserved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A facet which is not what its schema says; as text `schema.fields.2.name: is required`."""
+    """A facet that violates its schema; as text `schema.fields.2.name: is required`."""
 
     key: str
     """The facet's name, for example `schema`."""
     path: str
-    """The first bad field, from the facet's name on."""
+    """The path of the first bad field, beginning with the facet's name."""
     message: str
-    """What was expected there; never the value that was found."""
+    """What was expected there; never the actual value."""
 
     def __str__(self) -> str:
         """`path: message`."""
@@ -60,7 +60,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A facet that stands there only to say that it is gone: `_deleted: true`."""
+    """A tombstone: a facet with `_deleted: true`."""
 
     key: str
 
@@ -86,7 +86,7 @@ class View(Part):
     producer: str | None = Field(None, alias="_producer")
     schema_url: str | None = Field(None, alias="_schemaURL")
     deleted: bool | None = Field(None, alias="_deleted")
-    """Never true: reading such a facet gives `Deleted`."""
+    """Never true: such a facet is parsed as `Deleted`."""
 
     @classmethod
     def read(cls, facets: Mapping[str, Any]) -> Self | Deleted | Unreadable | None:
@@ -147,13 +147,13 @@ _WORDING: Mapping[str, str] = {
 def _unreadable(key: str, facet: object, invalid: ValidationError) -> Unreadable:
     errors = invalid.errors(include_url=False, include_input=False, include_context=False)
     path = _steps(facet, errors[0])
-    # A choice of types fails once for each of them, at one path: the last is the widest.
+    # Every alternative of a union fails at the same path: report the last, which is the widest.
     *_, last = takewhile(lambda error: _steps(facet, error) == path, errors)
     return Unreadable(key, ".".join((key, *path)), _WORDING.get(last["type"], "is not what the facet's schema says"))
 
 
 def _steps(facet: object, error: ErrorDetails) -> tuple[str, ...]:
-    """The error's location without the steps that are pydantic's own, such as the name of a choice's branch."""
+    """The error's path without pydantic's own steps, such as the name of a union's alternative."""
     *way, last = error["loc"] or ("",)
     steps: list[str] = []
     value: Any = facet

@@ -1,4 +1,4 @@
-"""Other code, other parameters, another engine, other inputs or outputs than in the job's runs before."""
+"""Other code, parameters, engine, inputs or outputs than in the job's earlier runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet,
 from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngineFacet
 
 _COMPARED: Final = 5
-"""Runs before a change that tell whether a trait stays the same from run to run."""
+"""Runs before a change that show whether a trait is usually stable."""
 _ONE_BEFORE: Final = 0.8
 _SOMETIMES: Final = 0.5
 
@@ -20,8 +20,8 @@ _SOMETIMES: Final = 0.5
 class Trait(NamedTuple):
     """Something about how a run worked.
 
-    `shown`: its value may stand in words; others may hold what is private. `lasts`: it is to blame also some runs after
-    it changed.
+    `shown`: its value may be displayed; others may be private. `lasts`: it may be the cause also for some runs after it
+    changed.
     """
 
     kind: Kind
@@ -33,7 +33,7 @@ class Trait(NamedTuple):
 
 
 def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
-    """What is not as it was in the runs before; what changes with every run anyhow tells nothing."""
+    """Traits that differ from the earlier runs; traits that differ in every run count for nothing."""
     if all(_are_alike(visit.record, each) for each in visit.earlier):
         return
     before = [(record, traits_of(record)) for record in visit.earlier]
@@ -64,7 +64,7 @@ def _have_one_value(one: Trait, other: Trait) -> bool:
 
 
 def _are_alike(one: Record, other: Record) -> bool:
-    """Whether two runs told the very same of how they work, as nearly all do: then no trait of one is new."""
+    """Whether two runs have exactly the same traits, the common case: then nothing is new."""
     ends = ((each.state, each.reads, each.writes) for each in (one.outline, other.outline))
     is_all_there = one.said.keys() <= other.said.keys()
     return (
@@ -75,7 +75,7 @@ def _are_alike(one: Record, other: Record) -> bool:
 
 
 def _steadiness(values: Sequence[str]) -> float:
-    """How much a new value means, by the values before it: nothing where each run had another."""
+    """How significant a new value is, given the values before: 0 if every run had another."""
     distinct = len(set(values))
     if len(values) == 1:
         return _ONE_BEFORE
@@ -89,7 +89,7 @@ def _words(name: str, former: Trait, now: Trait) -> str:
 
 
 def traits_of(record: Record) -> Mapping[str, Trait]:
-    """The traits that the run told, by a name for people."""
+    """The traits that the run reported, by a display name."""
     return dict(sorted((*_code(record), *_engine(record), *_parameters(record), *_ends(record))))
 
 
@@ -123,7 +123,7 @@ def _parameters(record: Record) -> Iterator[tuple[str, Trait]]:
 
 
 def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
-    """What it reads and writes; only of runs that completed, since others may not have come to say it."""
+    """Its inputs and outputs; only of completed runs, since others may not have reported them yet."""
     run = record.outline
     if run.state == "COMPLETED":
         for what, names in (("reads", run.reads), ("writes", run.writes)):

@@ -1,4 +1,4 @@
-"""Silent streams, and inputs that were older than they need have been."""
+"""Silent streams, and inputs that were older than necessary."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,11 +16,11 @@ _SILENT: Final = 0.75
 _PASSED_OVER: Final = 0.6
 _UNFINISHED: Final = 0.55
 _FEWEST_READS: Final = 3
-"""From which it can be told that a reader always reads while the next run is under way."""
+"""Reads needed to tell that a reader always reads while the next run is in progress."""
 
 
 def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
-    """A stream that feeds the run had been silent for longer than it may; the output's own, until it is asked."""
+    """A stream that feeds the run had been silent too long when read; for the output's own stream, until now."""
     for feed in () if visit.is_of_meanwhile else visit.feeds:
         for writer in feed.writers:
             if writer.by == "stream":
@@ -50,7 +50,7 @@ def _silent(visit: Visit, history: History, run: Outline, at_us: int, *, is_of_f
 
 
 def freshness_gaps(visit: Visit, history: History) -> Iterator[Finding]:
-    """The run read a version although a newer one was there, or while a newer one was being made."""
+    """The run read a version although a newer one existed, or was being made."""
     for feed in () if visit.is_of_meanwhile else visit.feeds:
         used = [writer.run for writer in feed.writers if writer.by in ("version", "time")]
         if not used:
@@ -99,13 +99,13 @@ def _unfinished(
 
 
 def _under_way(runs: Iterable[Outline], used: Outline, at_us: int) -> list[Outline]:
-    """The runs begun later than the one that was used that had not ended by then."""
+    """The runs that began later than the one used and had not ended by then."""
     begun = (run for run in runs if used.started_us < run.started_us <= at_us)
     return [run for run in begun if run.ended_us is None or run.ended_us > at_us]
 
 
 def _were_under_way(visit: Visit, history: History, feed: Feed, now: Outline) -> list[bool]:
-    """For each earlier run of the reader whether another run of this one's job was under way then; newest first."""
+    """For each earlier run of the reader, newest first: whether another run of this one's job was in progress then."""
     runs = [run for run in history.runs_of(now.job) if feed.dataset in run.writes and run != now]
     found = []
     for each in visit.earlier:

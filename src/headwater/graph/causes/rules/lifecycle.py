@@ -1,4 +1,4 @@
-"""Datasets that were emptied or dropped after their reader had read before, and not filled again."""
+"""Datasets that were truncated or dropped after their reader's previous read, and not refilled."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,9 +15,9 @@ _DONE: Final[Mapping[LifecycleState, str]] = {"DROP": "dropped", "TRUNCATE": "tr
 
 
 def lifecycle_changes(visit: Visit, history: History) -> Iterator[Finding]:
-    """The run emptied or dropped what it wrote, other than its run before; or somebody declared that of what was read.
+    """The run truncated or dropped its output, unlike its previous run; or such a change of an input was declared.
 
-    Where a run has written it since, it is as full as that made it.
+    If a run has written the dataset since, that write counts instead.
     """
     yield from _by_run(visit, history)
     for feed in visit.feeds:
@@ -47,7 +47,7 @@ def _is_news(visit: Visit, history: History, name: DatasetId, state: LifecycleSt
 
 
 def _was_written(history: History, name: DatasetId, after_us: int, until_us: int) -> bool:
-    """Whether a run wrote it since; one that emptied it, too, did not."""
+    """Whether a run wrote it since; one that also truncated it does not count."""
     runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
     ended = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None]
     since = [run for run in ended if after_us < (run.ended_us or 0) <= until_us]

@@ -1,4 +1,4 @@
-"""Runs that should have been and were not."""
+"""Runs that were expected and did not happen."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,10 +16,10 @@ _LATE: Final = 0.75
 
 
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
-    """A job that writes an input had not run by then, or is overdue; so is the output's own, when it is asked.
+    """A job that writes an input had not run by then, or is overdue; so is the output's own job, as of now.
 
-    Where it was to run as a part of another's run that failed before, this failure shows it. What was late between two
-    reads, and had come by the second, is not told.
+    If it should have run as part of another run that failed, that failure is the evidence. Runs that were late between
+    two reads, but ended before the second, are not reported.
     """
     if visit.is_of_meanwhile:
         return
@@ -55,7 +55,7 @@ def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Find
 
 
 def _last(history: History, feed: Feed, job: JobId) -> Outline | None:
-    """The job's last run that had written an input by the time it was read; the one whose version it is had."""
+    """The last run of the job that had written an input when it was read, or whose version was read."""
     read = {writer.run.run_id for writer in feed.writers if writer.by == "version"}
     runs = [run for run in history.runs_of(job) if run.run_id in read or _had_written(run, feed)]
     return max(runs, key=lambda run: (_end_us(run), run.run_id), default=None)
@@ -70,14 +70,14 @@ def _was_done(run: Outline, feed: Feed) -> bool:
 
 
 def _end_us(run: Outline) -> int:
-    """When it ended; of one that told no end, when it was heard of last."""
+    """Its end; without one, the time of its last event."""
     return run.last_us if run.ended_us is None else run.ended_us
 
 
 def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
     runs = history.runs_of(job)
     if not runs or any(_was_done(run, feed) for run in runs):
-        return  # it was only declared, or ran and nobody says what it wrote: so nobody knows
+        return  # only declared, or its outputs are not reported: unknown
     later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
     if later is None:
         return
@@ -103,7 +103,7 @@ def _of_output(visit: Visit, history: History) -> Iterator[Finding]:
 
 
 def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Iterator[Finding]:
-    """By its rhythm when the feed was read, or without one, when a newer run of the output's own job was awaited."""
+    """By its usual interval when the feed was read, or, without a feed, when a newer run was expected."""
     late = lateness(visit, history, last, feed)
     if late is None:
         return

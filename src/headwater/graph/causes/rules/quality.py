@@ -1,4 +1,4 @@
-"""Checks that failed: of what a run read or wrote, by itself or by others who read the same."""
+"""Failed checks of what a run read or wrote, by itself or by other readers of the same data."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ from headwater.model.names import DatasetId
 _ERROR: Final = 0.8
 _WARNING: Final = 0.4
 _ELSEWHERE: Final = 0.3
-"""Of the weight, where no checked column matters."""
+"""Factor on the weight if no checked column matters."""
 _MOST_CHECKERS: Final = 20
 
 
 def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
-    """The run itself, or a run that read the same data, found an expectation missed; of a stream at any time."""
+    """The run, or another reader of the same data, reported a failed expectation; for a stream at any time."""
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.sides(direction):
@@ -39,7 +39,7 @@ def _weighed(found: Iterable[Finding], visit: Visit, history: History) -> Iterat
 
 
 def _meanwhile(visit: Visit, history: History, direction: Direction, name: DatasetId) -> Sequence[FailedCheck]:
-    """What a stream found missed that was news for whoever read from it, each check once, when it was first."""
+    """The failed checks of a stream that were news for its reader, each at its first failure."""
     told = history.failed_checks_while_running(visit.run.run_id) if history.is_stream(visit.run.job) else ()
     first: dict[tuple[object, ...], FailedCheck] = {}
     for each in told:
@@ -109,7 +109,7 @@ def _failed_tests(visit: Visit) -> Iterator[Finding]:
 
 
 def _checkers(visit: Visit, history: History, name: DatasetId) -> Iterator[Record]:
-    """Runs of other jobs that read what the run wrote, before it was written anew."""
+    """Runs of other jobs that read the run's output before it was written again."""
     written_us = visit.run.started_us
     until_us = min(
         (

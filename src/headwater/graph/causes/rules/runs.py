@@ -14,7 +14,7 @@ from headwater.model.facets.run import ErrorMessageFacet, SparkExceptionFacet
 _FAILED: Final = 0.9
 _ABORTED: Final = 0.8
 _FOLLOWED: Final = 0.5
-"""Of the weight, where runs after it went well."""
+"""Factor on the weight if later runs succeeded."""
 
 
 def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def _weight(visit: Visit, *, is_followed: bool) -> float:
 
 
 def _error(record: Record) -> tuple[str, EventRef] | None:
-    """What the run says went wrong, and which event told it; Spark's agent has a facet of its own for it."""
+    """The error that the run reported, and the event; Spark's agent has its own facet for it."""
     for said in (record.view(ErrorMessageFacet), record.view(SparkExceptionFacet)):
         if said is not None:
             return said.view.message, said.event

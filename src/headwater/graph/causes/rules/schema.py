@@ -1,6 +1,6 @@
-"""Columns that came, went or changed their type: in the job's last runs, while a stream ran, or as declared.
+"""Columns that were added, removed or retyped: since the job's last runs, while a stream ran, or by declaration.
 
-Which types are one, and which a reader can take for another, is what `headwater.graph.impact.change` says.
+`headwater.graph.impact.change` decides which types are equal, and which a reader can read as which.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,25 +17,25 @@ from headwater.model.events import Direction
 from headwater.model.names import DatasetId
 
 _LOST: Final = 0.85
-"""Also of columns whose new type no reader of the old one takes."""
+"""Also for columns whose new type readers of the old one cannot read."""
 _REBOUND: Final = 0.6
-"""Of one type with other bounds: engines differ on who can read it."""
+"""The same type with other bounds: engines differ on whether it can be read."""
 _ADDED: Final = 0.4
-"""Also of columns that were promoted: their readers can go on without loss."""
+"""Also for columns that were promoted: readers can go on without loss."""
 _ELSEWHERE: Final = 0.3
-"""Of the weight, where no column that matters changed."""
+"""Factor on the weight if no relevant column changed."""
 
 _RETYPED: Final[Mapping[bool | None, float]] = {True: _LOST, None: _REBOUND, False: _ADDED}
-"""By whether the new type breaks who reads the column."""
+"""By whether the new type breaks readers of the column."""
 
 _Told = tuple[Columns, EventRef]
-"""The type of each column, and which event told."""
+"""The type of each column, and the event that reported it."""
 
 
 def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
-    """What the run read or wrote has other columns than when the job ran before: a reader compares with its own past.
+    """An input or output has other columns than in the job's earlier run.
 
-    Engines spell types differently, so what another job told of the dataset is no measure.
+    Only reports by the same job are compared, since engines spell types differently.
     """
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
@@ -65,7 +65,7 @@ def _told_before(visit: Visit, direction: Direction, name: DatasetId) -> Iterato
 
 
 def _are_alike(one: _Told, other: _Told) -> bool:
-    """Also where one spells the types otherwise."""
+    """Equality that allows for different spellings of types."""
     return _are_same(one, other) or not column_changes(other[0], one[0])
 
 
@@ -74,7 +74,7 @@ def _are_same(one: _Told, other: _Told) -> bool:
 
 
 def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
-    """What a stream read or wrote got other columns while it ran, before anybody read what it wrote."""
+    """A stream's input or output changed its columns while it ran, before its output was read."""
     if not history.is_stream(visit.run.job):
         return
     for told in history.reported_schema_changes(visit.run.run_id):
@@ -114,7 +114,7 @@ def _changed(
 
 
 def declared_changes(visit: Visit, history: History) -> Iterator[Finding]:
-    """A new schema was declared of what the run read, or of the output itself: a registry's version, for one."""
+    """A new schema was declared for an input or the output, for example a registry's version."""
     feeds = {feed.dataset for feed in visit.feeds}
     outputs = visit.run.writes - feeds if visit.hops == 0 else frozenset()
     for name in sorted(feeds | outputs):

@@ -1,4 +1,4 @@
-"""More or fewer rows than usual, by the job's own earlier runs."""
+"""More or fewer rows than usual, compared with the job's own earlier runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,23 +13,23 @@ from headwater.model.events import Direction
 from headwater.model.names import DatasetId
 
 _FEWEST: Final = 3
-"""Earlier runs, from which the usual can be told."""
+"""Earlier runs needed to know what is usual."""
 _FAR: Final = 3.5
 """Robust z-scores beyond this are outliers. Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)."""
 _MAD_TO_SIGMA: Final = 0.6745
 """The median absolute deviation of a normal distribution, in standard deviations."""
 _RATIO: Final = 1.5
-"""A smaller change is no jump, however steady the runs before were."""
+"""A smaller change is no jump, however stable the earlier runs were."""
 _DAY_US: Final = 86_400_000_000
 _SAME_TIME_US: Final = 3_600_000_000
-"""Within an hour it is the same time of another day."""
+"""Within an hour counts as the same time of another day."""
 _NOTHING: Final = 0.85
 _LEAST: Final = 0.45
 _MOST: Final = 0.8
 
 
 class Jump(NamedTuple):
-    """How far a count lies from the usual; `z` None: the runs before had all the same count."""
+    """How far a count deviates from the usual; `z` None: all earlier runs had the same count."""
 
     usual: float
     ratio: float
@@ -54,7 +54,7 @@ def jump(rows: int, earlier: Sequence[int]) -> Jump | None:
 
 
 def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
-    """The run read or wrote far more or fewer rows than the job's runs before."""
+    """The run read or wrote far more or fewer rows than the job's earlier runs."""
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.sides(direction):
@@ -85,9 +85,9 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
 
 
 def _is_usual_then(visit: Visit, history: History, direction: Direction, name: DatasetId, rows: int) -> bool:
-    """Whether the job's run at the same time of the day before, or of the week before, came to about as many rows.
+    """Whether the job's run at the same time a day or a week before had about as many rows.
 
-    Of the runs between two reads any may be one of the night, or of the morning after it.
+    Runs between two reads may be, for example, one at night and one in the morning.
     """
     run = visit.run
     for back_us in (_DAY_US, 7 * _DAY_US):
