@@ -2,7 +2,7 @@
 
 
 def catalog_kind(told: str) -> str:
-    """A kind by its short name, whichever way it is told: engines also tell the class that implements it.
+    """The short name of a kind of catalog; some engines report the implementing class instead.
 
     >>> catalog_kind("org.apache.iceberg.aws.glue.GlueCatalog"), catalog_kind("glue")
     ('glue', 'glue')

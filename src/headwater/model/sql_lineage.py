@@ -1,7 +1,7 @@
-"""A statement's lineage as OpenLineage's facets, and how dashboards stand in the graph.
+"""A statement's lineage as OpenLineage facets, and the representation of dashboards in the graph.
 
-A dashboard is a dataset, the end of the way, and each of its queries is a job that feeds it. The columns of a query's
-answer are columns of the dashboard, behind the query's name where it has one.
+A dashboard is a dataset, at the end of the data flow, and each of its queries is a job that feeds it. The columns of a
+query's answer are columns of the dashboard, prefixed with the query's name if it has one.
 """
 
 from collections import defaultdict
@@ -15,15 +15,15 @@ from headwater.sql.label import Label
 from headwater.sql.reading import Parts
 
 FROM_SQL: Final = "from the SQL's text"
-"""What such an edge says of its derivation."""
+"""Marks the derivation of such an edge."""
 
 _SCHEMA: Final = schema_url("1-2-0/ColumnLineageDatasetFacet")
 
 _MOST_ENTRIES: Final = 10_000
-"""Some 2 MB: `SELECT DISTINCT *` of 100 columns."""
+"""About 2 MB: `SELECT DISTINCT *` of 100 columns."""
 
 Named = Callable[[Parts], DatasetId | None]
-"""Gives the dataset that a table is, by what the statement calls it."""
+"""Maps a table's name in the statement to its dataset."""
 
 
 def dashboard_of(label: Label) -> DatasetId:
@@ -54,22 +54,22 @@ def column_of(label: Label, column: str) -> str:
 
 
 def column_lineage(told: Statement, named: Named, read: Iterable[DatasetId]) -> dict[str, Any]:
-    """The facet `columnLineage` of what a statement writes; columns of tables that are no datasets are left out.
+    """The facet `columnLineage` for a statement's target; columns of tables that are no datasets are left out.
 
-    A column of which nothing is known is left out, since one without inputs is made from nothing, as literals are. Of
-    `read`, a dataset of which no column takes part (its rows are counted, or its columns not known) stands there as a
-    whole: an entry without `field`.
+    A column about which nothing is known is left out, since one without inputs means that it is made from none, as
+    literals are. A dataset in `read` of which no column takes part (its rows are counted, or its columns are unknown)
+    is listed as a whole: an entry without `field`.
     """
     columns = _known(told, named)
     return _facet(columns, told.rows, named, _as_wholes(read, [*columns.values(), told.rows], named))
 
 
 def dashboard_lineage(told: Statement, named: Named, label: Label, read: Iterable[DatasetId]) -> dict[str, Any]:
-    """The facet `columnLineage` of a dashboard, as one of its queries tells it; as `column_lineage` but for the rows.
+    """The facet `columnLineage` of a dashboard for one of its queries; like `column_lineage`, except for the rows.
 
-    What decides the query's rows stands beside each of its columns: what `dataset` says is of all that the dashboard
-    has, by other queries, too. Only what would be longer than 10,000 entries so is said there. Of a query of whose
-    columns none is known, nothing is said.
+    What decides the query's rows is added to each of its columns: entries in `dataset` would apply to the whole
+    dashboard, including other queries. They are used only if the facet would exceed 10,000 entries otherwise. Without
+    any known columns the facet is empty.
     """
     columns = {column_of(label, column): made for column, made in _known(told, named).items()}
     if not columns:
@@ -84,7 +84,7 @@ def dashboard_lineage(told: Statement, named: Named, label: Label, read: Iterabl
 
 
 def _known(told: Statement, named: Named) -> dict[str, frozenset[Source]]:
-    """The columns of which something is known."""
+    """The columns about which something is known."""
     return {
         column: made
         for column, made in told.columns.items()
@@ -93,7 +93,7 @@ def _known(told: Statement, named: Named) -> dict[str, frozenset[Source]]:
 
 
 def _as_wholes(read: Iterable[DatasetId], told: Iterable[Iterable[Source]], named: Named) -> list[dict[str, Any]]:
-    """Entries for the datasets of which no column takes part, in the form of those of columns but for `field`."""
+    """Entries for datasets of which no column takes part: like those for columns, but without `field`."""
     by_columns = {named(source.table) for made in told for source in made}
     step = {"type": "INDIRECT", "subtype": "", "description": FROM_SQL, "masking": False}
     return [
@@ -114,7 +114,7 @@ def _facet(
 
 
 def _input_fields(sources: Iterable[Source], named: Named) -> list[Mapping[str, Any]]:
-    """One entry a column, with all the ways in which it takes part; sorted, so that equal texts give equal facets."""
+    """One entry per column, with all its transformations; sorted, so that equal statements give equal facets."""
     ways: defaultdict[tuple[str, str, str], set[tuple[str, str, bool]]] = defaultdict(set)
     for source in sources:
         dataset = named(source.table)

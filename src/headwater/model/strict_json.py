@@ -1,15 +1,15 @@
-"""JSON as an event must be: one reading only, or a clear refusal.
+"""Strict JSON: one unambiguous reading, or a clear error.
 
-What RFC 8259 leaves to the reader is decided here:
+Where RFC 8259 leaves a choice to the parser:
 
-- a key that stands twice in one object is refused, and so are NaN, Infinity, a byte order mark and text after the end;
+- a duplicate key in an object is refused, and so are NaN, Infinity, a byte order mark and text after the end;
 - a lone surrogate escape is read as U+FFFD, in keys too, so every string that comes out can be written as UTF-8;
 - integers keep all their digits (up to Python's own limit of 4,300), fractions are 64-bit floats; a number beyond
   either, also one so small that it would turn into 0, is refused rather than silently changed;
 - at most `MAX_DEPTH` objects and arrays inside one another, where Python alone would look at the caller's stack too.
 
-What is written as most programs write is read fast; the rest costs what `json.loads` with an `object_pairs_hook` costs
-(110 and 106 µs for 10 kB, 243 objects). The path of a fault is looked for only once there is one.
+Text as most programs write it takes a fast path; the rest takes as long as `json.loads` with an `object_pairs_hook`
+(110 and 106 µs for 10 kB, 243 objects). The path of a fault is determined only after one was found.
 
 Source: RFC 8259, sections 4, 6, 8 and 9.
 """
@@ -25,7 +25,7 @@ import orjson
 from headwater.errors import InvalidEventError, MalformedJsonError
 
 MAX_DEPTH: Final = 254
-"""As deep as orjson writes, so that whatever was read can be written again."""
+"""orjson's limit, so that whatever was parsed can be serialized again."""
 
 _MAX_PATH_CHARS: Final = 200
 _ESCAPE: Final = re.compile(
@@ -41,11 +41,11 @@ NumberReader = Callable[[str], object]
 
 
 def parse(raw: bytes) -> Json:
-    """Read one JSON value.
+    """Parse one JSON value.
 
     Raises:
         MalformedJsonError: no JSON; the message gives the position.
-        InvalidEventError: a key stands twice, or a number is out of range; the message gives its path.
+        InvalidEventError: a duplicate key, or a number out of range; the message gives its path.
     """
     value = _read_back(raw)
     return cast(Json, _parse(raw) if value is _DIFFERENT else value)
@@ -58,7 +58,7 @@ _ESCAPED_BEYOND_ASCII: Final = (("\u2028".encode(), b"\\u2028"), ("\u2029".encod
 
 def escaped(text: bytes) -> bytes:
     """A JSON text with `<` `>` `&` U+2028 and U+2029 escaped, as signers write it."""
-    # Outside of strings none of these can stand, so there is no need to look where they are.
+    # None of these can occur outside of strings in JSON, so a plain replacement is safe.
     for character, escape in _ESCAPED_BEYOND_JSON:
         text = text.replace(character, escape)
     if not text.isascii():
@@ -68,21 +68,21 @@ def escaped(text: bytes) -> bytes:
 
 
 def end_of_brackets(text: str, begin: int) -> int | None:
-    """Where the object or array ends that begins there, however deep it is; None if it does not."""
+    """Where the object or array that begins there ends, at any depth; None if it does not."""
     return next((token.end() for token, depth in _depths(text, begin) if depth == 0), None)
 
 
 def is_deeper(raw: bytes, value: object, levels: int) -> bool:
-    """Whether more objects and arrays stand inside one another; `raw` is how the value was written."""
-    if len(raw) <= 2 * levels:  # each has a bracket at both its ends
+    """Whether objects and arrays are nested more than `levels` deep; `raw` is the value's text."""
+    if len(raw) <= 2 * levels:  # each level takes two brackets
         return False
     return raw.count(b"{") + raw.count(b"[") > levels and _is_deeper(value, levels)
 
 
 def _read_back(raw: bytes) -> object:
-    """The value, if written again it gives these bytes but for white space: no key stood twice, no number changed.
+    """The value, if serializing it again gives the same tokens: then no key was duplicated, and no number changed.
 
-    That is how most programs write, and it takes a third of the time (35 to 55 against 105 µs for 10 kB).
+    This is how most programs write, and it takes a third of the time (35 to 55 against 105 µs for 10 kB).
     """
     try:
         value = orjson.loads(raw)
@@ -96,23 +96,23 @@ def _read_back(raw: bytes) -> object:
 
 
 def _is_signers(text: bytes, raw: bytes) -> bool:
-    """Whether the second is the first with what signers escape beyond JSON; asked only where something is escaped."""
+    """Whether the second text is the first with the escapes that signers add; called only if something is escaped."""
     return b"\\u" in raw and escaped(text) == raw
 
 
 def _is_same_but_for_space(text: bytes, raw: bytes) -> bool:
-    """Whether two JSON texts, of which the second was read as the first, are the same tokens.
+    """Whether two JSON texts consist of the same tokens, where the second was parsed and serialized to the first.
 
-    Spaces within strings are left out as well, which hides nothing: quotes and escapes stay, so tokens stay apart, and
-    what strings hold was read from the second text.
+    Spaces within strings are ignored too, which is safe: quotes and escapes remain, so tokens stay separate, and the
+    strings' content was parsed from the second text.
     """
     return text.translate(None, b" ") == raw.translate(None, b" \t\r\n")
 
 
 def reader(parse_int: NumberReader, parse_float: NumberReader) -> Callable[[bytes], object]:
-    """Make a strict reader that hands each number's literal text to one of two functions.
+    """Create a strict parser that passes each number's literal text to one of two functions.
 
-    These raise ValueError for a number they cannot hold. The reader raises as `parse` does.
+    These raise ValueError for a number that they cannot represent. The parser raises as `parse` does.
     """
     decoder = JSONDecoder(
         object_pairs_hook=_unique_members,
@@ -186,7 +186,7 @@ def _depth_fault(text: str) -> MalformedJsonError:
 
 
 def _depths(text: str, begin: int = 0) -> Iterator[tuple[re.Match[str], int]]:
-    """Each bracket or string from there on, and how many objects and arrays stand around what follows it."""
+    """Each bracket or string from there on, and the nesting depth after it."""
     depth = 0
     for token in _BRACKET_OR_STRING.finditer(text, begin):
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
@@ -194,7 +194,7 @@ def _depths(text: str, begin: int = 0) -> Iterator[tuple[re.Match[str], int]]:
 
 
 class _Members(list[tuple[str, Any]]):
-    """An object's members as they stand in the text, doubles included."""
+    """An object's members in the order of the text, including duplicates."""
 
 
 class _Number(NamedTuple):

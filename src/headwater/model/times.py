@@ -1,4 +1,4 @@
-"""Times: text as RFC 3339 has it where they come and go, and microseconds since 1970 in between."""
+"""Times: RFC 3339 text outside, microseconds since 1970 inside."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -10,10 +10,10 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_US, LAST_US = (
     (each.replace(tzinfo=UTC) - EPOCH) // timedelta.resolution for each in (datetime.min, datetime.max)
 )
-"""The first and the last moment of the calendar in UTC; an offset may move a time beyond them."""
+"""The range of the calendar in UTC; an offset may move a time beyond it."""
 BEFORE_ALL_US: Final = -(2**62)
 AFTER_ALL_US: Final = 2**62
-"""In the place of a time: one before all that there are, and one after them, which 64 bits hold all the same."""
+"""Sentinels before and after all times, within 64 bits."""
 _SIXTIETH: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d):60((?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d))", re.ASCII)
 
 _NO_ZONE: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?", re.ASCII | re.IGNORECASE)
@@ -65,12 +65,12 @@ def with_offset(text: str) -> str:
 
 
 def is_leap(text: str) -> bool:
-    """Whether the time is written with a sixtieth second, which `read_time` reads and few others do."""
+    """Whether the time has second 60, which `read_time` accepts and few other parsers do."""
     return _SIXTIETH.fullmatch(text.upper()) is not None
 
 
 def _after_leap(minute: str, rest: str) -> datetime:
-    """The second after a leap second, which clocks that have none show for it.
+    """The second after a leap second, which clocks without leap seconds show for it.
 
     Source: RFC 3339, 5.7: one is at the end of a month, in UTC.
     """

@@ -1,4 +1,4 @@
-"""Servers whose certificates are not trusted, in words; whoever asks them, it is one thing that helps."""
+"""Error messages for untrusted certificates, the same for every client."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,27 +7,27 @@ from typing import Final
 from headwater.errors import SetupError
 
 TRUST_IT: Final = "where an authority of your own made it, set SSL_CERT_FILE to that authority's certificate, PEM"
-"""What a person can do."""
+"""What a user can do about it."""
 _SAYS_SO: Final = "CERTIFICATE_VERIFY_FAILED"
-"""How OpenSSL calls it, in the message of whatever exception."""
+"""How OpenSSL reports it, in the message of any exception."""
 
 
 def is_not_trusted(fault: Exception) -> bool:
-    """Whether a connection came to nothing because nobody vouches for the server's certificate."""
+    """Whether a connection failed because the server's certificate is not trusted."""
     return _SAYS_SO in str(fault)
 
 
 def not_trusted(server: str, why: object) -> str:
-    """What to say of such a server, by its URL or in words."""
+    """The message for such a server, given by its URL or in words."""
     return f"the certificate of {server} is not trusted ({why}); {TRUST_IT}"
 
 
 @contextmanager
 def authorities_to_trust() -> Iterator[None]:
-    """Around what reads them, as whoever opens a client does.
+    """Wraps code that loads trusted certificates, such as the creation of a client.
 
     Raises:
-        SetupError: those that somebody named cannot be read.
+        SetupError: the configured certificates cannot be read.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Trino's events as Trino means them: what they lack and tell elsewhere is filled in, what misleads is cut.
+"""Corrects Trino's events: adds what they report elsewhere, and removes what misleads.
 
     what Trino sends                                            what is taken for true
     UPDATE and MERGE: columns without inputs                    those that the SQL's text tells
@@ -53,7 +53,7 @@ def is_trinos(event: RunEvent) -> bool:
 
 
 def mended_trino(event: RunEvent) -> RunEvent:
-    """The event, mended; one of another producer as it is."""
+    """The event after corrections; events of other producers unchanged."""
     if not is_trinos(event):
         return event
     sql = _sql(event)
@@ -81,7 +81,7 @@ def _first_word(sql: str) -> str:
 
 
 def _short(facet: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facet without its long texts; how long they are is said."""
+    """The facet without its long texts, whose lengths are recorded instead."""
     long = {name: len(value) for name, value in facet.items() if isinstance(value, str) and len(value) > _LONGEST_TEXT}
     kept = {name: value for name, value in facet.items() if name not in long}
     return {**kept, "headwater_left_in_log": long} if long else facet
@@ -104,7 +104,7 @@ def _written(output: DatasetRef, event: RunEvent, sql: str) -> DatasetRef:
 
 
 def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any]:
-    """What Trino tells of columns that are some, and as a whole the tables that it read and tells of no column of."""
+    """Trino's column lineage without hidden columns; tables read without column lineage are added as wholes."""
     told: dict[str, Any] = {}
     fields = lineage.get("fields")
     if isinstance(fields, dict):
@@ -126,7 +126,7 @@ def _told_by_trino(lineage: Mapping[str, Any], event: RunEvent) -> dict[str, Any
 
 
 def _real(inputs: list[Any]) -> Iterator[Any]:
-    """Without hidden columns; what a materialized view reads its rows from is the view."""
+    """Without hidden columns; a materialized view's storage table is replaced by the view."""
     for each in inputs:
         if not isinstance(each, dict):
             yield each
@@ -136,7 +136,7 @@ def _real(inputs: list[Any]) -> Iterator[Any]:
 
 
 def _with_structs(inputs: list[Any], event: RunEvent) -> list[Any]:
-    """With the struct in place of a field inside it that Trino names as a column: those that were read say so."""
+    """Nested fields that Trino names as columns, replaced by their structs, as listed in the schemas of the inputs."""
     read: dict[DatasetId, dict[str, None]] = {}
     for each in event.inputs:
         read.setdefault(each.id, {}).update(dict.fromkeys(_fields(each.facets.get("schema"))))
@@ -177,7 +177,7 @@ def _column_lineage(told: "Statement", event: RunEvent, sql: str, label: Label |
 
 
 def _statement(event: RunEvent, sql: str) -> "Statement | None":
-    """What the SQL says of columns; None where it cannot be read, or tables of the event are not in it."""
+    """The SQL's column lineage; None if it cannot be parsed, or lacks tables of the event."""
     from headwater.sql.columns import statement  # as in `_of_dashboard`
     from headwater.sql.reading import AT_INTAKE, UnreadableSqlError
 
@@ -194,9 +194,9 @@ def _without_hidden(sources: "Iterable[Source]") -> "frozenset[Source]":
 
 
 class _Tables:
-    """The datasets of an event by what its SQL calls them: the session's catalog and schema may be left out.
+    """Maps names in an event's SQL to its datasets: the session's catalog and schema may be omitted.
 
-    The SQL is one that could be read.
+    The SQL must be parseable.
     """
 
     def __init__(self, event: RunEvent, sql: str) -> None:
@@ -212,17 +212,17 @@ class _Tables:
                 self._columns[name][column] = None
 
     def named(self, table: "Parts") -> DatasetId | None:
-        """The one dataset that the SQL calls so; None where there are none, or it may be several."""
+        """The one dataset that the SQL names so; None if there is none, or if it is ambiguous."""
         found = self._candidates(table)
         return found[0] if len(found) == 1 else self._named_by_no_other(table) if found else None
 
     def columns(self, table: "Parts") -> tuple[str, ...]:
-        """Its columns that the statement reads or assigns, which are those that it can name, in no order."""
+        """The columns that the statement reads or assigns, which are those it can name, in no order."""
         name = self.named(table)
         return () if name is None else tuple(self._columns[name])
 
     def _candidates(self, table: "Parts") -> list[DatasetId]:
-        """Those whose names end so, whichever of the dots belong to a part."""
+        """Datasets whose names end with these parts, wherever the dots belong."""
         end = ".".join(table)
         return [each for each in self._columns if f".{each.name}".endswith(f".{end}")]
 

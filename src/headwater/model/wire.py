@@ -1,4 +1,4 @@
-"""What an event must be, in JSON; the first field that is not so is named."""
+"""The schema of an event's JSON; the first invalid field is named."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -70,7 +70,7 @@ class _WireBase(_Wire):
 
 
 class WireRunEvent(_WireBase):
-    """That a run changed its state, or told more about itself."""
+    """A run changed state, or reported more about itself."""
 
     eventType: Annotated[EventType, BeforeValidator(_in_capitals)] | None = None
     run: _WireRun
@@ -80,7 +80,7 @@ class WireRunEvent(_WireBase):
 
 
 class WireJobEvent(_WireBase):
-    """That a job was declared."""
+    """A job was declared."""
 
     job: _WireJob
     inputs: list[_WireDataset] | None = None
@@ -88,7 +88,7 @@ class WireJobEvent(_WireBase):
 
 
 class WireDatasetEvent(_WireBase):
-    """That a dataset was declared."""
+    """A dataset was declared."""
 
     dataset: _WireDataset
 
@@ -109,10 +109,11 @@ _W = TypeVar("_W", bound=_WireBase)
 
 
 def event_time(wire: type[_W], body: Mapping[str, Any]) -> datetime:
-    """When it happened, once it is known that the event is as that class says.
+    """The event time, after validating the event against that class.
 
     Raises:
-        InvalidEventError: it is not; the message gives the path of the first bad field, and `missing` all that lack.
+        InvalidEventError: it is invalid; the message gives the path of the first bad field, and `missing` all missing
+    ones.
     """
     try:
         return wire.model_validate(body).eventTime

@@ -1,13 +1,13 @@
-"""Words for people, and what they are asked for in their own."""
+"""Text for people, and checks of their text."""
 
 from headwater.errors import InvalidInputError
 
 
 def in_words(text: str | None, field: str) -> str:
-    """The text as it is, which says something.
+    """The text unchanged, after checking that it is not empty.
 
     Raises:
-        InvalidInputError: it is missing, or white space alone.
+        InvalidInputError: it is missing, or white space only.
     """
     if text is None or not text.strip():
         raise InvalidInputError(f"{field}: expected some words, and not white space alone")
@@ -15,7 +15,7 @@ def in_words(text: str | None, field: str) -> str:
 
 
 def so_many(count: int, what: str) -> str:
-    """How many there are of what a word says in the singular.
+    """A count with its noun, which is given in the singular.
 
     >>> so_many(1, "job"), so_many(1_000, "job")
     ('1 job', '1,000 jobs')
