@@ -8,7 +8,8 @@ import pytest
 
 from headwater.graph.impact.change import Change
 from headwater.graph.impact.effects import Proposal, verdicts, ways
-from headwater.graph.impact.reach import Flow, Place, reach
+from headwater.graph.impact.places import Place
+from headwater.graph.impact.reach import Flow, reach
 from headwater.graph.impact.run_groups import AT_ONCE, RunGroups
 from headwater.graph.lineage import Graph
 from headwater.graph.mending import End

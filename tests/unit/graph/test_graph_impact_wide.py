@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from headwater.graph.impact.change import Change
 from headwater.graph.impact.effects import Proposal, verdicts, ways
-from headwater.graph.impact.reach import Flow, Place, Reach, Step, reach
+from headwater.graph.impact.places import Place
+from headwater.graph.impact.reach import Flow, Reach, Step, reach
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId
 from tests.support.steps import outcome

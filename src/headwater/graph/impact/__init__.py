@@ -6,6 +6,6 @@ run_groups    a job's runs grouped by what they did
 target_edges  column edges between two datasets
 uses          whether later runs still use something; own_uses: what jobs use themselves
 checks        data quality checks of columns, which are uses too
-reach         every place downstream, with each step that leads there
+reach         every place downstream, with each step that leads there; places: the places, and where edges start
 effects       what the change does to each place, and by which step
 """

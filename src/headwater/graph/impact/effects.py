@@ -11,7 +11,8 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.change import Change, fit
-from headwater.graph.impact.reach import USES, Place, Reach, Step, Use
+from headwater.graph.impact.places import Place
+from headwater.graph.impact.reach import USES, Reach, Step, Use
 from headwater.graph.impact.uses import Since
 from headwater.model.names import DatasetId
 from headwater.model.words import so_many

@@ -10,48 +10,21 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.checks import Checking, ChecksOf
 from headwater.graph.impact.own_uses import UsingItself
+from headwater.graph.impact.places import Place, ReachedPlaces, overlap
 from headwater.graph.impact.run_groups import EvidenceRef, RunGroups
 from headwater.graph.impact.target_edges import EdgesBetween, ReportedEdge, TargetEdges, target_edges_of
 from headwater.graph.impact.uses import HandedOver, Since, Uses, Using
 from headwater.graph.lineage import Graph
-from headwater.graph.structs import lies_in, structs_of
+from headwater.graph.structs import lies_in
 from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 Use = Literal["direct", "indirect", "unknown"]
 """Gives its value; decides about rows or choices; not reported."""
 USES: tuple[Use, ...] = ("direct", "indirect", "unknown")
-
-Kind = Literal["column", "dataset", "job"]
-
-
-class Place:
-    """A column, dataset or job in a walk: one object for each within a walk, compared by identity."""
-
-    __slots__ = ("column", "distance", "kind", "order", "owner")
-
-    def __init__(self, kind: Kind, owner: DatasetId | JobId, column: str = "") -> None:
-        self.kind = kind
-        self.owner = owner
-        """The job or dataset; for a column its dataset."""
-        self.column = column
-        self.order = (kind, *owner, column)
-        self.distance = 0
-        """In jobs from the start."""
-
-    @property
-    def name(self) -> ColumnId | DatasetId | JobId:
-        """The id of the column, dataset or job."""
-        return ColumnId(DatasetId(*self.owner), self.column) if self.kind == "column" else self.owner
-
-    @property
-    def node_id(self) -> str:
-        """The node id, as in the API."""
-        return self.name.node_id
 
 
 class Step(NamedTuple):
@@ -97,7 +70,7 @@ class Step(NamedTuple):
     @property
     def is_in_other_case(self) -> bool:
         """Whether the column read matches the origin only if case is ignored."""
-        return self.origin.kind == "column" and not _touch(self.origin.column, self.read)
+        return self.origin.kind == "column" and not overlap(self.origin.column, self.read)
 
     @property
     def is_inside(self) -> bool:
@@ -191,7 +164,7 @@ class _Walk:
     def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
         """Take the steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
         onwards = self._flow.onward(name)  # also makes sure that all facets about its columns are read
-        touched = _Touched(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
+        touched = ReachedPlaces(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
         told: set[JobId] = set()
         self._go_to_checks(name, touched)
         for onward in onwards:
@@ -212,7 +185,7 @@ class _Walk:
             for edge, facets in (used or {}).items():
                 self._go_to_user(job, edge, self._flow.using_itself(name, job, facets), touched, is_told=job in told)
 
-    def _go_to_reader(self, name: DatasetId, job: JobId, touched: "_Touched") -> None:
+    def _go_to_reader(self, name: DatasetId, job: JobId, touched: "ReachedPlaces") -> None:
         """Take the steps to a job without further steps: its outputs are deleted, or nobody reports columns."""
         place, using = self._job(job), self._flow.using(name, None, (job,))
         deleted = self._flow.told_of_deleted(name, job)
@@ -225,7 +198,7 @@ class _Walk:
             self._take(Step(touched.first, place, None, (job,), using))
 
     def _go_to_user(
-        self, job: JobId, edge: ColumnEdge, using: UsingItself, touched: "_Touched", *, is_told: bool
+        self, job: JobId, edge: ColumnEdge, using: UsingItself, touched: "ReachedPlaces", *, is_told: bool
     ) -> None:
         """Take the steps to a job that itself uses what was reached; `is_told`: its outputs' columns are reported."""
         if edge.source_column is not None:
@@ -234,7 +207,7 @@ class _Walk:
         elif not is_told:
             self._take(Step(touched.first, self._job(job), None, (job,), using))
 
-    def _go_to_checks(self, name: DatasetId, touched: "_Touched") -> None:
+    def _go_to_checks(self, name: DatasetId, touched: "ReachedPlaces") -> None:
         """Take the steps to the jobs that check what was reached."""
         checks = self._flow.checks_of(name)
         for job in sorted(self._flow.readers(name) & checks.keys()):
@@ -415,47 +388,3 @@ def _tells(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
             return True
     runs = graph.runs
     return any(name in evidence for run_id in known.runs if (evidence := runs[run_id].evidence) for name in names)
-
-
-class _Touched:
-    """The places of one dataset that the walk has reached."""
-
-    def __init__(self, fronts: Sequence[Place], columns: NumberedColumns, is_in_schema: Callable[[str], bool]) -> None:
-        self.first = fronts[0]
-        self._whole = [place for place in fronts if place.kind == "dataset"]
-        self._is_in_schema = is_in_schema
-        self._columns: dict[str, list[Place]] = {}
-        self._inside: dict[str, list[Place]] = {}
-        """Structs around the reached columns, both in lower case."""
-        for place in fronts:
-            if place.kind == "column":
-                plain = place.column.lower()
-                self._columns.setdefault(plain, []).append(place)
-                for outer in structs_of(plain):
-                    self._inside.setdefault(outer, []).append(place)
-        names = (*self._columns, *self._inside)
-        self.numbers = None if self._whole else {WHOLE, *(each for name in names for each in columns.in_any_case(name))}
-        """Column ids at which relevant edges may start, except nested columns; None: any column."""
-
-    def origins(self, source_column: str | None) -> list[Place]:
-        """The reached places from which an edge starts that reads this column, a struct around it or a field in it.
-
-        None reads all columns. Case is ignored unless the schema has both spellings.
-        """
-        if self._whole or source_column is None:
-            return self._whole or [self.first]
-        plain = source_column.lower()
-        near = self._columns.get(plain, [])
-        if "." in plain or plain in self._inside:  # rare
-            outer = [place for name in structs_of(plain) for place in self._columns.get(name, ())]
-            near = [*near, *outer, *self._inside.get(plain, ())]
-        return [place for place in near if _touch(place.column, source_column) or self._may_be(place, source_column)]
-
-    def _may_be(self, place: Place, source_column: str) -> bool:
-        """Whether a column read in another case may be the place's."""
-        return not (self._is_in_schema(source_column) and self._is_in_schema(place.column))
-
-
-def _touch(one: str, other: str) -> bool:
-    """Whether two columns are the same, or one is nested in the other."""
-    return one == other or lies_in(one, other) or lies_in(other, one)

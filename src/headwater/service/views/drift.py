@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from headwater.errors import InvalidInputError
 from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, ReportedSchema, drift
-from headwater.graph.impact.reach import Flow, Place, reach
+from headwater.graph.impact.places import Place
+from headwater.graph.impact.reach import Flow, reach
 from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet

@@ -9,7 +9,8 @@ from typing import Final
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.impact.change import Change
 from headwater.graph.impact.effects import Proposal, Verdict, verdicts, ways
-from headwater.graph.impact.reach import USES, Flow, Place, Reach, Step, reach
+from headwater.graph.impact.places import Place
+from headwater.graph.impact.reach import USES, Flow, Reach, Step, reach
 from headwater.graph.structs import lies_in
 from headwater.model.facets.about import OwnershipFacet
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
