@@ -29,7 +29,7 @@ ColumnsOf = Callable[[DatasetId], Sequence[str]]
 """Gives a dataset's columns, including those that only edges name: what a wide edge expands to."""
 
 
-class _Told(NamedTuple):
+class _EdgesBetween(NamedTuple):
     """The column edges between two datasets."""
 
     steps: list[ColumnStep]
@@ -67,7 +67,7 @@ class ColumnWalk:
         # collection.
         kept = self._columns_of = cache(columns_of)
         self._has = cache(lambda name: frozenset(kept(name)))
-        self._into: dict[DatasetId, dict[DatasetId, _Told]] = {}
+        self._into: dict[DatasetId, dict[DatasetId, _EdgesBetween]] = {}
         self._onward: dict[tuple[DatasetId, Way], _Onward] = {}
         self._nesting: dict[tuple[DatasetId, Way], Nesting] = {}
         self._spread: dict[DatasetId, int] = {}
@@ -125,19 +125,19 @@ class ColumnWalk:
         wide = [*edges.to_whole.get(column.column, ())]
         if edges.from_whole and column.column in self._has(column.dataset):
             wide += edges.from_whole
-        return self.told_into(column) + [
+        return self.column_steps_into(column) + [
             ColumnStep(ColumnId(far, source), column, edge)
             for far, one, edge in wide
             for source in (self._columns_of(far) if one is None else (one,))
         ]
 
-    def told_into(self, column: ColumnId) -> list[ColumnStep]:
+    def column_steps_into(self, column: ColumnId) -> list[ColumnStep]:
         """The edges that connect one column to exactly this column."""
         return [*self._onward_from(column.dataset, "upstream").steps.get(column.column, ())]
 
     def wide_into(self, name: DatasetId) -> list[ColumnEdge]:
         """The wide edges into the dataset: either end may be the whole dataset."""
-        return [edge for told in self._told_into(name).values() for edge in told.wide]
+        return [edge for told in self._edges_into(name).values() for edge in told.wide]
 
     def count_spread_into(self, name: DatasetId) -> int:
         """How many column-to-column edges the wide edges into the dataset expand to."""
@@ -164,7 +164,7 @@ class ColumnWalk:
 
     def _looked_up(self, name: DatasetId, way: Way) -> _Onward:
         onward = _Onward()
-        for target, told in self._told(name, way):
+        for target, told in self._edges_beside(name, way):
             for step in told.steps:
                 near = step.target if way == "upstream" else step.source
                 onward.steps.setdefault(near.column, []).append(step)
@@ -180,38 +180,38 @@ class ColumnWalk:
                     onward.to_whole.setdefault(near_column, []).append(wide)
         return onward
 
-    def _told(self, name: DatasetId, way: Way) -> Iterator[tuple[DatasetId, _Told]]:
+    def _edges_beside(self, name: DatasetId, way: Way) -> Iterator[tuple[DatasetId, _EdgesBetween]]:
         """The edges on that side of the dataset, each with its target."""
         if way == "upstream":
-            yield from ((name, told) for told in self._told_into(name).values())
+            yield from ((name, told) for told in self._edges_into(name).values())
             return
         for target in sorted(self._graph.fed_by(name)):
-            if (told := self._told_into(target).get(name)) is not None:
+            if (told := self._edges_into(target).get(name)) is not None:
                 yield target, told
 
-    def _told_into(self, target: DatasetId) -> dict[DatasetId, _Told]:
+    def _edges_into(self, target: DatasetId) -> dict[DatasetId, _EdgesBetween]:
         """The edges into the target, by source."""
         if target not in self._into:
-            self._into[target] = _told_into(self._graph, target)
+            self._into[target] = _edges_into(self._graph, target)
         return self._into[target]
 
 
-def _told_into(graph: Graph, target: DatasetId) -> dict[DatasetId, _Told]:
-    told: dict[DatasetId, _Told] = {}
+def _edges_into(graph: Graph, target: DatasetId) -> dict[DatasetId, _EdgesBetween]:
+    told: dict[DatasetId, _EdgesBetween] = {}
     end = cache(ColumnId)
     for edge in graph.column_edges_into(target):
         source = edge.source
         if (between := told.get(source)) is None:
-            between = told[source] = _Told([], [])
+            between = told[source] = _EdgesBetween([], [])
         if edge.target_column is None or edge.source_column is None:
             between.wide.append(edge)
         else:
             step = ColumnStep(end(source, edge.source_column), end(target, edge.target_column), edge)
             between.steps.append(step)
-    return {source: between if not between.wide else _telling(between) for source, between in told.items()}
+    return {source: between if not between.wide else _without_redundant(between) for source, between in told.items()}
 
 
-def _telling(told: _Told) -> _Told:
+def _without_redundant(told: _EdgesBetween) -> _EdgesBetween:
     """Drop dataset-to-dataset edges where there is column detail: they add nothing."""
     in_detail = [edge for edge in told.wide if edge.target_column is not None or edge.source_column is not None]
     return told._replace(wide=in_detail) if told.steps or in_detail else told

@@ -22,7 +22,7 @@ def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
     """The jobs before and after a job, whichever of the two reported it, with times and run counts."""
     edges: dict[ControlEdge, Edge] = {}
     told: set[tuple[str, ControlEdge]] = set()
-    for run_id, edge, seen in (*_told_by(graph, job), *_told_of(graph, job)):
+    for run_id, edge, seen in (*_reported_by(graph, job), *_reported_about(graph, job)):
         if edge not in edges:
             edges[edge] = Edge(seen, 1)
         else:
@@ -31,14 +31,14 @@ def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
     return edges
 
 
-def _told_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
+def _reported_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.jobs[job].runs if job in graph.jobs else ():
         told = graph.runs[run_id].extras
         for (way, other, dependency), seen in told.control.items() if told else ():
             yield run_id, ControlEdge(way, other, dependency), seen
 
 
-def _told_of(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
+def _reported_about(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.named_in_control.get(job, ()):
         run = graph.runs[run_id]
         for (way, other, dependency), seen in run.extras.control.items() if run.extras and run.of_job else ():

@@ -14,7 +14,7 @@ from headwater.model.flow_facts import Flow
 from headwater.model.names import DatasetId, JobId
 
 
-def said_of(graph: Graph, job: JobId) -> frozenset[RunEnd]:
+def reported_ends(graph: Graph, job: JobId) -> frozenset[RunEnd]:
     """The inputs and outputs that a job's declaration and others report for any of its runs, under the names they use.
 
     What is reported of single runs is left out.
@@ -33,7 +33,7 @@ def ends_of(graph: Graph, run_id: str, said: Collection[RunEnd]) -> Collection[R
     observed = graph.runs[run_id].observed
     if not said and run_id not in graph.named_in_flows:
         return observed  # the common case, and there are many
-    told = {*observed, *_told_by_others(graph, run_id)}
+    told = {*observed, *_reported_by_others(graph, run_id)}
     return told | {end for end in said if _has_none(told, end[0])}
 
 
@@ -42,7 +42,7 @@ def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said
     observed = graph.runs[run_id].observed
     if any(end in observed for end in names):
         return True
-    others = [*_told_by_others(graph, run_id)]
+    others = [*_reported_by_others(graph, run_id)]
     return any(end in names for end in others) or (is_said and _has_none({*observed, *others}, "output"))
 
 
@@ -50,7 +50,7 @@ def runs_handing_to(graph: Graph, run_id: str) -> Mapping[JobId, frozenset[str]]
     """The runs that are named as handing data to a run without a dataset between, by job."""
     found: dict[JobId, frozenset[str]] = {}
     for reporter in {run_id, *graph.named_in_flows.get(run_id, ())}:
-        for giver, _, source_run, target_run in _flows_told_by(graph, reporter):
+        for giver, _, source_run, target_run in _flows_reported_by(graph, reporter):
             if isinstance(giver, JobId) and source_run is not None and target_run == run_id:
                 found[giver] = found.get(giver, frozenset()) | {source_run}
     return found
@@ -60,17 +60,17 @@ def _has_none(ends: Iterable[RunEnd], direction: Direction) -> bool:
     return all(side != direction for side, _ in ends)
 
 
-def _told_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
+def _reported_by_others(graph: Graph, run_id: str) -> Iterator[RunEnd]:
     """What others report that exactly this run read and wrote."""
     for reporter in graph.named_in_flows.get(run_id, ()):
-        for source, target, source_run, target_run in _flows_told_by(graph, reporter):
+        for source, target, source_run, target_run in _flows_reported_by(graph, reporter):
             if isinstance(source, DatasetId) and target_run == run_id:
                 yield "input", source
             elif isinstance(target, DatasetId) and source_run == run_id:
                 yield "output", target
 
 
-def _flows_told_by(graph: Graph, reporter: Reporter) -> Iterator[Flow]:
+def _flows_reported_by(graph: Graph, reporter: Reporter) -> Iterator[Flow]:
     """The flows that a run reports, with itself and its job filled in, or that a declaration reports as written."""
     if isinstance(reporter, str):
         run = graph.runs.get(reporter)
@@ -84,4 +84,4 @@ def _flows_told_by(graph: Graph, reporter: Reporter) -> Iterator[Flow]:
         *_, node = reporter
         known = graph.jobs.get(node) if isinstance(node, JobId) else None
         if known is not None and known.declaration is not None:
-            yield from graph.flows_told_by(known.declaration)
+            yield from graph.flows_reported_by(known.declaration)

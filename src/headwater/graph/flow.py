@@ -37,14 +37,14 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
     """
     sources: dict[Source, Edge] = {}
     members = tuple(graph.members(name))
-    inferred = (_multiplied(graph, member, members) for member in members)
-    for source, edge in chain(_told(graph, name), *inferred):
+    inferred = (_inferred(graph, member, members) for member in members)
+    for source, edge in chain(_reported(graph, name), *inferred):
         sources[source] = edge.joined(sources.get(source))
     named = (source for source in sources if graph.shows(source.dataset))
     return {source: sources[source] for source in named}
 
 
-def sources_told_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
+def sources_reported_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
     """The sources that one run reports for the dataset, by its strongest facet; None: it has no such facet."""
     by = _strongest(graph.runs[run_id], graph.members(name))
     return {graph.shown(source) for each in by for source in graph.column_edges.sources(*each)} if by else None
@@ -75,13 +75,13 @@ def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]
     return sources
 
 
-def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
+def _reported(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
     for member, (strength, digest), edge in graph.evidence_into(target):
         for source in {graph.shown(column_edge.source) for column_edge in graph.column_edges.edges(member, digest)}:
             yield Source(source, DERIVATION[strength]), edge
 
 
-def _multiplied(graph: Graph, target: DatasetId, members: Sequence[DatasetId]) -> Iterator[tuple[Source, Edge]]:
+def _inferred(graph: Graph, target: DatasetId, members: Sequence[DatasetId]) -> Iterator[tuple[Source, Edge]]:
     """Inputs times outputs: the inputs of runs and declarations that write the dataset without lineage evidence for it.
 
     Evidence under any of the dataset's names (`members`) counts.

@@ -350,7 +350,7 @@ class Graph(Growth):
         declared = references(self.content(declaration.content))
         return any(direction == "input" and dataset_of(reference) in names for direction, reference in declared)
 
-    def flows_told_by(self, declaration: Declaration) -> Iterator[Flow]:
+    def flows_reported_by(self, declaration: Declaration) -> Iterator[Flow]:
         """The flows between jobs, or between a named job and a dataset, in a declaration."""
         content = self.content(declaration.content)
         if isinstance(declaration.node, JobId):

@@ -13,7 +13,7 @@ Tag = tuple[str | None, str]
 """The column (None: the whole node), and the tag; over the API, a column's tag is in capitals."""
 
 
-class Said(NamedTuple):
+class TagsSetByPeople(NamedTuple):
     """The tags set over the API; one put under one name and removed under another counts as put."""
 
     put: Mapping[Tag, None]
@@ -22,7 +22,7 @@ class Said(NamedTuple):
     """Removed, whoever had put them."""
 
 
-def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> Said:
+def tags_set_by_people(edits: Edits, names: Iterable[DatasetId | JobId]) -> TagsSetByPeople:
     """The tags set over the API under any of the names."""
     put: dict[Tag, None] = {}
     taken_off: set[Tag] = set()
@@ -31,16 +31,16 @@ def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> Said:
         for column, target in ((None, target_of(name)), *((target[3], target) for target in fields)):
             put.update({(column, word): None for word in edits.tags(target)})
             taken_off.update((column, word) for word in edits.tags_taken_off(target))
-    return Said(put, taken_off)
+    return TagsSetByPeople(put, taken_off)
 
 
-def told_of_job(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
+def tags_in_job_facet(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags in a job's `tags` facet."""
     read = TagsFacet.readable({TagsFacet.key: facet})
     return frozenset() if read is None else {*read.words}
 
 
-def told_of_dataset(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
+def tags_in_dataset_facet(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags in a dataset's `tags` facet."""
     read = DatasetTagsFacet.readable({DatasetTagsFacet.key: facet})
     return frozenset() if read is None else {*map(as_said, read.words)}

@@ -54,7 +54,7 @@ def test_every_column_is_as_far_away_as_where_wide_edges_are_multiplied_out(
         assert sorted(map(repr, quick.steps_into(column))) == sorted(map(repr, slow.into(column)))
     assert sum(len(slow.into(column)) for column in every) == sum(
         quick.count_spread_into(DatasetId("lake", name)) for name in NAMES
-    ) + sum(len(quick.told_into(column)) for column in every)
+    ) + sum(len(quick.column_steps_into(column)) for column in every)
     ways: tuple[Way, ...] = ("upstream", "downstream")
     for way in ways:
         assert all({*quick.beside(column, way)} == slow.beside(column, way) for column in every)

@@ -5,7 +5,7 @@ Source: OpenLineage LineageFacet 1-0-0, `runId` of `LineageJobEntry` and `Lineag
 
 from typing import Any
 
-from headwater.graph.ends import ends_of, has_written, runs_handing_to, said_of
+from headwater.graph.ends import ends_of, has_written, reported_ends, runs_handing_to
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_flow import OTHER, OWN, entries, graph, job, job_event, lake, run_event, source
@@ -18,7 +18,7 @@ def of_run(run_id: str, name: str | None = None) -> dict[str, Any]:
 
 
 def ends(found: Graph, run_id: str, job_id: JobId = OWN) -> set[tuple[str, DatasetId]]:
-    return {*ends_of(found, run_id, said_of(found, job_id))}
+    return {*ends_of(found, run_id, reported_ends(found, job_id))}
 
 
 def test_a_run_that_names_nothing_on_a_side_goes_there_by_what_its_job_is_declared_to_do() -> None:
@@ -39,7 +39,7 @@ def test_what_is_said_of_one_run_is_of_no_other_run_of_its_job_and_beside_what_i
 
     found = graph(*runs, run_event(run="teller", facets=told))
 
-    assert said_of(found, OTHER) == frozenset()
+    assert reported_ends(found, OTHER) == frozenset()
     assert ends(found, "r", OTHER) == {("output", DatasetId("lake", "d")), ("input", A), ("output", C)}
     assert ends(found, "s", OTHER) == set()
     assert set(found.writes(OTHER)) == {DatasetId("lake", "d"), C}
@@ -50,7 +50,7 @@ def test_what_is_said_of_a_job_and_then_of_one_of_its_runs_is_said_of_both() -> 
 
     found = graph(*(run_event(second, facets=each) for second, each in enumerate(told)))
 
-    assert said_of(found, OTHER) == {("output", C)}
+    assert reported_ends(found, OTHER) == {("output", C)}
 
 
 def test_the_run_that_tells_may_name_itself_and_another_run_of_its_job_is_that_one() -> None:
@@ -60,7 +60,7 @@ def test_the_run_that_tells_may_name_itself_and_another_run_of_its_job_is_that_o
 
     assert ends(found, "r") == {("output", C)}
     assert ends(found, "s") == {("output", DatasetId("lake", "d"))}
-    assert said_of(found, OWN) == frozenset()
+    assert reported_ends(found, OWN) == frozenset()
 
 
 def test_a_job_that_takes_data_from_a_run_of_its_own_is_not_fed_by_itself() -> None:

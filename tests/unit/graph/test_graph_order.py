@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import UnavailableError
-from headwater.graph.ends import ends_of, runs_handing_to, said_of
+from headwater.graph.ends import ends_of, reported_ends, runs_handing_to
 from headwater.graph.fold import fold
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
@@ -52,7 +52,7 @@ def picture(graph: Graph) -> dict[str, object]:
         "told": {
             job: (known.reported, known.reported_without_run, known.feeds, known.fed_by) for job, known in jobs.items()
         },
-        "said": {job: said_of(graph, job) for job in jobs},
+        "said": {job: reported_ends(graph, job) for job in jobs},
         "ends": {run_id: {*ends_of(graph, run_id, ())} for run_id in graph.runs},
         "handed": {run_id: runs_handing_to(graph, run_id) for run_id in graph.runs},
         "control": {job: runs for job, runs in graph.named_in_control.items() if runs},

@@ -8,9 +8,9 @@ from headwater.graph.causes.record import (
     DeclaredSchemaChange,
     FailedCheck,
     LifecycleChange,
-    Outline,
     Record,
     ReportedSchemaChange,
+    RunSummary,
 )
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
@@ -22,16 +22,16 @@ ColumnsOf = Mapping[DatasetId, frozenset[str]]
 class History(Protocol):
     """Runs and what they reported; datasets by their shown names."""
 
-    def runs_of(self, job: JobId) -> Sequence[Outline]:
+    def runs_of(self, job: JobId) -> Sequence[RunSummary]:
         """The runs of a job that have events, newest first; only the newest if there are many."""
 
-    def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[Outline]:
+    def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[RunSummary]:
         """The runs of a job that ended in that interval (exclusive, inclusive) and have events, latest start first.
 
         Either the failed or the successful ones; only the newest if there are very many.
         """
 
-    def begun_since(self, job: JobId, at_us: int) -> Iterator[Outline]:
+    def begun_since(self, job: JobId, at_us: int) -> Iterator[RunSummary]:
         """The runs of a job that began then or later and have events, earliest start first."""
 
     def record(self, run_id: str) -> Record:
@@ -49,7 +49,7 @@ class History(Protocol):
     def givers(self, job: JobId) -> Sequence[JobId]:
         """The jobs that hand data to a job without a dataset between, by name."""
 
-    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
+    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[RunSummary]]:
         """The runs that are named as handing data to a run, by job; only those with events, newest first."""
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
@@ -61,7 +61,7 @@ class History(Protocol):
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """The sources that a run reports for a dataset; None: it reports none, so all that it read counts."""
 
-    def parts(self, run_id: str) -> Sequence[Outline]:
+    def parts(self, run_id: str) -> Sequence[RunSummary]:
         """The descendant runs of a run, oldest first.
 
         Of each job the newest that has events, and those that failed and were not superseded.

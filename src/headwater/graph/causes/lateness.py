@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import replaced_us
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.rhythm import ends_us, intervals_us, usual_us
 from headwater.graph.causes.visit import BASELINE, Feed, Visit
 from headwater.graph.causes.wholes import did_without
@@ -37,7 +37,7 @@ class Lateness(NamedTuple):
     """Another job has written since, and the reader's previous run had read that."""
 
 
-def lateness(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Lateness | None:
+def lateness(visit: Visit, history: History, last: RunSummary, feed: Feed | None) -> Lateness | None:
     """How late a job's last run was when the feed was read, or, without a feed, when a newer run was expected.
 
     None: it is not late, the job often pauses so long, or another job has long written in its place.
@@ -70,11 +70,11 @@ def _share(intervals: Sequence[int], age_us: int, *, is_read_again: bool) -> flo
 
 def _were_so(visit: Visit, history: History, replaced: int, late_us: float) -> list[bool]:
     """For each earlier run, newest first: whether another job had already written in its place, and it was late."""
-    reads = (read_at_us(history, each.outline) for each in visit.earlier)
+    reads = (read_at_us(history, each.summary) for each in visit.earlier)
     return [at_us >= max(replaced, late_us) for at_us in reads]
 
 
-def _is_read_again(visit: Visit, history: History, last: Outline, feed: Feed) -> bool:
+def _is_read_again(visit: Visit, history: History, last: RunSummary, feed: Feed) -> bool:
     """Whether the previous read had seen the same run's output, while earlier reads nearly always saw something new.
 
     A run in progress is late, not missing; and the parent run may have completed without it.
@@ -84,7 +84,7 @@ def _is_read_again(visit: Visit, history: History, last: Outline, feed: Feed) ->
     runs = [run for run in history.runs_of(last.job) if feed.dataset in run.writes]
     if any(run.started_us <= feed.at_us and (run.ended_us is None or run.ended_us > feed.at_us) for run in runs):
         return False
-    readers = (each.outline for each in visit.earlier)
+    readers = (each.summary for each in visit.earlier)
     reads = [run.started_us for run in readers if feed.dataset in read_through(history, run.reads)]
     fed = [_newest(runs, at_us) for at_us in reads]
     turns = [then == before for then, before in pairwise(fed) if then is not None and before is not None]
@@ -92,7 +92,7 @@ def _is_read_again(visit: Visit, history: History, last: Outline, feed: Feed) ->
     return is_same and len(turns) >= _FEWEST_TURNS and sum(turns) * _RARELY <= len(turns)
 
 
-def _newest(runs: Sequence[Outline], at_us: int) -> Outline | None:
+def _newest(runs: Sequence[RunSummary], at_us: int) -> RunSummary | None:
     """The run that had completed last by then."""
     done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= at_us]
     return max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import NOTHING_REPORTED, Outline
+from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
 from headwater.graph.causes.rhythm import ends_us, usual_us
 from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
@@ -27,7 +27,7 @@ _WRITTEN_ANEW: Final = 0.5
 class Meanwhile(NamedTuple):
     """The runs to look at, failed ones first; `is_cut`: there were more."""
 
-    runs: tuple[Outline, ...]
+    runs: tuple[RunSummary, ...]
     is_cut: bool
 
 
@@ -42,18 +42,18 @@ def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window,
     return Meanwhile(runs, is_cut=len(failed) > MOST or len(done) > MOST)
 
 
-def _done(history: History, job: JobId, name: DatasetId, when: Window, known: set[str]) -> Iterator[Outline]:
+def _done(history: History, job: JobId, name: DatasetId, when: Window, known: set[str]) -> Iterator[RunSummary]:
     for run in history.ended_in(job, when.after_us, when.until_us, has_failed=False):
         if name in run.writes and run.run_id not in known:
             yield run
 
 
-def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iterator[Outline]:
+def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iterator[RunSummary]:
     tried = history.ended_in(job, when.after_us, when.until_us, has_failed=True)
     return (run for run in tried if run.run_id not in known)
 
 
-def _not_tried_again(history: History, failed: Sequence[Outline]) -> Iterator[Outline]:
+def _not_tried_again(history: History, failed: Sequence[RunSummary]) -> Iterator[RunSummary]:
     """The failed runs without a retry; the next scheduled run is no retry.
 
     Nor is a run with another nominal time. If the job has no regular interval, the next run counts as a retry.
@@ -66,7 +66,7 @@ def _not_tried_again(history: History, failed: Sequence[Outline]) -> Iterator[Ou
             yield run
 
 
-def _was_tried_again(history: History, failed: Outline, usual: float | None) -> bool:
+def _was_tried_again(history: History, failed: RunSummary, usual: float | None) -> bool:
     since = history.begun_since(failed.job, failed.ended_us or failed.last_us)
     then = next((run for run in islice(since, MOST) if not _are_for_other_times(history, failed, run)), None)
     if then is None or usual is None:
@@ -75,7 +75,7 @@ def _was_tried_again(history: History, failed: Outline, usual: float | None) -> 
     return is_part_too or then.started_us - failed.started_us < _TRIED_AGAIN_WITHIN * usual
 
 
-def _are_for_other_times(history: History, one: Outline, other: Outline) -> bool:
+def _are_for_other_times(history: History, one: RunSummary, other: RunSummary) -> bool:
     """Whether a scheduler started the two for different nominal times; False if either reports none."""
     times = {history.record(run.run_id).nominal_us for run in (one, other)}
     return None not in times and len(times) > 1

@@ -67,7 +67,7 @@ def causes(history: History, start: Start, max_hops: int) -> Generator[None, Non
     for visit in looked_at.visits:
         found += (finding for rule in RULES for finding in rule(visit, history))
         yield
-    return Causes(tuple(ranked(_told_once(found), looked_at)), looked_at)
+    return Causes(tuple(ranked(_deduplicated(found), looked_at)), looked_at)
 
 
 def ranked(found: Sequence[Finding], looked_at: Trail) -> list[Cause]:
@@ -114,7 +114,7 @@ def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
     return above
 
 
-def _told_once(found: Iterable[Finding]) -> list[Finding]:
+def _deduplicated(found: Iterable[Finding]) -> list[Finding]:
     """Drop a reader's finding about a dataset if its writer has the same finding: the writer came first."""
     kept: dict[tuple[object, ...], Finding] = {}
     for finding in found:

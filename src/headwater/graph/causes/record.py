@@ -53,7 +53,7 @@ _OF_DATASET: Final = (SchemaFacet, VersionFacet, LifecycleStateChangeFacet, *_CO
 _OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, *_COUNTS)
 
 
-class Outline(NamedTuple):
+class RunSummary(NamedTuple):
     """A run without its facets: datasets by shown names, times in microseconds since 1970."""
 
     run_id: str
@@ -177,7 +177,7 @@ NOTHING_REPORTED: Final = End(frozenset(), frozenset(), None, None, None, ())
 class Record:
     """A run with everything it reported."""
 
-    outline: Outline
+    summary: RunSummary
     said: Mapping[type[View], ParsedFacet[View]]
     """Facets of the run and its job, as far as rules need them."""
     ends: Mapping[tuple[Direction, DatasetId], End]
@@ -204,10 +204,10 @@ class Record:
 
 
 def record_of(
-    outline: Outline, told: Iterable[EventOfRun], shown: Callable[[DatasetId], DatasetId], readings: Readings
+    summary: RunSummary, told: Iterable[EventOfRun], shown: Callable[[DatasetId], DatasetId], readings: Readings
 ) -> Record:
     """Fold the run's events, in any order and with repetitions; quarantined names are left out."""
-    known = {name: name for name in (*outline.reads, *outline.writes)}
+    known = {name: name for name in (*summary.reads, *summary.writes)}
     of_run, of_job, ends = _LastFacets(), _LastFacets(), dict[tuple[Direction, DatasetId], _FacetsOfEnd]()
     in_order = sorted(told, key=lambda each: each.event.stamp)
     for event, ref in in_order:
@@ -224,7 +224,7 @@ def record_of(
                     ends.setdefault((direction, known.get(name, name)), _FacetsOfEnd()).add(dataset, ref)
     terminal = [ref for event, ref in in_order if event.event_type in TERMINAL_STATES]
     return Record(
-        outline,
+        summary,
         {**of_job.read_all(_OF_RUN, readings), **of_run.read_all(_OF_RUN, readings)},
         {key: last.end(readings) for key, last in ends.items()},
         next(reversed(terminal or [ref for _, ref in in_order]), None),

@@ -5,13 +5,13 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import RunSummary
 
 _FEWEST_INTERVALS: Final = 3
 """Intervals between runs that are needed to tell a job's rhythm."""
 
 
-def ends_us(runs: Iterable[Outline]) -> list[int]:
+def ends_us(runs: Iterable[RunSummary]) -> list[int]:
     """When these runs ended, in no order, in microseconds since 1970; runs without an end are skipped.
 
     Overlapping runs with the same parent, as those of a mapped task, count as one that ended when the last of them did.

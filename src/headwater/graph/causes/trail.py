@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
-from headwater.graph.causes.record import NOTHING_REPORTED, Outline, Record
+from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
 from headwater.graph.causes.visit import BASELINE, Feed, Handed, Link, Parts, Visit, Window, Writer
 from headwater.graph.causes.wholes import failed_whole
 from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_through, who_wrote
@@ -22,7 +22,7 @@ MAX_RUNS: Final = 200
 class Start(NamedTuple):
     """Where a walk begins: the runs that produced what is wrong."""
 
-    runs: Sequence[Outline]
+    runs: Sequence[RunSummary]
     outputs: frozenset[DatasetId] | None
     """The wrong ones of their outputs; None: all."""
     columns: ColumnsOf | None
@@ -34,7 +34,7 @@ class Start(NamedTuple):
 class _Next(NamedTuple):
     """A run to visit, how it was reached, which columns of its outputs matter, and the window of relevant changes."""
 
-    run: Outline
+    run: RunSummary
     path: tuple[Link, ...]
     outputs: frozenset[DatasetId] | None
     """The outputs that matter; None: all."""
@@ -157,7 +157,7 @@ def _above(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Write
     )
 
 
-def _first(history: History, start: Start, run: Outline) -> _Next:
+def _first(history: History, start: Start, run: RunSummary) -> _Next:
     awaited_us = history.asked_us() if start.is_awaited else None
     news = Window(run.started_us, run.last_us)
     return _Next(run, (), start.outputs, start.columns, news, awaited_us=awaited_us)
@@ -178,7 +178,7 @@ def _visit(history: History, here: _Next) -> Visit:
     known = news if was_read else None
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
     if earlier and not history.is_stream(run.job):
-        news = known = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
+        news = known = news._replace(after_us=min(news.after_us, earlier[0].summary.started_us))
     names, parts = read_through(history, run.reads), None if outputs is None else _parts(history, run, outputs)
     if parts is not None:
         names &= parts.read
@@ -191,7 +191,7 @@ def _visit(history: History, here: _Next) -> Visit:
     return Visit(record, path, feeds, earlier, mattering, news, parts, beside, awaited_us, was_before)
 
 
-def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:
+def _earlier(history: History, run: RunSummary, news: Window | None) -> Sequence[RunSummary]:
     """The baseline of a run: earlier runs of its job, newest first.
 
     For a stream also runs that did not end well or fell silent: it works until something stops it. Empty for a stream
@@ -205,11 +205,11 @@ def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Ou
     return [each for each in before if each.state == "COMPLETED" or (is_stream and _is_over(each, run))][:BASELINE]
 
 
-def _is_over(stream: Outline, run: Outline) -> bool:
+def _is_over(stream: RunSummary, run: RunSummary) -> bool:
     return stream.ended_us is not None or stream.last_us < run.started_us
 
 
-def _parts(history: History, run: Outline, outputs: AbstractSet[DatasetId]) -> Parts | None:
+def _parts(history: History, run: RunSummary, outputs: AbstractSet[DatasetId]) -> Parts | None:
     """What matters of what a run read and wrote; None: it does not report what it made these outputs from."""
     written = run.writes & outputs  # a failed run may not have written any
     told = [history.made_by(run.run_id, name) for name in written]
@@ -221,7 +221,7 @@ def _parts(history: History, run: Outline, outputs: AbstractSet[DatasetId]) -> P
 def _feeds(
     history: History, record: Record, names: Iterable[DatasetId], columns: ColumnsOf | None, read: Read
 ) -> Iterator[Feed]:
-    is_stream = history.is_stream(record.outline.job)
+    is_stream = history.is_stream(record.summary.job)
     for name in sorted(names):
         if columns is not None and name not in columns:
             continue  # none of its columns feeds what is wrong

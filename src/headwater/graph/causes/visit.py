@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf
-from headwater.graph.causes.record import End, Outline, Record
+from headwater.graph.causes.record import End, Record, RunSummary
 from headwater.graph.structs import Nesting
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
@@ -24,7 +24,7 @@ BASELINE: Final = 10
 class Writer(NamedTuple):
     """A run that wrote what was read, or should have."""
 
-    run: Outline
+    run: RunSummary
     by: By
     was_before: bool = False
     """Of a failed one: another job has written since, and the reader's previous run had read that."""
@@ -109,9 +109,9 @@ class Visit:
     """It failed, and its readers had already managed without it before."""
 
     @property
-    def run(self) -> Outline:
+    def run(self) -> RunSummary:
         """The run itself."""
-        return self.record.outline
+        return self.record.summary
 
     @property
     def hops(self) -> int:
@@ -120,7 +120,7 @@ class Visit:
 
     def is_news(self, since: Record) -> bool:
         """Whether a state that began with that run of the job was new since the reader's previous read."""
-        return since is self.record or self.news.has(since.outline.started_us)
+        return since is self.record or self.news.has(since.summary.started_us)
 
     @property
     def is_of_meanwhile(self) -> bool:

@@ -1,11 +1,11 @@
 """Runs that never began: their parent run failed before, or completed without them."""
 
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import RunSummary
 from headwater.model.names import JobId
 
 
-def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
+def failed_whole(history: History, job: JobId, until_us: int) -> RunSummary | None:
     """The run that failed by then and should have contained the job's next run, at any level of nesting.
 
     Which jobs contain it is taken from the job's last run that had begun by then. None: there is none, or it was
@@ -23,14 +23,14 @@ def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
     return None
 
 
-def did_without(history: History, last: Outline, until_us: int) -> bool:
+def did_without(history: History, last: RunSummary, until_us: int) -> bool:
     """Whether a parent job of this run ran again and completed by then without a newer run of its job."""
     latest = (_latest(history, whole.job, until_us) for whole in history.wholes(last.run_id))
     done = (run for run in latest if run is not None and run.state == "COMPLETED")
     return any(run.started_us > last.started_us for run in done)
 
 
-def _latest(history: History, job: JobId, until_us: int) -> Outline | None:
+def _latest(history: History, job: JobId, until_us: int) -> RunSummary | None:
     """The job's run that ended last by then."""
     ended = [run for run in history.runs_of(job) if run.ended_us is not None and run.ended_us <= until_us]
     return max(ended, key=lambda run: (run.ended_us or 0, run.run_id), default=None)

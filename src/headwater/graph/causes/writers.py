@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from headwater.graph.causes.attempts import not_made_good, replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import wrote_meanwhile
-from headwater.graph.causes.record import NOTHING_REPORTED, Outline, Record
+from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
 from headwater.graph.causes.visit import BASELINE, Window, Writer
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
@@ -24,7 +24,7 @@ _MOST_BESIDE: Final = 20
 """Most successful sibling runs beside the last writer; the rest of the budget is for what lies further up."""
 
 
-def read_at_us(history: History, run: Outline) -> int:
+def read_at_us(history: History, run: RunSummary) -> int:
     """When a run read its inputs: at its start; a stream reads continuously."""
     return run.last_us if history.is_stream(run.job) else run.started_us
 
@@ -32,7 +32,7 @@ def read_at_us(history: History, run: Outline) -> int:
 class Read(NamedTuple):
     """A reading run, when it read, and the window of changes that are news to it."""
 
-    reader: Outline
+    reader: RunSummary
     at_us: int
     news: Window | None
     earlier: Sequence[Record] = ()
@@ -73,7 +73,7 @@ def who_wrote(
 
 def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], read: Read) -> Iterator[Writer]:
     """Without failed attempts that another job replaced before all of the reader's baseline runs."""
-    reads = [read_at_us(history, each.outline) for each in read.earlier]
+    reads = [read_at_us(history, each.summary) for each in read.earlier]
     for writer in found:
         run = writer.run
         since_us = replaced_us(history, name, run.job, _done_us(run), read.at_us) if writer.by == "attempt" else None
@@ -84,7 +84,7 @@ def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], re
 
 
 def _new_to(
-    history: History, name: DatasetId, told: Outline | None, wrote: Sequence[Outline], read: Read
+    history: History, name: DatasetId, told: RunSummary | None, wrote: Sequence[RunSummary], read: Read
 ) -> Window | None:
     """The window in which data that is new to the reader was written: since its last run that read the dataset.
 
@@ -92,10 +92,10 @@ def _new_to(
     """
     if read.news is not None and history.is_stream(read.reader.job) and not read.earlier:
         return Window(read.news.after_us, read.at_us)
-    last = next((each for each in read.earlier if name in read_through(history, each.outline.reads)), None)
+    last = next((each for each in read.earlier if name in read_through(history, each.summary.reads)), None)
     if last is None:
         return None
-    since_us = read_at_us(history, last.outline)
+    since_us = read_at_us(history, last.summary)
     if told is None:
         return Window(since_us, read.at_us)
     versions = last.ends.get(("input", name), NOTHING_REPORTED).versions_at_first
@@ -108,11 +108,13 @@ def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]
     return {*reachable(names, history.made_from, _MOST_MADE)}
 
 
-def _done_us(run: Outline) -> int:
+def _done_us(run: RunSummary) -> int:
     return run.last_us if run.ended_us is None else run.ended_us
 
 
-def by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
+def by_version(
+    history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[RunSummary]
+) -> RunSummary | None:
     """The run that made the version: the first to report it; completed runs first, as a failed one may have read it."""
     if not versions:
         return None
@@ -122,7 +124,7 @@ def by_version(history: History, name: DatasetId, versions: frozenset[str], runs
 
 
 def by_clock(
-    history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], read: Read
+    history: History, job: JobId, own: Sequence[RunSummary], wrote: Sequence[RunSummary], read: Read
 ) -> Iterator[Writer]:
     """The run of the job that fed a reader at that time, its siblings that did, and failed attempts."""
     found = by_time(history, job, wrote, read.at_us)
@@ -133,7 +135,7 @@ def by_clock(
     yield from _attempts(own, None if found is None else found.run, read)
 
 
-def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outline]:
+def _beside(run: RunSummary, wrote: Sequence[RunSummary], at_us: int) -> Iterator[RunSummary]:
     """The completed siblings of a run (same job and parent): each run of a mapped task writes a part."""
     for each in wrote if run.parent_run is not None else ():
         is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us
@@ -141,7 +143,7 @@ def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outl
             yield each
 
 
-def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
+def by_time(history: History, job: JobId, wrote: Sequence[RunSummary], at_us: int) -> Writer | None:
     """The latest run that had ended by then; for a stream the one running then, or the last, however it ended."""
     is_stream = history.is_stream(job)
     if is_stream:
@@ -153,7 +155,7 @@ def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) 
     return Writer(max(done, key=lambda run: (run.ended_us or 0, run.run_id)), "time") if done else None
 
 
-def _attempts(runs: Sequence[Outline], fed: Outline | None, read: Read) -> Iterator[Writer]:
+def _attempts(runs: Sequence[RunSummary], fed: RunSummary | None, read: Read) -> Iterator[Writer]:
     """The job's attempts that failed before the read, were not superseded by then, and are not what fed it.
 
     For a running stream, only failures since the reader's previous read.

@@ -16,7 +16,7 @@ from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.graph.semantic_digests import in_positional_order, without_producer
-from headwater.graph.tags import said_of, told_of_dataset, told_of_job
+from headwater.graph.tags import tags_in_dataset_facet, tags_in_job_facet, tags_set_by_people
 from headwater.model.facet_texts import sorted_json
 from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId, without_column
 
@@ -359,10 +359,12 @@ def _lay_out_facets(sides: _Sides, kind: Kind, node: JobId | DatasetId, names: A
 
 def _lay_out_tags(sides: _Sides, node: JobId | DatasetId, names: Sequence[Sequence[JobId | DatasetId]]) -> None:
     """Add the tags that people put on or removed, under all names on either side; producers' tags are a facet."""
-    was, now = (said_of(side.graph.edits, of_side) for (_, side, _), of_side in zip(sides, names, strict=True))
+    was, now = (
+        tags_set_by_people(side.graph.edits, of_side) for (_, side, _), of_side in zip(sides, names, strict=True)
+    )
     if was == now:
         return
-    told_of = told_of_job if isinstance(node, JobId) else told_of_dataset
+    told_of = tags_in_job_facet if isinstance(node, JobId) else tags_in_dataset_facet
     anyhow = {*was.put, *was.taken_off, *now.put, *now.taken_off}
     for (layout, side, told), of_people in zip(sides, (was, now), strict=True):
         of_producers = told_of(side.content(told[_TAGS])) if _TAGS in told else frozenset()

@@ -56,7 +56,7 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         elif isinstance(fact, JobFlow):
             flows.append(Flow(fact.source, fact.target))
         elif isinstance(fact, Declaration):
-            flows.extend(graph.flows_told_by(fact))
+            flows.extend(graph.flows_reported_by(fact))
         elif isinstance(fact, DeclaredTimes):
             declared.append(fact.node)
     jobs = [_job_of(graph, run) for run in runs]

@@ -17,16 +17,16 @@ from headwater.graph.causes.record import (
     EventRef,
     FailedCheck,
     LifecycleChange,
-    Outline,
     Record,
     ReportedSchemaChange,
+    RunSummary,
     record_of,
 )
 from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff.compare import columns_of
 from headwater.graph.drift import ColumnChange, ReportedSchema, drift
-from headwater.graph.ends import ends_of, runs_handing_to, said_of
-from headwater.graph.flow import sources_through, sources_told_by
+from headwater.graph.ends import ends_of, reported_ends, runs_handing_to
+from headwater.graph.flow import sources_reported_by, sources_through
 from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
@@ -83,13 +83,13 @@ class KnownHistory:
         self.runs_of = cache(self._runs_of)
         self.record = cache(self._record)
         self.record_then = cache(self._record_then)
-        self.outline = cache(self._outline)
+        self.summary = cache(self._summary)
         self.made_from = cache(self._made_from)
         self.declared_schema_changes = cache(self._declared_schema_changes)
         self.reported_schema_changes = cache(self._reported_schema_changes)
         self.failed_checks_while_running = cache(self._failed_checks_while_running)
         self.is_stream = cache(partial(is_stream, knowledge))
-        self._said_of = cache(partial(said_of, self._graph))
+        self._reported_ends = cache(partial(reported_ends, self._graph))
 
     def close(self) -> None:
         """Free the caches: they form reference cycles, which only the garbage collector would find."""
@@ -107,13 +107,13 @@ class KnownHistory:
         """The jobs that feed a job directly, without a dataset between, by name; without deleted ones."""
         return sorted(giver for giver in self._graph.jobs[job].fed_by if not self._graph.hides(giver))
 
-    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
+    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[RunSummary]]:
         """The runs named as having fed a run directly, by job, newest first; only runs with events of their own."""
         named = runs_handing_to(self._graph, run_id)
         return {job: self._newest_first(run_ids) for job, run_ids in named.items()}
 
-    def _newest_first(self, run_ids: Iterable[str]) -> Sequence[Outline]:
-        found = filter(None, map(self.outline, run_ids))
+    def _newest_first(self, run_ids: Iterable[str]) -> Sequence[RunSummary]:
+        found = filter(None, map(self.summary, run_ids))
         return sorted(found, key=_newest)
 
     def _made_from(self, name: DatasetId) -> Sequence[DatasetId]:
@@ -137,13 +137,13 @@ class KnownHistory:
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """The sources of a dataset as a run states them, by its strongest facet; None if it states none."""
-        return sources_told_by(self._graph, run_id, name)
+        return sources_reported_by(self._graph, run_id, name)
 
-    def parts(self, run_id: str) -> Sequence[Outline]:
+    def parts(self, run_id: str) -> Sequence[RunSummary]:
         """As in `History`; deleted jobs are left out."""
         claims = self._graph.child_runs.get(run_id, {}).values()
         began_us = {part: self._graph.first_us_of([part]) for parts in claims for part in parts if part != run_id}
-        of_job: dict[JobId, list[Outline]] = {}
+        of_job: dict[JobId, list[RunSummary]] = {}
         for part in sorted(began_us, key=lambda part: (-began_us[part], part)):
             job = self._graph.job_of(part)
             if job is None or self._graph.hides(job) or (job not in of_job and len(of_job) == _MOST_RUNS):
@@ -282,22 +282,22 @@ class KnownHistory:
     def _columns(self, schema: bytes) -> Columns | None:
         return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
 
-    def _runs_of(self, job: JobId) -> Sequence[Outline]:
+    def _runs_of(self, job: JobId) -> Sequence[RunSummary]:
         begun = filter(None, map(self._begun, self._knowledge.activity(job).runs))
         return tuple(sorted(islice(begun, _MOST_RUNS), key=_newest))
 
-    def _begun(self, run_id: str) -> Outline | None:
+    def _begun(self, run_id: str) -> RunSummary | None:
         """The run, or None if it has no events of its own, or was only created."""
         run = self._graph.runs.get(run_id)
-        return self.outline(run_id) if run is not None and run.has_begun else None
+        return self.summary(run_id) if run is not None and run.has_begun else None
 
-    def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[Outline]:
+    def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[RunSummary]:
         """As in `History`: read lazily, and without the runs' datasets."""
         done = self._knowledge.activity(job)
         for run_id in islice(done.begun_by(until_us, self._began_us), _MOST_BETWEEN):
             if self._began_us(run_id) + done.longest_us <= after_us:
                 return  # this run and all earlier ones had ended by then
-            if self._has_ended_in(run_id, after_us, until_us, has_failed) and (run := self.outline(run_id)) is not None:
+            if self._has_ended_in(run_id, after_us, until_us, has_failed) and (run := self.summary(run_id)) is not None:
                 yield run
 
     def _has_ended_in(self, run_id: str, after_us: int, until_us: int, has_failed: bool) -> bool:
@@ -307,11 +307,11 @@ class KnownHistory:
             return False
         return end.event_type in _FAILED_ENDS if has_failed else end.event_type == "COMPLETE"
 
-    def begun_since(self, job: JobId, at_us: int) -> Iterator[Outline]:
+    def begun_since(self, job: JobId, at_us: int) -> Iterator[RunSummary]:
         """As in `History`, read lazily."""
         done = self._knowledge.activity(job)
         since = len(done.runs) - len(done.begun_by(at_us - 1, self._began_us))
-        return filter(None, (self.outline(done.runs[place]) for place in reversed(range(since))))
+        return filter(None, (self.summary(done.runs[place]) for place in reversed(range(since))))
 
     def _began_us(self, run_id: str) -> int:
         run = self._graph.runs.get(run_id)
@@ -319,14 +319,14 @@ class KnownHistory:
             self._knowledge.run(run_id).seen.first_us if run is None or run.times is None else run.times.seen.first_us
         )
 
-    def _outline(self, run_id: str) -> Outline | None:
+    def _summary(self, run_id: str) -> RunSummary | None:
         """The run, or None if it has no events of its own."""
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
         ends = ends_of(self._graph, run_id, self._said_then(run))
         has_begun = self._graph.runs[run_id].has_begun
-        return Outline(
+        return RunSummary(
             run_id,
             run.job,
             run.state,
@@ -340,7 +340,7 @@ class KnownHistory:
 
     def _said_then(self, run: KnownRun) -> AbstractSet[RunEnd]:
         """The declared inputs and outputs of the run's job, without those deleted before the run began."""
-        said, began_us = self._said_of(run.job), run.seen.first_us
+        said, began_us = self._reported_ends(run.job), run.seen.first_us
         if not self._graph.edits.deleted:
             return said
         return {end for end in said if not self._was_deleted(self._graph.shown(end[1]), began_us)}
@@ -358,31 +358,31 @@ class KnownHistory:
         return self._with_deleted or not self._graph.hides(node)
 
     def _record(self, run_id: str) -> Record:
-        outline = self.outline(run_id)
-        assert outline is not None  # noqa: S101  only runs with events are asked for
+        summary = self.summary(run_id)
+        assert summary is not None  # noqa: S101  only runs with events are asked for
         record = self._records.get(run_id)
         if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
-            record = record_of(outline, self._told(run_id), self._graph.shown, self._records.readings)
+            record = record_of(summary, self._told(run_id), self._graph.shown, self._records.readings)
             self._records.keep(record)
-        return record if record.outline == outline else replace(record, outline=outline)
+        return record if record.summary == summary else replace(record, summary=summary)
 
     def _record_then(self, run_id: str, until_us: int) -> Record:
         record = self.record(run_id)
-        whole = record.outline
+        whole = record.summary
         if whole.last_us <= until_us:
             return record
         told = [*self._told(run_id, until_us)]
         has_ended = whole.ended_us is not None and whole.ended_us <= until_us
-        outline = whole._replace(
+        summary = whole._replace(
             state=whole.state if has_ended else "RUNNING",
             ended_us=whole.ended_us if has_ended else None,
             last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
         )
-        then = record_of(outline, told, self._graph.shown, self._records.readings)
+        then = record_of(summary, told, self._graph.shown, self._records.readings)
         observed = self._graph.runs[run_id].observed
         reads = whole.reads - (self._names(observed, "input") - then.named("input"))
         writes = whole.writes - (self._names(observed, "output") - then.named("output"))
-        return replace(then, outline=outline._replace(reads=reads, writes=writes))
+        return replace(then, summary=summary._replace(reads=reads, writes=writes))
 
     def _told(self, run_id: str, until_us: int | None = None) -> Iterator[EventOfRun]:
         for logged in self._logged(run_id, until_us):
@@ -406,12 +406,12 @@ class KnownHistory:
             yield str(view.snapshot_id)
 
 
-def _newest(run: Outline) -> tuple[int, str]:
+def _newest(run: RunSummary) -> tuple[int, str]:
     """Sort key: newest first."""
     return -run.started_us, run.run_id
 
 
-def _failed(runs: Iterable[Outline], in_run: str) -> Iterator[Outline]:
+def _failed(runs: Iterable[RunSummary], in_run: str) -> Iterator[RunSummary]:
     """The parts of a run, given newest first, that failed and were not retried successfully."""
     return not_made_good([run for run in runs if run.ended_us is not None], in_run)
 

@@ -34,7 +34,7 @@ class RunRecords:
 
     def keep(self, record: Record) -> None:
         """Cache a record."""
-        self._kept.keep(record.outline.run_id, record)
+        self._kept.keep(record.summary.run_id, record)
 
     def forget(self, run_ids: Iterable[str]) -> None:
         """Drop the records of these runs."""
@@ -65,7 +65,7 @@ class RunRecordsAsOf(RunRecords):
 
     def keep(self, record: Record) -> None:
         """Cache the record among the current ones, if it holds there."""
-        if self._is_same(record.outline.run_id):
+        if self._is_same(record.summary.run_id):
             self._now.keep(record)
 
 

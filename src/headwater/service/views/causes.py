@@ -9,7 +9,7 @@ from headwater.graph.causes.attempts import failed_beside
 from headwater.graph.causes.columns import columns_behind
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.trail import Start, Trail
 from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
 from headwater.graph.causes.writers import read_through
@@ -87,7 +87,7 @@ def _columns(history: KnownHistory, asked: Question) -> ColumnsOf | None:
     return wanted if _is_written(history, node.dataset) else columns_behind(history, wanted)
 
 
-def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[Outline]:
+def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[RunSummary]:
     """The runs to begin with, newest first.
 
     The one that is meant and those that failed beside it, those that wrote what a view is made from or a job that never
@@ -102,7 +102,7 @@ def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Seq
     return sorted({*latest, *beside}, key=lambda run: (run.started_us, run.run_id), reverse=True)
 
 
-def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) -> Sequence[Outline]:
+def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) -> Sequence[RunSummary]:
     """The known parts of the newest run of a job without events of its own, newest first."""
     newest = next(iter(knowledge.activity(job).runs), None)
     return [] if newest is None else history.parts(newest)[::-1]
@@ -124,12 +124,12 @@ def _is_written(history: KnownHistory, name: DatasetId) -> bool:
     return any(map(history.has_run, history.writers(name)))
 
 
-def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Sequence[Outline]:
+def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Sequence[RunSummary]:
     """The run in question; for a job's run without events of its own, its parts."""
     known = knowledge.run(run_id)
     if isinstance(asked.node, JobId) and known.job != asked.node:
         raise NotFoundError(f"Run '{run_id}' is no run of job '{asked.node.name}'.")
-    run = history.outline(known.run_id)
+    run = history.summary(known.run_id)
     if run is None:
         if isinstance(asked.node, JobId) and (parts := history.parts(known.run_id)):
             return parts[::-1]
@@ -151,18 +151,18 @@ def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
     return f"; the newest that did: {', '.join(run.run_id for run in newest)}" if newest else ", nor did any other run"
 
 
-def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> bool:
+def _may_have_written(history: KnownHistory, run: RunSummary, name: DatasetId) -> bool:
     """A run that failed may not have reported its outputs; then the job's other runs tell them."""
     return run.has_failed and run.job in history.writers(name)
 
 
-def _writers(history: KnownHistory, name: DatasetId) -> list[Outline]:
+def _writers(history: KnownHistory, name: DatasetId) -> list[RunSummary]:
     """The runs that wrote it, or failed to."""
     runs = (run for job in history.writers(name) for run in history.runs_of(job))
     return [run for run in runs if name in run.writes or _may_have_written(history, run, name)]
 
 
-def _latest(history: KnownHistory, name: DatasetId) -> Outline | None:
+def _latest(history: KnownHistory, name: DatasetId) -> RunSummary | None:
     """The newest run that wrote it, or failed to."""
     wrote = _writers(history, name)
     return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
@@ -269,7 +269,7 @@ def _link(link: Link) -> shapes.CauseLink:
     )
 
 
-def _run(run: Outline) -> shapes.CauseRun:
+def _run(run: RunSummary) -> shapes.CauseRun:
     return shapes.CauseRun(
         id=run.run_id,
         job=name_of(run.job),

@@ -143,7 +143,7 @@ def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Ite
 def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
     """The transformations into a column, in an order independent of the order of events."""
     is_spread = walk.count_spread_into(column.dataset) <= MOST_SPREAD
-    return sorted(walk.steps_into(column) if is_spread else walk.told_into(column), key=_order)
+    return sorted(walk.steps_into(column) if is_spread else walk.column_steps_into(column), key=_order)
 
 
 def _told_once(walk: ColumnWalk, name: DatasetId) -> list[ColumnEdge]:

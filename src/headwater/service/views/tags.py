@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from headwater.graph.tags import as_said, said_of
+from headwater.graph.tags import as_said, tags_set_by_people
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId
@@ -61,7 +61,7 @@ def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
     else:
         names = knowledge.graph.members(node)
         told = (word for column, word in knowledge.told_tags(node) if column is None)
-    said = said_of(knowledge.graph.edits, names)
+    said = tags_set_by_people(knowledge.graph.edits, names)
     put = (word for column, word in said.put if column is None)
     return list(dict.fromkeys((*put, *(word for word in told if (None, word) not in said.taken_off))))
 
@@ -86,7 +86,7 @@ def _with_tags(fields: Iterable[shapes.Field], on: "dict[str, dict[str, None]]",
 
 def _on_columns(knowledge: Knowledge, name: DatasetId) -> "dict[str, dict[str, None]]":
     """By column: its tags in order."""
-    said = said_of(knowledge.graph.edits, knowledge.graph.members(name))
+    said = tags_set_by_people(knowledge.graph.edits, knowledge.graph.members(name))
     told = (tag for tag in knowledge.told_tags(name) if as_said(tag) not in said.taken_off)
     on: dict[str, dict[str, None]] = defaultdict(dict)
     for column, word in (*said.put, *told):

@@ -11,10 +11,10 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from headwater.graph.causes.record import NOTHING_REPORTED, Outline
+from headwater.graph.causes.record import NOTHING_REPORTED, RunSummary
 from headwater.graph.causes.visit import Writer
 from headwater.graph.causes.writers import by_time, by_version, read_at_us
-from headwater.graph.ends import has_written, said_of
+from headwater.graph.ends import has_written, reported_ends
 from headwater.graph.records import Run, RunEnd
 from headwater.graph.walk import walked
 from headwater.model.merging import Seen
@@ -75,18 +75,18 @@ class _Upstream:
     def sources(self, run_id: str) -> _Sources:
         """The sources of the run's data; none if it has no events of its own."""
         if run_id not in self._known:
-            run = self._history.outline(run_id)
+            run = self._history.summary(run_id)
             self._known[run_id] = _Sources({}, {}) if run is None else self._sources(run)
         return self._known[run_id]
 
-    def _sources(self, run: Outline) -> _Sources:
+    def _sources(self, run: RunSummary) -> _Sources:
         return _Sources({name: self._writer(run, name) for name in sorted(run.reads)}, dict(self._givers(run)))
 
-    def _writer(self, reader: Outline, name: DatasetId) -> str | None:
+    def _writer(self, reader: RunSummary, name: DatasetId) -> str | None:
         """The run that wrote exactly the version that was read, else the last to have written by then."""
         jobs = self._history.writers(name)
         ends: list[RunEnd] = [("output", member) for member in self._graph.members(name)]
-        said = {job for job in jobs if not said_of(self._graph, job).isdisjoint(ends)}
+        said = {job for job in jobs if not reported_ends(self._graph, job).isdisjoint(ends)}
 
         def wrote(run: Run) -> bool:
             if run.times is None or _is(reader, run):
@@ -97,19 +97,19 @@ class _Upstream:
         if versions := self._versions(reader, name):
             before = (islice(self._runs_that(wrote, job, reader.last_us), _MOST_RUNS) for job in jobs)
             told = self._history.versions_written([*chain.from_iterable(before)], name)
-            same = map(self._history.outline, (run_id for run_id, its in told.items() if its & versions))
+            same = map(self._history.summary, (run_id for run_id, its in told.items() if its & versions))
             if (found := by_version(self._history, name, versions, [*filter(None, same)])) is not None:
                 return found.run_id
         return self._last(jobs, reader, wrote)
 
-    def _versions(self, reader: Outline, name: DatasetId) -> frozenset[str]:
+    def _versions(self, reader: RunSummary, name: DatasetId) -> frozenset[str]:
         """The versions of a dataset that a run read: the first reported, but for a stream the last."""
         told = self._history.versions_read(reader.run_id, name)
         if not told or self._history.is_stream(reader.job):
             return told  # without a look at the run's events, of which there may be very many
         return self._history.record(reader.run_id).ends.get(("input", name), NOTHING_REPORTED).versions_at_first
 
-    def _givers(self, reader: Outline) -> Iterator[tuple[JobId, str | None]]:
+    def _givers(self, reader: RunSummary) -> Iterator[tuple[JobId, str | None]]:
         """Each job that hands data to the run, by name: its run that is named, else that had ended last by then.
 
         A job that only other runs of the same job report as feeding it does not count for this run.
@@ -121,7 +121,7 @@ class _Upstream:
             elif reader.run_id in tellers or not job.runs.issuperset(tellers):
                 yield giver, self._last([giver], reader, lambda run: not _is(reader, run))
 
-    def _last(self, jobs: Iterable[JobId], reader: Outline, wrote: _Wrote) -> str | None:
+    def _last(self, jobs: Iterable[JobId], reader: RunSummary, wrote: _Wrote) -> str | None:
         """The run of these jobs that had written last when the reader read, by time."""
         at_us = read_at_us(self._history, reader)
         runs = ((job, [*self._may_be_last(job, at_us, wrote)]) for job in jobs)
@@ -129,19 +129,19 @@ class _Upstream:
         last = max(filter(None, found), key=lambda each: (_wrote_us(each, at_us), each.run.run_id), default=None)
         return None if last is None else last.run.run_id
 
-    def _may_be_last(self, job: JobId, at_us: int, wrote: _Wrote) -> Iterator[Outline]:
+    def _may_be_last(self, job: JobId, at_us: int, wrote: _Wrote) -> Iterator[RunSummary]:
         """The runs of the job that may have written last by then; for a stream any, however early it began."""
         if self._history.is_stream(job):
-            yield from filter(None, map(self._history.outline, islice(self._runs_that(wrote, job, at_us), _MOST_RUNS)))
+            yield from filter(None, map(self._history.summary, islice(self._runs_that(wrote, job, at_us), _MOST_RUNS)))
             return
         longest_us, last_us = self._knowledge.activity(job).longest_us, BEFORE_ALL_US
         for run_id, run, seen in self._begun(job, at_us):
             if seen.first_us + longest_us < last_us:
                 return  # it and all that began before it had ended by then
-            if seen.last_us >= last_us and wrote(run) and (outline := self._history.outline(run_id)) is not None:
-                yield outline
-                if outline.state == "COMPLETED" and outline.ended_us is not None and outline.ended_us <= at_us:
-                    last_us = max(last_us, outline.ended_us)
+            if seen.last_us >= last_us and wrote(run) and (summary := self._history.summary(run_id)) is not None:
+                yield summary
+                if summary.state == "COMPLETED" and summary.ended_us is not None and summary.ended_us <= at_us:
+                    last_us = max(last_us, summary.ended_us)
 
     def _runs_that(self, wrote: _Wrote, job: JobId, until_us: int) -> Iterator[str]:
         """The matching runs of the job among those begun by then, newest first."""
@@ -159,7 +159,7 @@ class _Upstream:
                 yield run_id, run, run.times.seen
 
 
-def _is(reader: Outline, run: Run) -> bool:
+def _is(reader: RunSummary, run: Run) -> bool:
     return run.times is not None and run.times.run_id == reader.run_id
 
 
@@ -174,8 +174,8 @@ def _inputs(
 ) -> list[shapes_lineage.RunInput]:
     """The inputs of a run, even if only declared for its job, each with the run that wrote it."""
     read = {_name(each["datasetVersionId"]): each["datasetVersionId"] for each in run["inputDatasetVersions"]}
-    if (outline := history.outline(run["id"])) is not None:
-        at_us = read_at_us(history, outline)
+    if (summary := history.summary(run["id"])) is not None:
+        at_us = read_at_us(history, summary)
         read |= {name: version_at(knowledge, name, at_us) for name in sources.datasets.keys() - read.keys()}
     return [
         shapes_lineage.RunInput(**version, producedByRunId=sources.datasets.get(name))

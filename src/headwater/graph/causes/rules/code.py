@@ -49,12 +49,12 @@ def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
         yield Finding(
             trait.kind,
             trait.weight * steadiness * (WAS_BEFORE if was_before else 1),
-            f"{visit.run.job.name}: {_words(name, turn.told_before, turn.told)}",
+            f"{visit.run.job.name}: {_words(name, turn.value_before, turn.value)}",
             visit.run.job,
             visit,
-            turn.run.outline.started_us,
-            tuple(dict.fromkeys((turn.run.outline.run_id, turn.before.outline.run_id, visit.run.run_id))),
-            tuple(event for event in (turn.told.event, turn.told_before.event) if event is not None),
+            turn.run.summary.started_us,
+            tuple(dict.fromkeys((turn.run.summary.run_id, turn.before.summary.run_id, visit.run.run_id))),
+            tuple(event for event in (turn.value.event, turn.value_before.event) if event is not None),
             was_before=was_before,
         )
 
@@ -65,7 +65,7 @@ def _have_one_value(one: Trait, other: Trait) -> bool:
 
 def _are_alike(one: Record, other: Record) -> bool:
     """Whether two runs have exactly the same traits, the common case: then nothing is new."""
-    ends = ((each.state, each.reads, each.writes) for each in (one.outline, other.outline))
+    ends = ((each.state, each.reads, each.writes) for each in (one.summary, other.summary))
     is_all_there = one.said.keys() <= other.said.keys()
     return (
         is_all_there
@@ -124,7 +124,7 @@ def _parameters(record: Record) -> Iterator[tuple[str, Trait]]:
 
 def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
     """Its inputs and outputs; only of completed runs, since others may not have reported them yet."""
-    run = record.outline
+    run = record.summary
     if run.state == "COMPLETED":
         for what, names in (("reads", run.reads), ("writes", run.writes)):
             value = ", ".join(name.name for name in sorted(names)) or "nothing"

@@ -6,7 +6,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import EventRef, Outline
+from headwater.graph.causes.record import EventRef, RunSummary
 from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import span
 from headwater.graph.causes.writers import by_time, read_at_us
@@ -30,11 +30,11 @@ def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
         yield from _silent(visit, history, run, history.asked_us(), is_of_feed=False)
 
 
-def _silent(visit: Visit, history: History, run: Outline, at_us: int, *, is_of_feed: bool) -> Iterator[Finding]:
+def _silent(visit: Visit, history: History, run: RunSummary, at_us: int, *, is_of_feed: bool) -> Iterator[Finding]:
     then = history.record_then(run.run_id, at_us)
-    last_us, last = then.outline.last_us, then.last
+    last_us, last = then.summary.last_us, then.last
     silent_us = at_us - last_us
-    if then.outline.ended_us is not None or silent_us <= history.silence_us(run.job):
+    if then.summary.ended_us is not None or silent_us <= history.silence_us(run.job):
         return
     yield Finding(
         "silent-stream",
@@ -65,7 +65,7 @@ def freshness_gaps(visit: Visit, history: History) -> Iterator[Finding]:
 
 
 def _passed_over(
-    visit: Visit, history: History, feed: Feed, used: Outline, runs: Sequence[Outline]
+    visit: Visit, history: History, feed: Feed, used: RunSummary, runs: Sequence[RunSummary]
 ) -> Iterator[Finding]:
     newer = [
         run
@@ -80,7 +80,7 @@ def _passed_over(
 
 
 def _unfinished(
-    visit: Visit, history: History, feed: Feed, used: Outline, runs: Sequence[Outline]
+    visit: Visit, history: History, feed: Feed, used: RunSummary, runs: Sequence[RunSummary]
 ) -> Iterator[Finding]:
     late = _under_way(runs, used, feed.at_us)
     if not late:
@@ -98,20 +98,20 @@ def _unfinished(
     yield replace(gap, was_before=was_before)
 
 
-def _under_way(runs: Iterable[Outline], used: Outline, at_us: int) -> list[Outline]:
+def _under_way(runs: Iterable[RunSummary], used: RunSummary, at_us: int) -> list[RunSummary]:
     """The runs that began later than the one used and had not ended by then."""
     begun = (run for run in runs if used.started_us < run.started_us <= at_us)
     return [run for run in begun if run.ended_us is None or run.ended_us > at_us]
 
 
-def _were_under_way(visit: Visit, history: History, feed: Feed, now: Outline) -> list[bool]:
+def _were_under_way(visit: Visit, history: History, feed: Feed, now: RunSummary) -> list[bool]:
     """For each earlier run of the reader, newest first: whether another run of this one's job was in progress then."""
     runs = [run for run in history.runs_of(now.job) if feed.dataset in run.writes and run != now]
     found = []
     for each in visit.earlier:
-        used = by_time(history, now.job, runs, read_at_us(history, each.outline))
+        used = by_time(history, now.job, runs, read_at_us(history, each.summary))
         if used is not None:
-            found.append(bool(_under_way(runs, used.run, read_at_us(history, each.outline))))
+            found.append(bool(_under_way(runs, used.run, read_at_us(history, each.summary))))
     return found
 
 
@@ -121,7 +121,7 @@ def _gap(
     words: str,
     where: DatasetId,
     at_us: int,
-    runs: tuple[Outline, ...],
+    runs: tuple[RunSummary, ...],
     shown_by: tuple[EventRef | None, ...],
 ) -> Finding:
     ids = (visit.run.run_id, *(run.run_id for run in runs))

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.graph.causes.finding import WAS_BEFORE, Finding, shown_by
 from headwater.graph.causes.history import History
 from headwater.graph.causes.lateness import Lateness, lateness
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.visit import Feed, Visit
 from headwater.graph.causes.words import span
 from headwater.model.names import JobId
@@ -40,7 +40,7 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
                 yield from _never(visit, history, feed, job)
 
 
-def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Finding:
+def _unbegun(visit: Visit, history: History, job: JobId, whole: RunSummary) -> Finding:
     return Finding(
         "missing-run",
         _LATE,
@@ -54,22 +54,22 @@ def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Find
     )
 
 
-def _last(history: History, feed: Feed, job: JobId) -> Outline | None:
+def _last(history: History, feed: Feed, job: JobId) -> RunSummary | None:
     """The last run of the job that had written an input when it was read, or whose version was read."""
     read = {writer.run.run_id for writer in feed.writers if writer.by == "version"}
     runs = [run for run in history.runs_of(job) if run.run_id in read or _had_written(run, feed)]
     return max(runs, key=lambda run: (_end_us(run), run.run_id), default=None)
 
 
-def _had_written(run: Outline, feed: Feed) -> bool:
+def _had_written(run: RunSummary, feed: Feed) -> bool:
     return _was_done(run, feed) and feed.dataset in run.writes
 
 
-def _was_done(run: Outline, feed: Feed) -> bool:
+def _was_done(run: RunSummary, feed: Feed) -> bool:
     return run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
 
 
-def _end_us(run: Outline) -> int:
+def _end_us(run: RunSummary) -> int:
     """Its end; without one, the time of its last event."""
     return run.last_us if run.ended_us is None else run.ended_us
 
@@ -102,7 +102,7 @@ def _of_output(visit: Visit, history: History) -> Iterator[Finding]:
         yield from _overdue(visit, history, run, None)
 
 
-def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Iterator[Finding]:
+def _overdue(visit: Visit, history: History, last: RunSummary, feed: Feed | None) -> Iterator[Finding]:
     """By its usual interval when the feed was read, or, without a feed, when a newer run was expected."""
     late = lateness(visit, history, last, feed)
     if late is None:

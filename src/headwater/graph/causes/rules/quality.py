@@ -7,7 +7,7 @@ from typing import Final
 from headwater.graph.causes.finding import WAS_BEFORE, Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import share_left
-from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Outline, Record
+from headwater.graph.causes.record import NOTHING_REPORTED, Check, FailedCheck, Record, RunSummary
 from headwater.graph.causes.visit import Visit
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
@@ -69,11 +69,11 @@ def _failed(
         "failed-check",
         max(_weight(visit, name, check, before) for check in failed),
         f"{name.name}: {listed(sorted({_named(check) for check in failed}))} failed"
-        + ("" if is_own else f", found by {told_by.outline.job.name}"),
+        + ("" if is_own else f", found by {told_by.summary.job.name}"),
         name,
         visit,
-        first_us if is_own else told_by.outline.last_us,
-        tuple(dict.fromkeys((told_by.outline.run_id, visit.run.run_id))),
+        first_us if is_own else told_by.summary.last_us,
+        tuple(dict.fromkeys((told_by.summary.run_id, visit.run.run_id))),
         tuple(dict.fromkeys(check.event for check in failed)),
     )
 
@@ -120,7 +120,7 @@ def _checkers(visit: Visit, history: History, name: DatasetId) -> Iterator[Recor
         ),
         default=None,
     )
-    found: list[Outline] = []
+    found: list[RunSummary] = []
     for job in history.readers(name):
         if job != visit.run.job:
             runs = [run for run in history.runs_of(job) if name in run.reads and run.started_us >= written_us]

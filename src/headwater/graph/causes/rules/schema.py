@@ -45,13 +45,13 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
                 continue
             turn = last_turn((visit.record, now), [*_told_before(visit, direction, name)], _are_same, _are_alike)
             if turn is not None:
-                runs = dict.fromkeys((turn.run.outline.run_id, turn.before.outline.run_id, visit.run.run_id))
+                runs = dict.fromkeys((turn.run.summary.run_id, turn.before.summary.run_id, visit.run.run_id))
                 yield from _changed(
                     visit,
                     name,
-                    turn.told_before,
-                    turn.told,
-                    turn.run.outline.started_us,
+                    turn.value_before,
+                    turn.value,
+                    turn.run.summary.started_us,
                     *runs,
                     was_before=not visit.is_news(turn.run),
                 )

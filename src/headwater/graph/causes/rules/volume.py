@@ -60,9 +60,9 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
         for name, end in visit.sides(direction):
             told = end.rows
             earlier = [
-                (before.rows[0], record.outline.run_id)
+                (before.rows[0], record.summary.run_id)
                 for record in visit.earlier
-                if record.outline.state == "COMPLETED"
+                if record.summary.state == "COMPLETED"
                 and (before := record.ends.get((direction, name))) is not None
                 and before.rows is not None
             ]
