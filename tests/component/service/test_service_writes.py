@@ -357,6 +357,8 @@ def test_a_run_is_created_once(client: TestClient) -> None:
         ("POST", "/api/v1/namespaces/none/jobs/j/runs", {}, 404, "Namespace 'none' not found."),
         ("POST", f"{TEAM}/jobs/none/runs", {}, 404, "Job 'none' not found."),
         ("POST", f"{TEAM}/jobs/j/runs", {"id": ""}, 422, "id cannot be read: "),
+        ("PUT", f"{TEAM}/jobs/j", {"type": None}, 422, "type must not be null"),
+        ("PUT", f"{TEAM}/datasets/t", {**TABLE, "physicalName": None}, 422, "physicalName must not be null"),
         ("POST", f"{TEAM}/jobs/j/runs", {"args": {"a": {}}}, 422, "args.a "),
         ("POST", f"{TEAM}/jobs/j/runs", {"nominalStartTime": "noon"}, 422, "nominalStartTime "),
         ("POST", f"{TEAM}/jobs/j/runs", {"nominalEndTime": "2026-01-01T00:00:00Z"}, 400, "nominalStartTime must not "),
@@ -440,6 +442,15 @@ def test_a_time_that_cannot_be_read_is_told_what_was_expected(client: TestClient
         f"query param at cannot be read: expected a time such as {expected}",
     )
     assert created["message"] == f"nominalStartTime cannot be read: expected a time with its zone such as {expected}"
+
+
+def test_a_time_that_is_left_empty_is_now(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    started = client.post(f"/api/v1/jobs/runs/{RUN}/start?at=").json()
+
+    assert started["startedAt"] == started["updatedAt"] > started["createdAt"]
 
 
 def test_a_time_without_an_offset_is_in_utc_for_what_a_run_did(client: TestClient) -> None:

@@ -174,7 +174,7 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
     place, *path = fault["loc"]
     name = ".".join(str(step) for step in path)
     subject = (name or "body") if place == "body" else f"{place} param {path[0]}"
-    if fault["type"] == "missing":
+    if fault["type"] == "missing" or (place == "body" and fault["input"] is None):
         return f"{subject} must not be {'blank' if subject == 'query param q' else 'null'}"
     bounds = fault.get("ctx", {})
     match fault["type"]:

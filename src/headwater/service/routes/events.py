@@ -12,7 +12,7 @@ from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Known, ServiceHere
-from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, Offset
+from headwater.service.routes.parameters import SMALL, WRONG, Limit, Moment, Offset
 from headwater.service.shapes.marquez import Events
 from headwater.service.views.log import count_of_namespace
 from headwater.store.entries import LoggedEvent
@@ -20,8 +20,8 @@ from headwater.store.log_reader import EventsAsked
 
 router = APIRouter(prefix=API, tags=["events"], route_class=KnownQuery)
 
-Before = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")]
-After = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")]
+Before = Annotated[Moment, Query(description="Only events before this time.")]
+After = Annotated[Moment, Query(description="Only events at or after this time.")]
 NamespaceAsItIs = Annotated[
     str, Path(description="A namespace; slashes need not be encoded, as Marquez's Python client sends them.")
 ]

@@ -1,5 +1,6 @@
 """Parameters that several routes have."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
@@ -7,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticUseDefault
 
 from headwater.model.credentials import without_secrets
-from headwater.service.http.as_of import TIME_AS_TEXT, time_us, until_us
+from headwater.service.http.as_of import TIME_AS_TEXT, time_us, until_us, with_lost_plus
 from headwater.service.shapes.marquez import Failure
 
 DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
@@ -44,6 +45,12 @@ Time = Annotated[int | None, BeforeValidator(time_us), TIME_AS_TEXT]
 """In microseconds since 1970."""
 LastTime = Annotated[int | None, BeforeValidator(until_us), TIME_AS_TEXT]
 """The last microsecond that counts, since 1970."""
+Moment = Annotated[
+    datetime | None,
+    BeforeValidator(lambda text: with_lost_plus(text) if isinstance(text, str) else text),
+    OR_DEFAULT,
+]
+"""A time as Marquez's clients send it; one without an offset is in UTC."""
 At = Annotated[Time, Query(description=f"The time at which silence is measured: {A_TIME} By default `asOf`, else now.")]
 NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
 ResourceName = Annotated[str, Path(description="The name of a job or dataset, percent-encoded, slashes too.")]

@@ -35,7 +35,7 @@ async def get_hits(
     ],
     kind: Annotated[Kind | None, OR_DEFAULT, Query(alias="filter", description="Only these.")] = None,
     order: Annotated[Order, OR_DEFAULT, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
-    namespace: Annotated[str | None, AS_NAMED, Query(description="Only names in this namespace.")] = None,
+    namespace: Annotated[str | None, AS_NAMED, OR_DEFAULT, Query(description="Only names in this namespace.")] = None,
     before: Annotated[
         date | None, OR_DEFAULT, Query(description="Only nodes whose last event was before this day, in UTC.")
     ] = None,

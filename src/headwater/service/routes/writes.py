@@ -1,22 +1,28 @@
 """Datasets, jobs and runs that are written over the API: each becomes an event."""
 
-from datetime import datetime
 from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BeforeValidator
 
 from headwater.errors import ForbiddenError
 from headwater.model.names import DatasetId, JobId
 from headwater.model.wire import EventType
 from headwater.service.gate.sight import By, Sees
 from headwater.service.http.answers import answer
-from headwater.service.http.as_of import with_lost_plus
 from headwater.service.http.paths import API
 from headwater.service.request import bodies
 from headwater.service.request.access import ServiceHere
-from headwater.service.routes.parameters import DATASET, JOB, NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
+from headwater.service.routes.parameters import (
+    DATASET,
+    JOB,
+    NOT_FOUND,
+    WRITTEN,
+    Moment,
+    NamespaceName,
+    ResourceName,
+    RunId,
+)
 from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
@@ -31,11 +37,7 @@ _EVENT_TYPE: Final[dict[str, EventType]] = {
     "fail": "FAIL",
     "abort": "ABORT",
 }
-At = Annotated[
-    datetime | None,
-    BeforeValidator(lambda text: with_lost_plus(text) if isinstance(text, str) else text),
-    Query(description="The time of the change; by default now. A time without an offset is in UTC."),
-]
+At = Annotated[Moment, Query(description="The time of the change; by default now. A time without an offset is in UTC.")]
 Mark = Annotated[Literal["start", "complete", "fail", "abort"], Path(description="What the run did.")]
 
 
