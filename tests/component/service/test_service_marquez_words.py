@@ -20,6 +20,8 @@ NO_NAMESPACE = {"code": 404, "message": "Namespace 'none' not found."}
 VERSION = "00000000-0000-4000-8000-000000000000"
 RUN = "00000001-0000-4000-8000-000000000001"
 OTHER_RUN = "00000002-0000-4000-8000-000000000001"
+STEPS = (".", "..")
+"""Names that clients take for steps of a path."""
 
 
 @pytest.fixture(scope="module")
@@ -312,10 +314,12 @@ def test_a_page_cannot_begin_or_end_before_nothing(client: TestClient, path: str
         "a+b",
         "a;b",
         "a&b",
+        "..;",
+        *STEPS,
     ],
 )
 def test_any_name_goes_through_every_route(client: TestClient, name: str) -> None:
-    encoded, column = quote(name, safe=""), quote("c d/:e", safe="")
+    encoded, column = f"{name};" if name in STEPS else quote(name, safe=""), quote("c d/:e", safe="")
     client.put(f"/api/v1/namespaces/team/datasets/{encoded}", json=TABLE).raise_for_status()
     ends = {"inputs": [{"namespace": "team", "name": name}]}
     client.put(f"/api/v1/namespaces/team/jobs/{encoded}", json={"type": "BATCH", **ends}).raise_for_status()
@@ -328,5 +332,5 @@ def test_any_name_goes_through_every_route(client: TestClient, name: str) -> Non
     node_id = f"datasetField:team:{name}:c d/:e"
     columns = get(client, f"/api/v1/column-lineage?nodeId={quote(node_id, safe='')}")["graph"]
     assert [node["id"] for node in columns] == [node_id]
-    found = get(client, f"/api/v1/search?q={encoded}&namespace=team")["results"]
+    found = get(client, f"/api/v1/search?q={quote(name, safe='')}&namespace=team")["results"]
     assert {hit["nodeId"] for hit in found} >= {f"dataset:team:{name}", f"job:team:{name}"}

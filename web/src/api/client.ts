@@ -49,8 +49,6 @@ export type Fetch = (url: string, init?: { signal?: AbortSignal }) => Promise<Re
 
 /** More hops than any lineage shown here has. */
 const DEPTH = 20
-/** So many datasets of a namespace are looked through at once. */
-const LISTED = 50
 /** Only what is next to a node: so little that not even the edges of its neighbours are all told. */
 const BESIDE = 0
 
@@ -137,8 +135,7 @@ export class Client {
   }
 
   async dataset({ namespace, name }: Named): Promise<Dataset> {
-    const datasets = `namespaces/${segment(namespace)}/datasets`
-    return isStep(name) ? this.#listed(datasets, name) : this.#get(`${datasets}/${segment(name)}`)
+    return this.#get(`namespaces/${segment(namespace)}/datasets/${segment(name)}`)
   }
 
   /** The first `count` runs of a job, newest first. */
@@ -275,18 +272,6 @@ export class Client {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
   }
 
-  /** A dataset that no path leads to, from the list of its namespace: that is by name, and dots come early in it. */
-  async #listed(datasets: string, name: string): Promise<Dataset> {
-    for (let offset = 0; ; offset += LISTED) {
-      const asked = `${datasets}?${query({ limit: LISTED, offset })}`
-      const page = await this.#get<{ datasets: Dataset[]; totalCount: number }>(asked)
-      const found = page.datasets.find((each) => each.name === name)
-      if (found) return found
-      if (offset + LISTED >= page.totalCount || page.datasets.some((each) => each.name > name))
-        throw new ServiceError(`Dataset '${name}' not found.`, 404)
-    }
-  }
-
   async #failedJobs(limit: number, offset: number): Promise<Page<Job>> {
     const path = `jobs?${query({ lastRunStates: 'FAILED', limit, offset })}`
     const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(path)
@@ -365,15 +350,12 @@ function nothingIf(status: number, error: unknown): undefined {
   throw error
 }
 
-/** Whether browsers take a name, percent-encoded too, as a step of the path. Source: URL Standard, double-dot URL path segment */
-function isStep(name: string): boolean {
-  return name === '.' || name === '..'
-}
-
-/** A name as one segment of a path. */
+/**
+ * A name as one segment of a path. Browsers would take `..`, percent-encoded too, as a step of the path; the service
+ * knows it with a semicolon behind it. Source: URL Standard, double-dot URL path segment
+ */
 function segment(name: string): string {
-  if (isStep(name)) throw new ServiceError(`No browser can ask for the name “${name}”.`)
-  return encodeURIComponent(name)
+  return name === '.' || name === '..' ? `${name};` : encodeURIComponent(name)
 }
 
 function query(parameters: Readonly<Record<string, string | number | boolean>>): string {

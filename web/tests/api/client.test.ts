@@ -37,34 +37,16 @@ test('an answer that something else gives, as a network that asks its users to s
     })
 })
 
-test.each(['.', '..'])(
-  'no browser can ask for a job by the name %j, so nothing else is asked instead',
-  async (name) => {
-    const { fetch, asked } = answering({ datasets: [] })
-
-    const asking = new Client(fetch, 'api/v1').job({ namespace: 'n', name })
-
-    await expect(asking).rejects.toBeInstanceOf(ServiceError)
-    expect(asked).toEqual([])
-  },
-)
-
-test('a dataset by a name that no path can end with is found in the list of its namespace', async () => {
-  const datasets = ['.', '..', 'a'].map((name) => ({ namespace: 'n', name }))
-  const { fetch, asked } = answering({ datasets, totalCount: 200 })
+test.each(['.', '..', '..;', 'a/b'])('no browser takes the name %j for a step of the path', async (name) => {
+  const { fetch, asked } = answering({ runs: [], totalCount: 0 })
   const client = new Client(fetch, 'api/v1')
 
-  expect(await client.dataset({ namespace: 'n', name: '..' })).toEqual(datasets[1])
-  expect(asked).toEqual(['api/v1/namespaces/n/datasets?limit=50&offset=0'])
-})
+  await client.job({ namespace: 'n', name })
+  await client.dataset({ namespace: name, name })
+  await client.runs({ namespace: 'n', name }, 1)
 
-test('the list is looked through no further than to where the name would stand', async () => {
-  const { fetch, asked } = answering({ datasets: [{ namespace: 'n', name: 'a' }], totalCount: 200 })
-
-  const asking = new Client(fetch, 'api/v1').dataset({ namespace: 'n', name: '..' })
-
-  await expect(asking).rejects.toMatchObject({ status: 404 })
-  expect(asked).toHaveLength(1)
+  const paths = asked.map((path) => new URL(path, 'http://localhost').pathname.split('/'))
+  expect(paths.map((steps) => steps.length)).toEqual([7, 7, 8])
 })
 
 test('column lineage is asked for both ways', async () => {

@@ -3,8 +3,12 @@
 Servers pass the path decoded, which would split such a name at its slashes. So routes are matched against the path as
 sent, and a parameter `{name:encoded}` is decoded after matching. A trailing slash in the API's paths is ignored:
 Marquez's page requests `/api/v1/search/`.
+
+Browsers and many clients resolve `.` and `..` as path steps, even percent-encoded. As names they may be written with a
+trailing semicolon, where the parameters of a segment begin: `..;` is the name `..`.
 """
 
+import re
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -15,6 +19,8 @@ from headwater.model.credentials import without_secrets
 
 API: Final = "/api/v1"
 """The prefix of the API's paths."""
+_STEP: Final = re.compile(r"(\.\.?);")
+"""A name that clients would resolve as a path step. Source: RFC 3986, 3.3; URL Standard, double-dot URL path segment"""
 
 
 def name_in_path(segment: str) -> str:
@@ -22,8 +28,11 @@ def name_in_path(segment: str) -> str:
 
     >>> name_in_path("postgres%3A%2F%2Freader%3Asecret%40shop%3A5432")
     'postgres://shop:5432'
+    >>> name_in_path("..;"), name_in_path("..%3B")
+    ('..', '..;')
     """
-    return without_secrets(unquote(segment))
+    step = _STEP.fullmatch(segment)
+    return step[1] if step else without_secrets(unquote(segment))
 
 
 class EncodedName(Convertor[str]):
