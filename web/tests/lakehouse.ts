@@ -247,7 +247,7 @@ const DRIFT = {
           after: 'string',
           breaking: true,
           reaches: { columns: 1, datasets: 1, jobs: 1 },
-          jobs: [AGGREGATE],
+          jobs: [AGGREGATE, 'job:far://h:1:reader'],
         },
       ],
     },
@@ -562,7 +562,7 @@ function coverage(query: URLSearchParams): Answer {
     namespace: 'demo',
     words: `input '${place === 0 ? 'nameless' : `nameless-${place}`}' has no namespace`,
     at: '2026-01-02T03:04:05Z',
-    related: place === 0 ? [AGGREGATE] : [],
+    related: [[AGGREGATE], ['job:demo:odd:one', 'dataset:far://h:1:db.table']][place] ?? [],
   }))
   if (kind === 'silent-stream' || kind === 'run-without-end') return SILENCES[kind]
   return {

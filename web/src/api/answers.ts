@@ -83,7 +83,7 @@ export interface KnownGap {
   readonly namespace: string
   readonly words: string
   readonly at: string
-  readonly related: readonly string[]
+  readonly related: readonly NodeId[]
 }
 
 export interface Coverage {

@@ -1,7 +1,9 @@
 /**
- * Identities. A node's id comes from the service and is never taken apart here:
+ * Identities. A node's id comes from the service and is never taken apart to ask for anything:
  * `dataset:a:b:c` does not tell where the namespace ends.
  */
+
+import type { Named } from '../api/types'
 
 declare const brand: unique symbol
 type Branded<Name> = string & { readonly [brand]: Name }
@@ -27,6 +29,17 @@ export function datasetId(namespace: string, name: string): NodeId {
 /** The id by which the service knows a job. */
 export function jobId(namespace: string, name: string): NodeId {
   return `job:${namespace}:${name}` as NodeId
+}
+
+/**
+ * What an id names, to be shown to people: in the namespace, where it begins with that; else most likely in what stands
+ * before the last colon, for few names hold one.
+ */
+export function likelyNamed(id: NodeId, namespace?: string): Named {
+  const begin = id.indexOf(':') + 1
+  const isThere = namespace !== undefined && id.startsWith(`${namespace}:`, begin)
+  const end = isThere ? begin + namespace.length : id.lastIndexOf(':')
+  return { namespace: id.slice(begin, end), name: id.slice(end + 1) }
 }
 
 /** Whether the id is a job's. */

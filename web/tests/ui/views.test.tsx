@@ -46,6 +46,10 @@ describe('the record', () => {
 
     expect(await gaps.findByText("input 'nameless' has no namespace")).toBeTruthy()
     expect(gaps.getByText(/^20 older/)).toBeTruthy()
+    expect(gaps.getAllByText('demo')).toHaveLength(2)
+    expect(gaps.getByRole('button', { name: 'odd:one' })).toBeTruthy()
+    expect(gaps.getByRole('button', { name: 'db.table' })).toBeTruthy()
+    expect(gaps.getByText('far://h:1')).toBeTruthy()
     await user.click(gaps.getByRole('button', { name: 'aggregate' }))
     expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
   })
@@ -99,6 +103,8 @@ test('a schema change leads to the column that changed', async () => {
   expect(change.getByText('int')).toBeTruthy()
   expect(change.getByText('string')).toBeTruthy()
   expect(screen.getByText('breaking')).toBeTruthy()
+  expect(change.getByRole('button', { name: 'reader' })).toBeTruthy() // which is not drawn
+  expect(change.getByText('far://h:1')).toBeTruthy()
 
   await user.click(change.getByRole('button', { name: 'arr_delay' }))
 

@@ -7,7 +7,7 @@ import { Awaited } from '../Awaited'
 import { Breaking } from '../Breaking'
 import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
-import { NodeLink } from '../panel/NodeLinks'
+import { PlacedLink } from '../panel/NodeLinks'
 import { ShowMore } from '../ShowMore'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
@@ -56,7 +56,7 @@ function DriftCard({ drift }: { drift: SchemaDrift }) {
   return (
     <li className="item" aria-label={labelOf(graph, drift.nodeId)}>
       <p className="item-head">
-        <NodeLink node={drift.nodeId} />
+        <PlacedLink node={drift.nodeId} />
         <Breaking breaking={drift.breaking} />
         <Time at={drift.at} />
       </p>
@@ -108,7 +108,7 @@ function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change
             <ul className="links">
               {jobs.map((job) => (
                 <li key={job}>
-                  <NodeLink node={job} />
+                  <PlacedLink node={job} />
                 </li>
               ))}
             </ul>

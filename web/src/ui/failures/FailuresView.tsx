@@ -1,18 +1,18 @@
 import type { KnownGap, SilentStream } from '../../api/answers'
 import { nothingIfClosed } from '../../api/client'
 import type { Page } from '../../api/paged'
-import type { Job, Named } from '../../api/types'
+import type { Job } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatCount, formatDuration } from '../../core/format'
-import { datasetId, jobId } from '../../core/ids'
-import { isolated, isolatedNames } from '../../core/isolated'
-import { datasetLabel, jobLabel, labelText } from '../../core/labels'
+import { datasetId, jobId, likelyNamed } from '../../core/ids'
+import { isolatedNames } from '../../core/isolated'
+import { datasetLabel, labelText } from '../../core/labels'
 import { withoutPromise } from '../../core/silence'
 import { streakOf } from '../../core/streak'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
-import { NodeLink } from '../panel/NodeLinks'
+import { NodeLink, PlacedLink } from '../panel/NodeLinks'
 import { RunErrorText } from '../panel/RunErrorText'
 import { ShowMore } from '../ShowMore'
 import { Time } from '../Time'
@@ -111,7 +111,7 @@ function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }:
   return (
     <li className="item" aria-label={name}>
       <p className="item-head">
-        <JobLink job={{ namespace, name }} />
+        <PlacedLink node={jobId(namespace, name)} named={{ namespace, name }} />
         {endedAt && <Time at={endedAt} />}
         <span className="muted">
           {failed > 1 && `${counted(failed, 'failed run')} in a row, `}
@@ -151,7 +151,7 @@ function StaleStreams({ streams: { items, totalCount }, more }: StaleStreamsProp
         {items.map(({ job, run, lastHeard, windowSeconds }) => (
           <li key={run} className="item" aria-label={job.name}>
             <p className="item-head">
-              <JobLink job={job} />
+              <PlacedLink node={jobId(job.namespace, job.name)} named={job} />
               <span className="muted">
                 heard last at <Time at={lastHeard} />; it promised a word every{' '}
                 {formatDuration(windowSeconds * 1_000)}
@@ -189,7 +189,7 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
             </p>
             <p className="item-head">
               {related.map((job) => (
-                <JobLink key={job} job={{ namespace, name: job.slice(jobId(namespace, '').length) }} />
+                <PlacedLink key={job} node={job} named={likelyNamed(job, namespace)} />
               ))}
             </p>
           </li>
@@ -197,18 +197,5 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
       </ol>
       <ShowMore more={more} shown={silences.length} totalCount={totalCount} />
     </section>
-  )
-}
-
-/** A job by its name, be it drawn or not, and where it is: another may have the same name. */
-function JobLink({ job: { namespace, name } }: { job: Named }) {
-  const { graph } = usePage()
-  const id = jobId(namespace, name)
-  const isInLabel = graph.nodes.get(id)?.hasTwin === true
-  return (
-    <>
-      <NodeLink node={id} name={labelText(jobLabel({ namespace, name }))} />
-      {!isInLabel && <span className="muted">{isolated(namespace)}</span>}
-    </>
   )
 }

@@ -1,6 +1,8 @@
+import type { Named } from '../../api/types'
 import { formatCount } from '../../core/format'
-import { isJobId, type NodeId } from '../../core/ids'
-import { labelOf } from '../../core/labels'
+import { isJobId, likelyNamed, type NodeId } from '../../core/ids'
+import { isolated } from '../../core/isolated'
+import { labelOf, labelText, neighbourLabel } from '../../core/labels'
 import { JobIcon, TableIcon } from '../icons'
 import { Name } from '../Name'
 import { usePage } from '../page'
@@ -52,6 +54,18 @@ export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more,
         </>
       )}
     </section>
+  )
+}
+
+/** A job or dataset by its name, be it drawn or not, and where it is: another may have the same name. */
+export function PlacedLink({ node, named = likelyNamed(node) }: { node: NodeId; named?: Named }) {
+  const { graph } = usePage()
+  const isInLabel = graph.nodes.get(node)?.hasTwin === true
+  return (
+    <>
+      <NodeLink node={node} name={labelText(neighbourLabel({ nodeId: node, ...named }))} />
+      {!isInLabel && <span className="muted">{isolated(named.namespace)}</span>}
+    </>
   )
 }
 

@@ -2,11 +2,11 @@ import { useState } from 'react'
 import type { GapKind } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import { GAP_COUNTS, GAP_WORDS } from '../../core/gaps'
-import type { NodeId } from '../../core/ids'
+import { likelyNamed, type NodeId } from '../../core/ids'
 import { isolatedNames } from '../../core/isolated'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
-import { NodeLink } from '../panel/NodeLinks'
+import { PlacedLink } from '../panel/NodeLinks'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 
@@ -69,13 +69,13 @@ function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
       {({ items, totalCount }) => (
         <>
           <ul className="places">
-            {items.map(({ words, nodeId, at, related }) => (
+            {items.map(({ words, nodeId, namespace, at, related }) => (
               <li key={JSON.stringify([words, nodeId, at])}>
                 {isolatedNames(words)}
                 <p className="item-head">
                   <Time at={at} />
                   {[nodeId, ...related].filter(isShown).map((node) => (
-                    <NodeLink key={node} node={node} />
+                    <PlacedLink key={node} node={node} named={likelyNamed(node, namespace)} />
                   ))}
                 </p>
               </li>
