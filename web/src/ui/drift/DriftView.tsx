@@ -107,7 +107,7 @@ function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change
             {counted(reaches.columns, 'column')} in {counted(reaches.datasets, 'dataset')}
             <ul className="links">
               {jobs.map((job) => (
-                <li key={job}>
+                <li key={job} className="item-head">
                   <PlacedLink node={job} />
                 </li>
               ))}
