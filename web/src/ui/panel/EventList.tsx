@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../api/types'
-import type { RunId } from '../../core/ids'
+import type { NodeId, RunId } from '../../core/ids'
 import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { Time } from '../Time'
@@ -7,9 +7,9 @@ import { useLoaded } from '../useLoaded'
 import { VerdictBadge } from './VerdictBadge'
 
 /** The events of one run as they were received, each with its verdict. */
-export function EventList({ run, revision }: { run: RunId; revision: number }) {
-  const { client } = usePage()
-  const events = useLoaded(run, revision, () => client.runEvents(run))
+export function EventList({ job, run }: { job: NodeId; run: RunId }) {
+  const { client, revisionOf } = usePage()
+  const events = useLoaded(run, revisionOf(job), () => client.runEvents(run))
   switch (events.state) {
     case 'loading':
       return <p role="status">Loading events…</p>

@@ -1,4 +1,6 @@
-import type { Job, Named } from '../../api/types'
+import { useState } from 'react'
+import { Recognised } from '../../api/recognised'
+import type { Job, Named, Run } from '../../api/types'
 import { sqlIn } from '../../core/facets'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
@@ -100,8 +102,12 @@ function linked({ namespace, name }: Named) {
 function Runs({ id, job }: { id: NodeId; job: Job }) {
   const { client, revisionOf } = usePage()
   const more = useMore(RUNS_SHOWN)
+  const [recognised] = useState(() => new Recognised<Run>())
   // Both only grow, so their sum tells when either did; the runs that are here stay meanwhile.
-  const runs = useLoaded(id, revisionOf(id) + more.count, () => client.runs(job, more.count))
+  const runs = useLoaded(id, revisionOf(id) + more.count, async () => {
+    const { items, totalCount } = await client.runs(job, more.count)
+    return { items: recognised.all(items), totalCount }
+  })
   const isRunning = runs.state === 'ready' && runs.value.items.some(({ state }) => state === 'RUNNING')
   const now = useNow(isRunning)
   switch (runs.state) {
@@ -118,12 +124,7 @@ function Runs({ id, job }: { id: NodeId; job: Job }) {
           {runs.value.items.length === 0 && <p className="muted">It has not run yet.</p>}
           <ol className="runs">
             {runs.value.items.map((run) => (
-              <RunCard
-                key={run.id}
-                run={run}
-                now={run.state === 'RUNNING' ? now : ANY_TIME}
-                revision={revisionOf(id)}
-              />
+              <RunCard key={run.id} job={id} run={run} now={run.state === 'RUNNING' ? now : ANY_TIME} />
             ))}
           </ol>
           <ShowMore more={more} shown={runs.value.items.length} totalCount={runs.value.totalCount} />

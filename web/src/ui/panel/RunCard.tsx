@@ -2,6 +2,7 @@ import { memo, useId, useState } from 'react'
 import type { Run } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatBytes, formatCount, formatDuration } from '../../core/format'
+import type { NodeId } from '../../core/ids'
 import { runDuration, STATE_WORDS, stateWords, type ToldState, toldState } from '../../core/runs'
 import { Time } from '../Time'
 import { EventList } from './EventList'
@@ -9,13 +10,13 @@ import { RunErrorText } from './RunErrorText'
 import { VerdictBadge } from './VerdictBadge'
 
 interface RunCardProps {
+  readonly job: NodeId
   readonly run: Run
   readonly now: Date
-  /** Grows when an event touched the run's job. */
-  readonly revision: number
 }
 
-export const RunCard = memo(function RunCard({ run, now, revision }: RunCardProps) {
+/** Drawn anew only when the run says something else: there may be thousands. */
+export const RunCard = memo(function RunCard({ job, run, now }: RunCardProps) {
   const error = runError(run.facets)
   const duration = runDuration(run, now)
   const state = toldState(run, now)
@@ -32,7 +33,7 @@ export const RunCard = memo(function RunCard({ run, now, revision }: RunCardProp
       {state === undefined && <p className="muted">Other runs name it as the one that they are part of.</p>}
       <CounterList run={run} />
       {error && <RunErrorText error={error} />}
-      <Signature run={run} revision={revision} />
+      <Signature job={job} run={run} />
     </li>
   )
 })
@@ -86,7 +87,7 @@ function CounterList({ run: { state, counters } }: { run: Run }) {
 }
 
 /** The verdict over all of the run's events, which unfold below it. */
-function Signature({ run: { id, signature }, revision }: Pick<RunCardProps, 'run' | 'revision'>) {
+function Signature({ job, run: { id, signature } }: Pick<RunCardProps, 'job' | 'run'>) {
   const [isOpen, setIsOpen] = useState(false)
   const list = useId()
   if (!signature) return null
@@ -105,7 +106,7 @@ function Signature({ run: { id, signature }, revision }: Pick<RunCardProps, 'run
           {formatCount(verified)} of {formatCount(events)} events verified
         </button>
       </div>
-      <div id={list}>{isOpen && <EventList run={id} revision={revision} />}</div>
+      <div id={list}>{isOpen && <EventList job={job} run={id} />}</div>
     </>
   )
 }
