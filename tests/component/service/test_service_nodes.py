@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from headwater.cli.main import app
 from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create
+from headwater.signing.keys import NodeKey
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import PRODUCER, Body, event, get, serving
 from tests.support.chains import KEY, NODE, head, heartbeat, record
@@ -49,6 +51,17 @@ def test_a_node_is_known_by_its_signed_events_and_where_its_record_stands(client
     assert (node["epoch"], node["lastSequence"], node["headHash"]) == (E1, 3, WHOLE[-1].payload_hash)
     assert node["lastSeen"] == "2026-05-22T14:00:03.000Z"
     assert node["troubles"] == NO_TROUBLE
+
+
+@pytest.mark.parametrize("node", ["edge 7/Köln", "a%2Fb"])
+def test_a_node_of_any_name_is_found(tmp_path: Path, node: str) -> None:
+    key = NodeKey.from_seed(node, bytes(32))
+    (one,) = record(E1, 1, key=key)
+    store = SqliteStore(tmp_path / "headwater.db")
+    with closing(store), serving(store, {key.key_id: key.public_key}) as client:
+        send(client, one.raw)
+
+        assert get(client, f"/api/v1/nodes/{quote(node, safe='')}")["nodeId"] == node
 
 
 def test_the_command_counts_what_a_node_told_in_words(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ async def get_nodes(knowledge: Known, now_us: Now, limit: Limit = 100, offset: O
     return answer(await nodes(knowledge, now_us, limit, offset))
 
 
-@router.get("/nodes/{node_id}", response_model=shapes_nodes.NodeDetail, responses=NOT_FOUND | WRONG)
+@router.get("/nodes/{node_id:encoded}", response_model=shapes_nodes.NodeDetail, responses=NOT_FOUND | WRONG)
 async def get_node(
     knowledge: Known, now_us: Now, node_id: Annotated[str, Path(description="A node's id.")], limit: Limit = 100
 ) -> Response:
