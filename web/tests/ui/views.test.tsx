@@ -103,6 +103,7 @@ test('a schema change leads to the column that changed', async () => {
   expect(change.getByText('int')).toBeTruthy()
   expect(change.getByText('string')).toBeTruthy()
   expect(screen.getByText('breaking')).toBeTruthy()
+  expect(screen.getByRole('listitem', { name: '/lake/raw/flights' })).toBeTruthy()
   expect(change.getByRole('button', { name: 'reader' })).toBeTruthy() // which is not drawn
   expect(change.getByText('far://h:1')).toBeTruthy()
 

@@ -1,7 +1,7 @@
 import type { ColumnDrift, SchemaDrift } from '../../api/answers'
 import { formatCount } from '../../core/format'
+import { likelyNamed } from '../../core/ids'
 import { isolated } from '../../core/isolated'
-import { labelOf } from '../../core/labels'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { Breaking } from '../Breaking'
@@ -50,11 +50,10 @@ export function DriftView() {
 }
 
 function DriftCard({ drift }: { drift: SchemaDrift }) {
-  const { graph } = usePage()
   const more = useMore(COLUMNS_SHOWN)
   const shown = drift.changes.slice(0, more.count)
   return (
-    <li className="item" aria-label={labelOf(graph, drift.nodeId)}>
+    <li className="item" aria-label={likelyNamed(drift.nodeId).name}>
       <p className="item-head">
         <PlacedLink node={drift.nodeId} />
         <Breaking breaking={drift.breaking} />
