@@ -133,14 +133,14 @@ class _Walk:
         places = []
         answers = self.answers[id(scope)] = {}
         for at, item in enumerate(select.selects):
-            name = item.alias_or_name or f"_col{at}"
             made = _ExpressionInputs(self, scope)
-            inputs = made.by(item.unalias())
-            if item.find(exp.Columns):
-                name, inputs, made.is_open = "*", NOTHING, True
+            names, inputs = _names(item, at), made.by(item.unalias())
+            if item.find(exp.Columns, exp.Apply):
+                names, inputs, made.is_open = ["*"], NOTHING, True
             is_open = made.is_open or item.is_star
-            answers.setdefault(name, _Answer(inputs, is_open, _names_alone(item)))
-            places.append(Place(name, NOTHING, is_open=True) if has_other_names else Place(name, inputs, is_open))
+            for name in names:
+                answers.setdefault(name, _Answer(inputs, is_open, _names_alone(item)))
+                places.append(Place(name, NOTHING, is_open=True) if has_other_names else Place(name, inputs, is_open))
         if self._has_left_out(scope, select):
             is_in_order = False
             places.append(Place("*", NOTHING, is_open=True))
@@ -249,7 +249,7 @@ class _ExpressionInputs:
                     found |= taken_as(self._of_row(_named(self.scope, table)), how)
                 case exp.Column():
                     found |= taken_as(self._of_column(part), how)
-                case exp.Columns():
+                case exp.Columns() | exp.Star():
                     for read in _reads(self.scope):
                         found |= taken_as(self._of_row(read), how)
                 case _:
@@ -391,6 +391,13 @@ def _reads_itself(scope: Scope) -> bool:
     common = scope.expression.find_ancestor(exp.CTE)
     clause = None if common is None or common.this is not scope.expression else common.parent
     return clause is not None and bool(clause.args.get("recursive"))
+
+
+def _names(item: exp.Expr, at: int) -> Sequence[str]:
+    """What the columns are called that an item makes: several where it says so, `stack(2, 1, 2) AS (a, b)`."""
+    if isinstance(item, exp.Aliases):
+        return [alias.name for alias in item.aliases]
+    return [item.alias_or_name or f"_col{at}"]
 
 
 def _names_alone(item: exp.Expr) -> frozenset[str]:

@@ -41,7 +41,11 @@ def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
     """
     if tree.find(exp.MatchRecognize) is not None:
         raise UnreadableSqlError("what MATCH_RECOGNIZE makes of rows is not followed")
+    if any(conflict.expressions for conflict in tree.find_all(exp.OnConflict)):
+        raise UnreadableSqlError("what it makes of rows that are there already is not followed")
     match tree:
+        case exp.Query() as query if (into := query.args.get("into")) is not None:
+            return Rewritten("create", _name(into.this), (query,))
         case exp.Query() as query:
             return Rewritten("select", None, (_bare(query),))
         case exp.Insert(this=target, expression=exp.Query() as query):
@@ -110,7 +114,7 @@ def _items(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[exp.Ex
 
 
 def _item(assignment: exp.Expr) -> exp.Expr:
-    if not isinstance(assignment, exp.EQ):
+    if not isinstance(assignment, exp.EQ) or isinstance(assignment.this, exp.Tuple):
         raise UnreadableSqlError("an assignment in it is not known")
     return exp.alias_(assignment.expression.copy(), assignment.this.name, quoted=True)
 

@@ -32,6 +32,10 @@ _AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
 """Of Trino's. Source: https://trino.io/docs/476/functions/aggregate.html"""
 
 
+_FILTERS: Final = ("connect", "prewhere", "where", "having", "qualify", "limit", "offset")
+"""What decides which rows there are, by sqlglot's names; `LIMIT 2 BY supplier` is one for each supplier."""
+
+
 class Transformation(NamedTuple):
     """How an input takes part, in OpenLineage's terms."""
 
@@ -45,22 +49,27 @@ def parts(
 ) -> Iterator[tuple[exp.Expr, Transformation]]:
     """The columns and subqueries in an expression, each with the way in which it takes part; no recursion.
 
-    What stands for several columns is among them: a table's name for its row, a pattern of names. A named window is
-    looked at once, by the first function over it.
+    What stands for several columns is among them: a table's name for its row, a star for all rows, a pattern of names.
+    A named window is looked at once, by the first function over it.
     """
     waiting: list[tuple[exp.Expr, Transformation]] = [(expression, how)]
     while waiting:
         at, way = waiting.pop()
-        if isinstance(at, exp.Column | exp.TableColumn | exp.Columns | exp.Query):
+        if isinstance(at, exp.Column | exp.TableColumn | exp.Columns | exp.Query) or is_row(at):
             yield at, way
             continue
-        if isinstance(at, _WITHOUT_DATA):
+        if isinstance(at, (*_WITHOUT_DATA, exp.Star)):
             continue
         if isinstance(at, exp.Window) and (named := windows.pop(at.alias, None)) is not None:
             waiting.append((named, way))
         for name, children in at.args.items():
             inner = _way(at, name, way)
             waiting.extend((each, inner) for each in _expressions(children))
+
+
+def is_row(star: exp.Expr) -> bool:
+    """Whether it is the star of `struct(*)`, which stands for values; that of `count(*)` stands for none."""
+    return isinstance(star, exp.Star) and not isinstance(star.parent, exp.Count | exp.Select)
 
 
 def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
@@ -70,11 +79,9 @@ def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
         yield "JOIN", [each for each in compared if each is not None]
     yield "JOIN", [each for item in query.expressions for each in walk_in_scope(item) if isinstance(each, exp.UDTF)]
     named: tuple[tuple[str, Subtype], ...] = (
-        ("where", "FILTER"),
+        *((each, "FILTER") for each in _FILTERS),
         ("group", "GROUP_BY"),
-        ("having", "FILTER"),
-        ("qualify", "FILTER"),
-        ("order", "SORT"),
+        *((each, "SORT") for each in ("order", "sort", "cluster", "distribute")),
         ("distinct", "GROUP_BY"),
     )
     for argument, subtype in named:

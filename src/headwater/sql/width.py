@@ -6,6 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from headwater.sql.reading import Bounds, UnreadableSqlError
+from headwater.sql.transformations import is_row
 
 _STARS_COUNTED: Final = 20
 """More would exceed every limit anyway."""
@@ -64,10 +65,10 @@ def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
 
 
 def _in_rows(tree: exp.Expr, widest: int, in_stars: int) -> int:
-    """An upper bound on the columns of table names used as values, and of `COLUMNS(…)` over all tables."""
+    """An upper bound on the columns of table names used as values, and of `COLUMNS(…)` and `f(*)` over all tables."""
     relations = {alias.name for alias in tree.find_all(exp.TableAlias)}
     rows = sum(1 for each in tree.find_all(exp.Column) if not each.table and each.name in relations)
-    patterns = sum(1 for _ in tree.find_all(exp.Columns))
+    patterns = sum(isinstance(each, exp.Columns) or is_row(each) for each in tree.find_all(exp.Columns, exp.Star))
     count = rows + patterns * len(relations)
     return count * _widest_answer(tree, widest, in_stars) if count else 0
 

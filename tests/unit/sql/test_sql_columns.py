@@ -537,6 +537,79 @@ def test_a_tables_name_as_a_value_is_made_from_all_its_columns(value: str) -> No
     assert said.gaps == ()
 
 
+OF_DIALECTS = [  # what decides the rows in clauses that only some dialects have, or in which a subquery is rare
+    ("spark", f"SELECT order_id {ORDERS} DISTRIBUTE BY supplier SORT BY hour LIMIT 3",
+     "orders.hour SORT, orders.supplier SORT"),
+    ("spark", f"SELECT hour AS h {ORDERS} CLUSTER BY h", "orders.hour SORT"),
+    ("clickhouse", f"SELECT order_id {ORDERS} PREWHERE price > 1 WHERE hour > 1",
+     "orders.hour FILTER, orders.price FILTER"),
+    ("clickhouse", f"SELECT order_id {ORDERS} LIMIT 2 BY supplier", "orders.supplier FILTER"),
+    ("oracle", f"SELECT order_id {ORDERS} START WITH hour = 1 CONNECT BY PRIOR price = order_id",
+     "orders.hour FILTER, orders.order_id FILTER, orders.price FILTER"),
+    ("postgres", f"SELECT hour {ORDERS} LIMIT (SELECT max(orders) FROM {STATS}) OFFSET (SELECT 1 FROM {STATS} WHERE"
+     " supplier > 'a')", "stats.orders FILTER, stats.supplier FILTER"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "sql", "rows"), OF_DIALECTS)
+def test_every_clause_that_decides_the_rows_is_told(dialect: str, sql: str, rows: str) -> None:
+    folded = {tuple(part.lower() for part in table): names for table, names in TABLES.items()}
+
+    said = statement(sql, dialect, lambda table: folded.get(tuple(part.lower() for part in table), ()))
+
+    assert ", ".join(columns(said)["*"]).lower() == rows.lower()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value"),
+    [
+        ("spark", "to_json(struct(*))"),
+        ("spark", "count(DISTINCT *)"),
+        ("snowflake", "OBJECT_CONSTRUCT(*)"),
+        ("snowflake", "hash(*)"),
+        ("duckdb", "struct_pack(*)"),
+    ],
+)
+def test_a_star_as_a_value_is_made_from_all_columns(dialect: str, value: str) -> None:
+    said = statement(f"SELECT {value} AS made, count(*) AS rows FROM s AS s", dialect, lambda _: ("price", "qty"))
+
+    made, counted = ({source.column for source in sources} for sources in said.columns.values())
+    assert (made, counted) == ({"price", "qty"}, set())
+    assert said.gaps == ()
+
+
+def test_one_item_that_makes_several_columns_has_the_names_that_it_says() -> None:
+    said = told(f"SELECT v + 1 AS w, n FROM (SELECT stack(2, 'p', price, 'h', hour) AS (n, v) {ORDERS})", "spark")
+
+    made = ["orders.hour TRANSFORMATION", "orders.price TRANSFORMATION"]
+    assert columns(said) == {"w": made, "n": made, "*": ["orders.hour JOIN", "orders.price JOIN"]}
+    assert said.gaps == ()
+
+
+def test_what_a_function_makes_of_each_column_of_a_star_is_a_gap() -> None:
+    assert told(f"SELECT * APPLY (sum) {ORDERS}", "clickhouse").gaps == ("*",)
+
+
+def test_select_into_writes_what_it_names() -> None:
+    said = told(f"SELECT price AS p INTO lake.sales.copy {ORDERS}", "postgres")
+
+    assert (said.kind, said.target) == ("create", ("lake", "sales", "copy"))
+    assert said.reads == (("lake", "sales", "orders"),)
+    assert columns(said) == {"p": ["orders.price IDENTITY"], "*": []}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"INSERT INTO {STATS} (supplier) SELECT supplier {ORDERS} ON CONFLICT (supplier) DO UPDATE SET orders = 1",
+        f"UPDATE {STATS} SET (supplier, orders) = (SELECT supplier, hour {ORDERS})",
+    ],
+)
+def test_what_writes_columns_in_a_way_that_is_not_followed_is_refused(sql: str) -> None:
+    with pytest.raises(UnreadableSqlError, match=r"not followed|not known"):
+        told(sql, "postgres")
+
+
 def test_a_star_over_a_column_called_as_what_others_are_joined_by_is_a_gap() -> None:
     joined = f"{ORDERS} JOIN {STATS} s USING (supplier)"
 
@@ -661,6 +734,7 @@ def test_duckdb_reads_the_same_text_alike() -> None:
             "stars",
         ),
         ("SELECT wide, " + "count(wide), " * 9 + "1 FROM lake.sales.wide", "rows as values"),
+        ("SELECT " + "hash(*), " * 9 + "1 FROM lake.sales.wide", "rows as values"),
         (
             "SELECT 1 FROM lake.sales.wide" + "".join(f", lake.sales.wide{at}" for at in range(30)),
             "tables have more than",
