@@ -1,15 +1,11 @@
 """Bounds the columns that a statement's stars and joins expand to, which may far exceed its text."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from headwater.sql.reading import Bounds, UnreadableSqlError
 from headwater.sql.transformations import is_row
-
-_STARS_COUNTED: Final = 20
-"""More would exceed every limit anyway."""
 
 
 def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
@@ -31,14 +27,58 @@ def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
 
 
 def _in_stars(tree: exp.Expr, widest: int) -> int:
-    """An upper bound on the columns that a statement's stars expand to, given its widest table.
+    """The columns of all queries with stars together, if every table were as wide as the widest.
 
-    Stars over common tables with stars multiply: each level may have as many columns as it names relations, times those
-    of the level below.
+    A common table counts once, however often it is named; if its name may mean several, the widest of them counts.
     """
-    stars = sum(isinstance(star.parent, exp.Select | exp.Column) for star in tree.find_all(exp.Star))
-    relations = sum(1 for _ in tree.find_all(exp.Table))
-    return int(widest * (relations + 1) ** min(stars, _STARS_COUNTED)) if stars else 0
+    names = {common.alias for common in tree.find_all(exp.CTE)}
+    common: dict[str, int] = {}
+    widths: dict[int, int] = {}
+    in_stars = 0
+    for at in _bottom_up(tree):
+        inner = sum(widths[id(each)] for each in (at.this, *(at.args.get("joins") or ())) if id(each) in widths)
+        match at:
+            case exp.Select():
+                inner = _in_select(at, widths)
+                in_stars += inner if any(item.is_star for item in at.expressions) else 0
+            case exp.SetOperation() if at.args.get("by_name"):
+                inner += widths.get(id(at.expression), 0)
+            case exp.Table(this=exp.Identifier()):
+                # What a common table reads of itself is as wide as its first part.
+                inner += common.get(at.name, max(widths.values(), default=0)) if at.name in names else widest
+                inner += sum(len(list(pivot.walk())) for pivot in at.args.get("pivots") or ())
+            case exp.CTE():
+                common[at.alias] = max(common.get(at.alias, 0), inner)
+            case exp.Values() | exp.Unnest():
+                inner = max(len(at.alias_column_names), *(len(row.expressions) for row in at.expressions), 1)
+        widths[id(at)] = inner
+    return in_stars
+
+
+def _in_select(select: exp.Select, widths: Mapping[int, int]) -> int:
+    begin = select.args.get("from_")
+    relations = [
+        *([] if begin is None else [begin]),
+        *(select.args.get("joins") or ()),
+        *(select.args.get("laterals") or ()),
+    ]
+    named = {relation.alias_or_name: widths[id(relation)] for relation in relations}
+    every = sum(widths[id(relation)] for relation in relations)
+    stars = (named.get(item.text("table"), every) for item in select.expressions if item.is_star)
+    return len(select.expressions) + sum(stars)
+
+
+def _bottom_up(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """What relations and queries are made of, each behind all within it, common tables before what names them."""
+    waiting = [(tree, False)]
+    while waiting:
+        at, is_done = waiting.pop()
+        if is_done:
+            yield at
+            continue
+        waiting.append((at, True))
+        within = sorted(at.iter_expressions(), key=lambda each: each.arg_key == "with_")
+        waiting.extend((each, False) for each in within)
 
 
 def _in_renamed(tree: exp.Expr, widest: int, in_stars: int) -> int:

@@ -617,6 +617,18 @@ def test_a_star_over_a_column_called_as_what_others_are_joined_by_is_a_gap() -> 
     assert told(f"SELECT * {joined} JOIN suppliers u USING (supplier)", "duckdb").gaps == ()
 
 
+def test_a_chain_of_stars_is_as_wide_as_its_columns_are_many() -> None:
+    links = "".join(f", {b} AS (SELECT *, hour + 1 AS {b}1 FROM {a})" for a, b in pairwise("abcdefghijklmnop"))
+    joined = " UNION ALL SELECT p.*, s.orders FROM p JOIN lake.sales.stats AS s ON s.supplier = p.supplier"
+
+    said = told(f"WITH a AS (SELECT *, 1 AS a1 {ORDERS}){links} SELECT *, 0 AS orders FROM p{joined}")
+
+    assert [*said.columns] == [*TABLES["lake", "sales", "orders"], *(f"{a}1" for a in "abcdefghijklmnop"), "orders"]
+    assert columns(said)["p1"] == ["orders.hour TRANSFORMATION"]
+    assert columns(said)["orders"] == ["stats.orders IDENTITY"]
+    assert said.gaps == ()
+
+
 def test_columns_by_a_pattern_are_a_gap() -> None:
     assert told(f"SELECT COLUMNS('^pri') {ORDERS}", "duckdb").gaps == ("*",)
 
@@ -710,8 +722,8 @@ def test_duckdb_reads_the_same_text_alike() -> None:
         ("SELECT 1 FROM lake.sales.orders" + " CROSS JOIN lake.sales.orders" * 40, "names tables more than"),
         (
             "WITH a AS (SELECT * FROM lake.sales.orders x JOIN lake.sales.orders y USING (hour)),"
-            + "".join(f" {b} AS (SELECT * FROM {a} x JOIN {a} y USING (hour))," for a, b in pairwise("abcdef"))
-            + " g AS (SELECT 1) SELECT * FROM f",
+            + "".join(f" {b} AS (SELECT * FROM {a} x JOIN {a} y USING (hour))," for a, b in pairwise("abcdefghijkl"))
+            + " m AS (SELECT 1) SELECT * FROM l",
             "stars",
         ),
         ("SELECT price FROM lake.sales.wide" + " NATURAL JOIN lake.sales.wide" * 3, "joins"),
