@@ -202,6 +202,23 @@ def test_a_table_function_in_sql_is_its_query(lake: SparkSession) -> None:
     assert lineage == expected({"reason": "refunds.reason TRANSFORMATION"}, "refunds.amount FILTER")
 
 
+def test_a_session_variable_that_was_set_is_a_gap_and_one_with_its_default_a_literal(
+    lake: SparkSession,
+) -> None:
+    lake.sql("DECLARE VARIABLE least DOUBLE DEFAULT 5")
+    lake.sql("DECLARE VARIABLE since DATE DEFAULT DATE '2024-01-01'")
+    lake.sql("DECLARE VARIABLE most DOUBLE")
+    query = "SELECT amount + most AS more, since FROM refunds WHERE amount > least"
+    columns, rows = {"more": "refunds.amount TRANSFORMATION", "since": ""}, "refunds.amount FILTER"
+
+    before = lineage_of_query(lake.sql(query))
+    lake.sql("SET VAR most = (SELECT max(order_id) * 1D + 1 FROM VALUES (1) AS t (order_id))")
+    after = lineage_of_query(lake.sql(query))
+
+    assert before == expected(columns, rows)
+    assert after == expected(columns, rows, gaps=("VariableReference: more",))
+
+
 def test_literals_of_every_kind_have_no_inputs(orders: DataFrame) -> None:
     values = [
         1.5,

@@ -159,3 +159,33 @@ def test_two_columns_of_one_name_count_as_one_but_not_those_of_a_semi_join(join_
 
     assert semi == expected({"a1": "a.a1"}, "a.a1 JOIN, b.b1 JOIN")
     assert both == expected({"k": "a.a1, b.b1"}, "a.a1 JOIN, b.b1 JOIN")
+
+
+def variable(default: str, value: str | None) -> list[Entry]:
+    """A session variable with its default, as SQL, and the value that it has."""
+    current = function("Literal", value=value, dataType="string")
+    return function("VariableReference", varDef={"defaultValueSQL": default, "currentValue": current})
+
+
+@pytest.mark.parametrize(
+    ("default", "value"),
+    [("null", None), ("5", "5.0"), ("'Paris'", "Paris"), ("true", "true"), ("DATE '2024-01-01'", "2024-01-01")],
+)
+def test_a_session_variable_that_has_its_default_is_a_literal(default: str, value: str | None) -> None:
+    more = function("Add", column("a1", 1), variable(default, value))
+
+    lineage = lineage_of(project(relation(column("a1", 1)), alias(more, "more", 2)))
+
+    assert lineage.gaps == ()
+
+
+def test_a_session_variable_that_was_set_may_come_from_a_query_that_no_plan_shows() -> None:
+    rows = operator("Filter", relation(column("a1", 1)), condition=function("GT", column("a1", 1), variable("1", "7")))
+
+    lineage = lineage_of(project(rows, column("a1", 1), alias(variable("null", "2.0"), "most", 2)))
+
+    assert {(gap.kind, gap.columns, gap.decides_rows, gap.leaves) for gap in lineage.gaps} == {
+        ("VariableReference", frozenset({"most"}), False, ()),
+        ("VariableReference", frozenset(), True, ()),
+    }
+    assert {name for name, inputs in lineage.columns.items() if inputs} == {"a1"}

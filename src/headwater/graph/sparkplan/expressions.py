@@ -5,6 +5,7 @@ nothing recurses however deep it is. A function without a rule of its own transf
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from headwater.graph.sparkplan.functions import Call, function_rule
@@ -15,11 +16,15 @@ from headwater.graph.sparkplan.scope import Environment, Scope
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the names in an expression stand for; `missing` gives the inputs of a column that no scope has."""
+    """What the names in an expression stand for.
+
+    `missing` gives the inputs of a column that no scope has, `elsewhere` those of a value that no plan shows.
+    """
 
     environment: Environment
     subqueries: Mapping[Node, Scope]
     missing: Callable[[], Inputs]
+    elsewhere: Callable[[str], Inputs]
 
 
 def inputs_of(expression: Expression, meaning: Meaning) -> Inputs:
@@ -70,6 +75,8 @@ class _Reader:
             case "CommonExpressionRef":
                 # Spark does not write which definition is meant; there is mostly one.
                 return merged(self.common)
+            case "VariableReference" if not _is_as_declared(entry["varDef"]):
+                return self.meaning.elsewhere("VariableReference")
             case kind:
                 rule = _rule(kind, entry)
                 return rule(Call(entry, [], [], self.meaning.subqueries)) if rule else NOTHING
@@ -92,6 +99,15 @@ class _Reader:
         ends = [end for _, end in parts]
         texts = [self.expression[start:end] for start, end in zip([at + 1, *ends], ends, strict=False)]
         return rule(Call(entry, inputs, texts, self.meaning.subqueries))
+
+
+def _is_as_declared(variable: Entry) -> bool:
+    """Whether a session variable still has its default, a literal: any other value may come from a query (SET VAR)."""
+    value = str(variable["currentValue"][0]["value"] or "null")
+    default = str(variable["defaultValueSQL"]).strip("'").rpartition("'")[2]  # of DATE'2024-01-01' the day
+    with suppress(ValueError):  # 5 for a DOUBLE is 5.0
+        return float(default) == float(value)
+    return default.lower() == value.lower()
 
 
 def _rule(kind: str, entry: Entry) -> Callable[[Call], Inputs] | None:

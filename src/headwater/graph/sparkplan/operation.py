@@ -60,7 +60,9 @@ class Operation:
 
     def reader(self) -> Callable[[Expression], Inputs]:
         """A function from an expression of this operator to its inputs, or to a gap where it is not understood."""
-        meaning = Meaning(self.environment, self.subqueries, lambda: self.gap("AttributeReference"))
+        meaning = Meaning(
+            self.environment, self.subqueries, lambda: self.gap("AttributeReference"), lambda kind: self.gap(kind, [])
+        )
 
         def read(expression: Expression) -> Inputs:
             try:
@@ -88,9 +90,10 @@ class Operation:
         inputs = [read(expression) for expression in expressions]
         return scope_of(output, inputs, self.rows())
 
-    def gap(self, kind: str) -> Inputs:
-        """Inputs that stand for what no rule covers."""
-        return Inputs.of(Source(self.ledger.gap(kind, self.possible_leaves()), ""), TRANSFORMATION)
+    def gap(self, kind: str, leaves: Iterable[int] | None = None) -> Inputs:
+        """Inputs that stand for what no rule covers; of `leaves`, where it is known that no others are in it."""
+        behind = self.possible_leaves() if leaves is None else frozenset(leaves)
+        return Inputs.of(Source(self.ledger.gap(kind, behind), ""), TRANSFORMATION)
 
     def opaque(self) -> Scope:
         """The scope of an operator that no rule covers: any column may be made from anything below, any row dropped."""
