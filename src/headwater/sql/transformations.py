@@ -77,6 +77,8 @@ def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
     for join in _joins(query):
         compared = (join.args.get("on"), join.args.get("match_condition"), *(join.args.get("using") or ()))
         yield "JOIN", [each for each in compared if each is not None]
+        if join.text("kind") == "ARRAY":  # ClickHouse's, which joins each row with the elements of its own columns
+            yield "JOIN", [each.unalias() for each in (join.this, *join.expressions)]
     yield "JOIN", [each for item in query.expressions for each in walk_in_scope(item) if isinstance(each, exp.UDTF)]
     named: tuple[tuple[str, Subtype], ...] = (
         *((each, "FILTER") for each in _FILTERS),

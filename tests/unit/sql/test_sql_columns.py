@@ -544,6 +544,7 @@ OF_DIALECTS = [  # what decides the rows in clauses that only some dialects have
     ("clickhouse", f"SELECT order_id {ORDERS} PREWHERE price > 1 WHERE hour > 1",
      "orders.hour FILTER, orders.price FILTER"),
     ("clickhouse", f"SELECT order_id {ORDERS} LIMIT 2 BY supplier", "orders.supplier FILTER"),
+    ("clickhouse", f"SELECT order_id {ORDERS} ARRAY JOIN price, hour AS h", "orders.hour JOIN, orders.price JOIN"),
     ("oracle", f"SELECT order_id {ORDERS} START WITH hour = 1 CONNECT BY PRIOR price = order_id",
      "orders.hour FILTER, orders.order_id FILTER, orders.price FILTER"),
     ("postgres", f"SELECT hour {ORDERS} LIMIT (SELECT max(orders) FROM {STATS}) OFFSET (SELECT 1 FROM {STATS} WHERE"
@@ -588,6 +589,13 @@ def test_one_item_that_makes_several_columns_has_the_names_that_it_says() -> Non
 
 def test_what_a_function_makes_of_each_column_of_a_star_is_a_gap() -> None:
     assert told(f"SELECT * APPLY (sum) {ORDERS}", "clickhouse").gaps == ("*",)
+
+
+def test_a_function_of_the_querys_own_is_no_table() -> None:
+    said = told(f"WITH FUNCTION twice(n bigint) RETURNS bigint RETURN n * 2 SELECT twice(price) AS p {ORDERS}")
+
+    assert said.reads == (("lake", "sales", "orders"),)
+    assert columns(said) == {"p": ["orders.price TRANSFORMATION"], "*": []}
 
 
 def test_select_into_writes_what_it_names() -> None:
