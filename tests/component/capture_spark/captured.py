@@ -77,9 +77,9 @@ class Program:
         return {told.job: told for told in runs(self.raw_events)}
 
 
-def newest_version(program: Program, table: str) -> str:
-    """The id of a table's newest snapshot, as Iceberg tells it."""
-    return str(_table(program, table).currentSnapshot().snapshotId())
+def newest_version(program: Program, table: str, branch: str = "main") -> str:
+    """The id of the newest snapshot of a table's branch, as Iceberg tells it."""
+    return str(_table(program, table).snapshot(branch).snapshotId())
 
 
 def summaries_of(program: Program, table: str) -> dict[str, dict[str, str]]:

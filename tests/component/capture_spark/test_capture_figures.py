@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 import pytest
-from captured import Program, summaries_of
+from captured import Program, newest_version, summaries_of
 
 from headwater.capture.spark.action import Action, learn_plan
 from headwater.capture.spark.figures import Figures
@@ -44,6 +44,22 @@ def test_each_execution_made_the_snapshot_that_has_its_files(program: Program, e
     _, *made = summaries_of(program, "lake.sales.orders")
     assert [told[number].version for number in range(4)] == made
     assert [told[number].moved.rows for number in range(4)] == [1, 1, 0, None]
+
+
+def test_a_branch_of_a_table_has_versions_of_its_own(program: Program) -> None:
+    program.spark.sql("ALTER TABLE lake.sales.orders CREATE BRANCH audit")
+    program.spark.sql("INSERT INTO lake.sales.orders.branch_audit VALUES (4, 2.5, 'acme')")
+    program.spark.sql("CREATE TABLE lake.sales.a AS SELECT id FROM lake.sales.orders.branch_audit")
+    program.spark.sql("CREATE TABLE lake.sales.b AS SELECT id FROM lake.sales.orders VERSION AS OF 'audit'")
+    program.spark.sql("CREATE TABLE lake.sales.c AS SELECT id FROM lake.sales.orders")
+
+    told = program.ended()
+
+    main, audit = (newest_version(program, "lake.sales.orders", branch) for branch in ("main", "audit"))
+    (written,) = told["shop.lake.sales.orders"].last["outputs"]
+    assert written["facets"]["version"]["datasetVersion"] == audit != main
+    reads = [told[f"shop.lake.sales.{table}"].last["inputs"][0]["facets"] for table in "abc"]
+    assert [read["version"]["datasetVersion"] for read in reads] == [audit, audit, main]
 
 
 def test_metrics_of_another_commit_are_not_taken_for_its_own(program: Program, executions: Executions) -> None:

@@ -31,9 +31,9 @@ class Figures:
         self._app_id = session.sparkContext.applicationId
         self._made: set[int] = set()
 
-    def history(self, table: Java) -> Iterator[Mapping[str, Any]]:
-        """The snapshots of an Iceberg table, newest first."""
-        return history_of(table, self._to_json)
+    def history(self, table: Java, branch: str) -> Iterator[Mapping[str, Any]]:
+        """The snapshots of an Iceberg table's branch, newest first."""
+        return history_of(table, self._to_json, branch)
 
     @cached_property
     def _to_json(self) -> Java:
@@ -58,7 +58,7 @@ class Figures:
         if write.is_part:  # of a staged table, the command around it makes the snapshot
             return added
         table.refresh()  # threads that commit to a table at once may leave it as one of them found it
-        possible = list(self._candidates(action, table))
+        possible = list(self._candidates(action, write))
         snapshot = self._made_by(plan, table, possible, added)
         if snapshot is None:
             return None if possible or command in _ROW_LEVEL else added
@@ -84,11 +84,11 @@ class Figures:
         found = own or [one for one in possible if not adds_files(one["summary"])]
         return found[-1] if found else None
 
-    def _candidates(self, action: Action, table: Java) -> Iterator[Mapping[str, Any]]:
+    def _candidates(self, action: Action, write: Write) -> Iterator[Mapping[str, Any]]:
         """Snapshots, newest first, that this program committed while the action ran, and that are nobody's yet."""
         ended_at = action.ended_at or action.started_at
         first, last = ((time.timestamp() * 1000) for time in (action.started_at, ended_at))
-        for snapshot in self.history(table):
+        for snapshot in self.history(write.table, write.branch):
             if snapshot["timestamp-ms"] < first:
                 return
             is_ours = snapshot.get("summary", {}).get("app-id") == self._app_id

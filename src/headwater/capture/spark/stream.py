@@ -155,7 +155,7 @@ class Stream:
         if self._sink is None or self._sink.table is None or self._sink.dataset is None:
             return
         self._sink.table.refresh()
-        for snapshot in self._figures.history(self._sink.table):
+        for snapshot in self._figures.history(self._sink.table, self._sink.branch):
             if snapshot.get("summary", {}).get(_QUERY_ID) == self._query_id:
                 self._sink.dataset.facets["version"] = version_facet(str(snapshot["snapshot-id"]))
                 return

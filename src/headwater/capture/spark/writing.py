@@ -20,6 +20,7 @@ from headwater.observe.local_url import local_url
 from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import items
 from headwater.observe.spark.schema import schema_facet
+from headwater.observe.spark.snapshots import MAIN
 
 _STREAM_SINKS_WITHOUT_DATASET: Final = (
     "ForeachBatchSink",
@@ -39,6 +40,7 @@ class Write:
         plan: the command that writes it.
         dataset: None where the target has no name, or is not there: a table whose making failed.
         table: the Iceberg table, if it is one.
+        branch: that is written, of an Iceberg table.
         is_part: this may be the inner half of another command, which is told later.
     """
 
@@ -46,6 +48,7 @@ class Write:
     plan: Java
     dataset: Described | None
     table: Java | None = None
+    branch: str = MAIN
     is_part: bool = False
 
 
@@ -91,8 +94,10 @@ def _of_table(table: Java, plan: Java, session: Java) -> Write:
     if dataset is not None:
         dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
     kind = table.getClass().getSimpleName()
-    iceberg = table.table() if kind in ("SparkTable", "StagedSparkTable") else None
-    return Write(table.name(), plan, dataset, iceberg, is_part=kind == "StagedSparkTable")
+    if kind not in ("SparkTable", "StagedSparkTable"):
+        return Write(table.name(), plan, dataset)
+    branch = table.branch() or MAIN
+    return Write(table.name(), plan, dataset, table.table(), branch, is_part=kind == "StagedSparkTable")
 
 
 def _into_table(plan: Java, session: Java) -> Write:

@@ -11,6 +11,9 @@ from pyspark.sql import SparkSession
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.jvm import Java, java_class, private
 
+MAIN: Final = "main"
+"""The branch whose newest snapshot is the table's current one."""
+
 _FILES_LOOKED_AT: Final = 16
 """Of a manifest: those that the snapshot has added come before those that it has taken over."""
 
@@ -27,12 +30,12 @@ _WITH_A_WRITE: Final = frozenset(
 _MERGED_ROWS: Final = ("spark.merge-into.num-target-rows-inserted", "spark.merge-into.num-target-rows-updated")
 
 
-def history_of(table: Java, to_json: Java) -> Iterator[dict[str, Any]]:
-    """The table's snapshots, newest first, each as the table's metadata have it: one call brings a whole one.
+def history_of(table: Java, to_json: Java, branch: str = MAIN) -> Iterator[dict[str, Any]]:
+    """The snapshots of a branch, newest first, each as the table's metadata have it: one call brings a whole one.
 
     Source: https://iceberg.apache.org/spec/#snapshots
     """
-    snapshot = table.currentSnapshot()
+    snapshot = table.snapshot(branch)
     while snapshot is not None:
         described = orjson.loads(to_json(snapshot))
         yield described
