@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidNameError
-from headwater.model.names import AnyNode, ColumnId, is_uuid, without_column
+from headwater.model.names import AnyNode, ColumnId, JobId, is_uuid, without_column
 
 Json = Any
 
@@ -48,6 +48,8 @@ _CHANGED: Final = ("before", "after")
 """The transformations of an edge that was added, removed or changed."""
 _SAID_OF_COLUMN: Final = ("transformationDescription", "transformationType")
 """Text about all of a column's sources together: it may name hidden ones."""
+_WHOLE: Final = ("parentJobName", "parentJobUuid")
+"""The job that a job is a part of; the answer does not have its namespace."""
 _KINDS: Final = frozenset(
     {
         *("IDENTITY", "TRANSFORMATION", "AGGREGATION", "MASKED", "DIRECT", "INDIRECT"),
@@ -91,6 +93,10 @@ class Format(NamedTuple):
 _NO_FORMAT: Final = Format()
 
 
+def _no_job(_name: str, _uuid: str) -> None:
+    """Where no job is known."""
+
+
 @dataclass(frozen=True)
 class Redactor:
     """What one reader may not know."""
@@ -104,6 +110,8 @@ class Redactor:
     secret: bytes = field(repr=False)
     """Keys the stand-ins, so that nobody can test a guess."""
     format: Format = _NO_FORMAT
+    job: Callable[[str, str], JobId | None] = _no_job
+    """The known job with this name and UUID."""
 
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
@@ -153,6 +161,14 @@ class Redactor:
         except InvalidNameError:
             return []
 
+    def hidden_whole(self, value: Mapping[str, Json]) -> tuple[str, str] | None:
+        """The job that the one in an answer is a part of, if the reader may not know of it."""
+        match [value.get(key) for key in _WHOLE]:
+            case [str(name), str(uuid)] if self.covers is not None:
+                job = self.job(name, uuid) or JobId("", name)
+                return None if self.covers(job.namespace) else job
+        return None
+
     def _hidden_in(self, value: Json) -> Iterator[tuple[str, str]]:
         if self.covers is None:
             return
@@ -160,6 +176,8 @@ class Redactor:
             case dict():
                 if (named := _named(value)) and not self.covers(named[0]):
                     yield named
+                if whole := self.hidden_whole(value):
+                    yield whole
                 for each in value.values():
                     yield from self._hidden_in(each)
             case list():
@@ -206,7 +224,9 @@ class _AnswerRedactor:
         }
 
     def _without_words_of_hidden(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> Mapping[str, Json]:
-        """Redact texts in an object that belongs to a hidden one: an edge, a source or a summary."""
+        """Redact texts in an object that belongs to a hidden one: an edge, a source, a summary or a parent job."""
+        if (whole := self.redactor.hidden_whole(value)) is not None:
+            value = {**value, **dict(zip(_WHOLE, (self.redactor.stand_in(REDACTED, *whole), None), strict=True))}
         if self._hangs_on_hidden(value):
             steps = {key: self._silent_steps(value[key]) for key in _CHANGED if isinstance(value.get(key), list)}
             return {**self._silent(value, (*_SAID, *_CHANGED)), **steps}

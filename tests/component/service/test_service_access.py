@@ -648,6 +648,23 @@ def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: As
     assert brought(run=None, job=None, dataset={"namespace": "lake", "name": "mine"}) == 403
 
 
+def test_a_run_is_not_taken_from_its_job_by_another_run_that_names_it_as_its_own_parent(admin: Asker) -> None:
+    parent, other = str(uuid4()), asker(admin, "ingest", scopes=("edge-*",))
+    owner = asker(admin, "ingest", scopes=("planner",))
+    named = facet(run={"runId": parent}, job={"namespace": "edge-7", "name": "whole"})
+    part = {"run": {"runId": str(uuid4()), "facets": {"parent": named}}, "job": {"namespace": "edge-7", "name": "part"}}
+    own = {"run": {"runId": parent}, "job": {"namespace": "planner", "name": "plan"}}
+    taken = {"run": {"runId": parent}, "job": {"namespace": "edge-7", "name": "whole"}, "eventType": "FAIL"}
+
+    sent = [
+        who("POST", "/api/v1/lineage", content=json.dumps(event(**each))).status_code
+        for who, each in ((other, part), (owner, own), (other, taken))
+    ]
+
+    assert sent == [201, 201, 403]
+    assert admin("GET", f"/api/v1/jobs/runs/{parent}").json()["job"] == own["job"]
+
+
 def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Asker) -> None:
     holder = asker(admin, "ingest", scopes=("edge-*",))
     events = [event(job={"namespace": each, "name": "x"}, run={"runId": str(uuid4())}) for each in ("edge-1", "etl")]

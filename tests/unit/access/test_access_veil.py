@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.access.redaction import Format, Redactor
-from headwater.model.names import AnyNode, readings
+from headwater.model.names import AnyNode, JobId, readings
 
 SECRET = bytes(32)
 
@@ -74,6 +75,30 @@ def test_a_hidden_name_is_taken_out_of_every_other_text_as_well() -> None:
 
     assert seen["summary"] == "run 7 of redacted failed; it wrote redacted/redacted"
     assert seen["findings"][0]["words"] == "redacted"
+
+
+def test_the_job_that_a_job_is_a_part_of_is_hidden_by_its_own_namespace() -> None:
+    jobs = {("plan", "1"): JobId("vault", "plan"), ("plan", "2"): JobId("sales", "plan")}
+    veil = replace(within("sales"), job=lambda name, uuid: jobs.get((name, uuid)))
+    part = {"namespace": "sales", "name": "load", "parentJobName": "plan"}
+
+    of_hidden, of_shown, of_nothing, whole = (
+        veil.over(answer)
+        for answer in (
+            part | {"parentJobUuid": "1", "description": "a step of plan"},
+            part | {"parentJobUuid": "2"},
+            {"namespace": "sales", "name": "load", "parentJobName": None, "parentJobUuid": None},
+            {"namespace": "vault", "name": "plan"},
+        )
+    )
+
+    assert of_hidden == part | {
+        "parentJobName": whole["name"],
+        "parentJobUuid": None,
+        "description": "a step of redacted",
+    }
+    assert of_shown == part | {"parentJobUuid": "2"}
+    assert of_nothing["parentJobName"] is None
 
 
 def test_of_what_is_hidden_numbers_and_words_of_the_format_stay_and_free_text_goes() -> None:

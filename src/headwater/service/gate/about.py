@@ -11,6 +11,7 @@ from headwater.model.credentials import without_secrets
 from headwater.model.names import AnyNode, DatasetId, JobId, without_column
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.versions import job_uuid
 from headwater.service.request.node_ids import meanings, run_of
 
 NODE_IDS: Final = ("nodeId", "other")
@@ -33,7 +34,7 @@ class About:
         path = asked.parameters
         named = {path[rule.namespace]: called_namespace(path[rule.namespace])} if rule.namespace in path else {}
         if "/datasets/" in asked.route:
-            named = self._of_node(DatasetId(path["namespace"], path["name"])) | named
+            named = self._of_node(DatasetId(path["namespace"], path["name"]))
         runs = self.owner_of_run(path.get("run_id"))
         for key, value in request.query_params.multi_items():
             if key in NODE_IDS:
@@ -47,19 +48,30 @@ class About:
                 named[asked_for] = called_namespace(asked_for)
         return dict.fromkeys(runs, OF_RUN) | named
 
-    def owner_of_run(self, run_id: str | None) -> list[str]:
-        """The namespace of a run's job, if known."""
+    def owner_of_run(self, run_id: str | None, *, has_own_events: bool = False) -> list[str]:
+        """The namespace of a run's job, if known.
+
+        With `has_own_events`, only of a run that has some: other runs may have named it as their parent or root.
+        """
         try:
-            return [] if run_id is None else [self._knowledge.run(run_id).job.namespace]
+            run = None if run_id is None else self._knowledge.run(run_id)
         except NotFoundError:
             return []
+        return [] if run is None or (has_own_events and not run.has_events) else [run.job.namespace]
+
+    def job_with(self, name: str, uuid: str) -> JobId | None:
+        """The known job with this name and UUID."""
+        alike = self._knowledge.name_index.holding([name.casefold()])
+        jobs = (node for node in alike if isinstance(node, JobId) and node.name == name)
+        return next((job for job in jobs if str(job_uuid(job)) == uuid), None)
 
     def _of_node(self, node: AnyNode) -> dict[str, str]:
         if isinstance(node, JobId):
             return {node.namespace: called_namespace(node.namespace)}
         name = without_column(node)
-        shown = self._knowledge.graph.shown(name).namespace
-        return {shown: called_namespace(shown) if shown == name.namespace else OF_DATASET}
+        named = {name.namespace: called_namespace(name.namespace)}  # first, so that no refusal confirms an alias
+        named.setdefault(self._knowledge.graph.shown(name).namespace, OF_DATASET)
+        return named
 
     def nodes_asked_for(self, node_id: str) -> Iterator[AnyNode]:
         """What a node id in a request may mean; empty if it is none."""

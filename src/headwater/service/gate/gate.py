@@ -156,8 +156,11 @@ class Gate:
         knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
         covers = None if sees_all else self._covers(caller, asked)
         restricted = frozenset() if knows else self._restricted.names
+        about = self._about
         redactor = (
-            Redactor(covers, restricted, self._about.nodes, self._secret, FORMAT) if covers or restricted else None
+            Redactor(covers, restricted, about.nodes, self._secret, FORMAT, about.job_with)
+            if covers or restricted
+            else None
         )
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
@@ -205,7 +208,8 @@ class Gate:
         """An event belongs to its job, or without a job to its dataset; a run belongs to its job."""
         node_id = node_of(entry.key_id) if entry.verdict == "ok" and entry.key_id else None
         own = entry.named[0].namespace
-        namespaces = {own: called_namespace(own), **dict.fromkeys(self._about.owner_of_run(entry.run_id), OF_RUN)}
+        owner = self._about.owner_of_run(entry.run_id, has_own_events=True)
+        namespaces = {own: called_namespace(own), **dict.fromkeys(owner, OF_RUN)}
         for namespace, called in namespaces.items():
             is_its_own = namespace == NODES or caller.grant.covers(namespace)  # there a node speaks of itself, signed
             covered = is_its_own and caller.grant.covers_node(node_id)

@@ -84,6 +84,8 @@ def _found(
     for node in named:
         if query.namespace is not None and node.namespace != query.namespace:
             continue
+        if query.sees is not None and not query.sees(node.namespace):
+            continue  # else each guess at a part of another name of a dataset would be confirmed
         if isinstance(node, JobId):
             if query.kind != "DATASET" and knowledge.is_job(node):
                 found.add(_Found("JOB", node))
