@@ -6,19 +6,19 @@ import os
 import resource
 import signal
 import socket
-import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 import uvicorn
 from fastapi import FastAPI
 
 from headwater.access.config import read_config
+from headwater.cli.certificate import Certificate
 from headwater.cli.log_key import check_log_name, log_key_of
 from headwater.cli.printed import say
 from headwater.cli.said import host_names, name_of_key, postgres_url
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _GRACE_S: Final = 10
 """How long requests under way may still take once the service is told to stop."""
 _KEEP_ALIVE_S: Final = 75
+_RENEW_EVERY_S: Final = 1
 
 _HostOption = Annotated[str, typer.Option(help="The address to listen on.")]
 _PortOption = Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")]
@@ -130,7 +131,7 @@ def serve(
     _allow_connections()
     home = headwater_home()
     where = database or home / "headwater.db"
-    tls = _tls(tls_cert, tls_key)
+    tls = _certificate(tls_cert, tls_key)
     check_log_name(home, log_name)
     with closing(_bound(host, port)) as listener:
         way_in = _entrance(home, is_wanted=access)
@@ -157,11 +158,6 @@ def serve(
             _Server(app, ready, tls).run(sockets=[listener])
 
 
-class _Tls(NamedTuple):
-    certificate: Path
-    key: Path
-
-
 def _allow_connections() -> None:
     """Have as many files open as the machine allows this user: each connection takes one, and 1,024 are soon taken."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -172,16 +168,12 @@ def _now_us() -> int:
     return time.time_ns() // 1_000
 
 
-def _tls(certificate: Path | None, key: Path | None) -> _Tls | None:
-    if certificate is None and key is None:
+def _certificate(path: Path | None, key: Path | None) -> Certificate | None:
+    if path is None and key is None:
         return None
-    if certificate is None or key is None:
+    if path is None or key is None:
         raise SetupError("--tls-cert, --tls-key: give both, or neither")
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError) as fault:
-        raise SetupError(f"--tls-cert, --tls-key: no certificate with its key in PEM ({fault.strerror})") from fault
-    return _Tls(certificate, key)
+    return Certificate(path, key)
 
 
 def _entrance(home: Path, *, is_wanted: bool) -> "Entrance | None":
@@ -226,13 +218,13 @@ def _cannot_listen(host: str, port: int, fault: OSError) -> str:
     return f"cannot listen on {host}, port {port}: {fault.strerror}"
 
 
-def _url(listener: socket.socket, tls: _Tls | None) -> str:
+def _url(listener: socket.socket, tls: Certificate | None) -> str:
     host, port = listener.getsockname()[:2]
     scheme = "http" if tls is None else "https"
     return f"{scheme}://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"
 
 
-def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls: _Tls | None) -> None:
+def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls: Certificate | None) -> None:
     """Let nobody from another machine in unasked.
 
     Raises:
@@ -268,7 +260,7 @@ def _calm_garbage_collection() -> None:
 class _Server(uvicorn.Server):
     """Says when it is ready, ends streams when it is told to stop, and then exits with 0."""
 
-    def __init__(self, app: FastAPI, on_ready: Callable[[], None], tls: _Tls | None) -> None:
+    def __init__(self, app: FastAPI, on_ready: Callable[[], None], tls: Certificate | None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -282,17 +274,24 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,  # nobody asks who called; reading them costs each event a tenth of its time
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_GRACE_S,
-                ssl_certfile=None if tls is None else tls.certificate,
+                ssl_certfile=None if tls is None else tls.path,
                 ssl_keyfile=None if tls is None else tls.key,
+                callback_notify=self._renew,
+                timeout_notify=_RENEW_EVERY_S,
             )
         )
         self._app = app
+        self._tls = tls
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._on_ready()
+
+    async def _renew(self) -> None:
+        if self._tls is not None and self.config.ssl is not None:
+            self._tls.renew(self.config.ssl)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.state.service.feed.close()  # these would never end by themselves

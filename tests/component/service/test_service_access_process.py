@@ -2,43 +2,21 @@
 
 import json
 import os
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.errors import HeadwaterError, SetupError, UnauthenticatedError
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that it signed itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "headwater")])
-    now = datetime.now(UTC)
-    signed = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    certificate, private = folder / "tls.pem", folder / "tls.key"
-    certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    private.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return certificate, private
+from tests.support.certificates import certificate
+from tests.support.service import eventually
 
 
 @contextmanager
@@ -102,6 +80,24 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
     assert other["secret"].startswith("hw_")
     assert (gone["name"], gone["isRevoked"]) == ("cd", True)
     assert after == 401
+
+
+def test_a_renewed_certificate_is_shown_to_new_connections(tmp_path: Path) -> None:
+    path, key = certificate(tmp_path)
+    (tmp_path / "new").mkdir()
+    new, new_key = certificate(tmp_path / "new")
+    expected = new.read_text()
+
+    with serving_by_tls(tmp_path / "home", (path, key)) as url:
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        before = ssl.get_server_certificate(address)
+        new.replace(path)
+        new_key.replace(key)
+
+        is_shown = eventually(lambda: ssl.get_server_certificate(address) == expected)
+
+    assert is_shown
+    assert before != expected
 
 
 @pytest.mark.parametrize(
