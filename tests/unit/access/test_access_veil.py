@@ -79,11 +79,11 @@ def test_a_hidden_name_is_taken_out_of_every_other_text_as_well() -> None:
 
 def test_the_job_that_a_job_is_a_part_of_is_hidden_by_its_own_namespace() -> None:
     jobs = {("plan", "1"): JobId("vault", "plan"), ("plan", "2"): JobId("sales", "plan")}
-    veil = replace(within("sales"), job=lambda name, uuid: jobs.get((name, uuid)))
+    redactor = replace(within("sales"), job=lambda name, uuid: jobs.get((name, uuid)))
     part = {"namespace": "sales", "name": "load", "parentJobName": "plan"}
 
     of_hidden, of_shown, of_nothing, whole = (
-        veil.over(answer)
+        redactor.over(answer)
         for answer in (
             part | {"parentJobUuid": "1", "description": "a step of plan"},
             part | {"parentJobUuid": "2"},
