@@ -74,11 +74,13 @@ def _check_target(target: Path) -> None:
 
 def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
     _remove(target)  # of a backup that was killed
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))  # what the store is for, others may not read
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))  # for its user only, like the store
     try:
         with closing(sqlite3.connect(source, isolation_level=None)) as here, closing(sqlite3.connect(target)) as there:
             here.execute("BEGIN")
-            here.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # from here on, what others write is not seen
+            here.execute(
+                "SELECT count(*) FROM sqlite_schema"
+            ).fetchall()  # starts the snapshot: later writes are not seen
             here.backup(there, pages=_PAGES, progress=lambda _, left, all_: advance("copying pages", all_ - left, all_))
             [(state,)] = there.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.Error as fault:

@@ -159,7 +159,7 @@ def as_today(event_type: str, raw: bytes) -> Event | EditEntry | None:
     return if_readable(lambda: parsed(event_type, raw))
 
 
-@lru_cache(maxsize=16)  # a past looks at them twice, and the next one at some of the same
+@lru_cache(maxsize=16)  # building a past reads them twice, and the next past some of the same
 def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
     """The facts of an event in the log; none if it would be refused today."""
     event = as_today(logged.event_type, logged.raw)

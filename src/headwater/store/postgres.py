@@ -122,7 +122,7 @@ class PostgresStore(Store):
             self._refusal = None
             self._begin(self._taken_in)
         except BaseException:
-            self._server.hang_up()  # so that the next call begins anew
+            self._server.hang_up()  # so that the next call reconnects
             raise
 
     def _why_not_go_on(self) -> str | None:

@@ -28,8 +28,8 @@ _Value = TypeVar("_Value")
 _TRY_AGAIN_AFTER_S: Final = 0.25
 _ROWS_AT_ONCE: Final = 1_000
 
-# One transaction at a time writes: so the log has no holes, and its order is that of the commits. Who stops in the
-# middle of one loses it, rather than keeping the others waiting for ever.
+# Write transactions are serialised, so the log has no gaps, and its order is that of the commits. A process that stops
+# in the middle of one loses it, rather than blocking the others for ever.
 _SETTINGS: Final = (
     "SET synchronous_commit = on; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '30s'"
 )

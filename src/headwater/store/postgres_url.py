@@ -13,7 +13,7 @@ _EXPECTED: Final = "expected postgresql://USER:PASSWORD@HOST:5432/DATABASE"
 _DEFAULTS: Final = {
     "connect_timeout": "3",  # seconds
     "tcp_user_timeout": "10000",  # milliseconds until a connection counts as lost that acknowledges nothing
-    "keepalives_idle": "30",  # seconds until a server is asked that says nothing whether it is still there
+    "keepalives_idle": "30",  # seconds of silence before the server is probed
     "keepalives_interval": "10",
     "keepalives_count": "3",
     "application_name": "headwater",

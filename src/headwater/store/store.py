@@ -118,7 +118,7 @@ class Store(OpenStore):
         if known is None or folded <= known:
             self._taken_in = folded
             self._in_order = FactsInOrder(target_of_key(key) for _, key in rows if key is not None)
-        self._waiting = FactBacklog(self._writer)  # assigned here, as `wait_for_facts` looks at it
+        self._backlog = FactBacklog(self._writer)  # assigned here, as `wait_for_facts` looks at it
         self._seal_what_is_not()
         self._head = self._head_of(self._taken_in)
         self._take_in(self._log_size())
@@ -144,7 +144,7 @@ class Store(OpenStore):
     @property
     def _is_behind(self) -> bool:
         """Whether facts of reported entries are not stored, or have to be derived again."""
-        return self._taken_in < self._told or self._waiting.are_due(1)
+        return self._taken_in < self._told or self._backlog.are_due(1)
 
     def signs_with(self, log_key: str) -> None:
         """Claim the log for this signing key while the store is open.
@@ -192,7 +192,7 @@ class Store(OpenStore):
     @property
     def facts_stored(self) -> int:
         """The number of log entries whose facts are stored, as far as this process took them in."""
-        return self._waiting.first(default=self._taken_in)
+        return self._backlog.first(default=self._taken_in)
 
     def close(self) -> None:
         """Store the backlog, then close the connections."""
@@ -214,15 +214,15 @@ class Store(OpenStore):
         """
         with self._writing:
             self._be_ready()
-            if len(self._waiting) >= _MOST_BEHIND:
+            if len(self._backlog) >= _MOST_BEHIND:
                 self.catch_up()
-            with self._waiting.transaction(is_acknowledged=True):
+            with self._backlog.transaction(is_acknowledged=True):
                 places, new = self._append(entries)
                 growth = self._grown(new)
             self.growth = growth
             self._take_in(max(places, default=-1) + 1, new)
             return [
-                Stored(place, True, self._waiting[place]) if new.pop(place, None) else Stored(place, False, ())
+                Stored(place, True, self._backlog[place]) if new.pop(place, None) else Stored(place, False, ())
                 for place in places
             ]
 
@@ -236,9 +236,9 @@ class Store(OpenStore):
         """
         with self._writing:
             is_done = True
-            while is_done and self._waiting.are_due(at_least):
+            while is_done and self._backlog.are_due(at_least):
                 self._be_ready()
-                is_done = self._waiting.store(self._taken_in, should_yield)
+                is_done = self._backlog.store(self._taken_in, should_yield)
 
     def follow(self) -> None:
         """Take in what other processes stored, and report it as news.
@@ -263,7 +263,7 @@ class Store(OpenStore):
         sql = "SELECT NULL, coalesce(max(idx) + 1, 0) FROM log UNION ALL SELECT digest, idx FROM log WHERE digest IN"
         places: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
         size = places.pop(None, 0)  # without entries nothing is queried
-        self._waiting.numbers.assign_runs(entry.run_id for entry in entries if entry.run_id is not None)
+        self._backlog.numbers.assign_runs(entry.run_id for entry in entries if entry.run_id is not None)
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
             if digest not in places:
@@ -291,7 +291,7 @@ class Store(OpenStore):
         if self.growth.size < size:
             log.warning("the log's tree is made, which is done once", extra={"entries": size - self.growth.size})
         while self.growth.size < size:
-            with self._waiting.transaction(is_acknowledged=False):
+            with self._backlog.transaction(is_acknowledged=False):
                 before = stored_frontier(self._writer.execute)  # another service may do the same
                 places = range(before.size, max(before.size, min(before.size + _SEALED_TOGETHER, size)))
                 growth = grown(self._writer, before, self._seals_made(places))
@@ -314,7 +314,7 @@ class Store(OpenStore):
             entry.received_us,
             entry.event_us,
             entry.event_type,
-            None if entry.run_id is None else self._waiting.numbers.run(entry.run_id),
+            None if entry.run_id is None else self._backlog.numbers.run(entry.run_id),
             entry.verdict,
             entry.key_id,
             entry.frame,
@@ -333,7 +333,7 @@ class Store(OpenStore):
             self.catch_up()
             self._writer.forget_freed()
             self._bring_back(place)
-            with self._waiting.transaction(is_acknowledged=True):
+            with self._backlog.transaction(is_acknowledged=True):
                 (told,), new = self._append([entry])
                 growth = self._grown(new)
                 digest = sha256(raw).digest()
@@ -357,7 +357,7 @@ class Store(OpenStore):
         """Restore an event's bytes from its segment to its row, so that a kill in between loses nothing."""
         [(frame,)] = self._writer.rows("SELECT packed FROM log WHERE idx = ?", (place,))
         if not frame:
-            with self._waiting.transaction(is_acknowledged=True):
+            with self._backlog.transaction(is_acknowledged=True):
                 again = packed(self.segments.raw(place))
                 self._writer.execute("UPDATE log SET packed = ? WHERE idx = ?", (again, place))
 
@@ -378,7 +378,7 @@ class Store(OpenStore):
             for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
                 if sha256(segments.raw(place)).digest() != digest:
                     self._take_back_erasure(place)
-            with self._waiting.transaction(is_acknowledged=True):
+            with self._backlog.transaction(is_acknowledged=True):
                 sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"
                 self._writer.execute(sql, (b"", *bounds, b""))
 
@@ -419,7 +419,7 @@ class Store(OpenStore):
         return self._in_order.of_event(entry.facts, entry.named, entry.event_us, place)
 
     def _take_in_others(self, places: range) -> None:
-        if len(self._waiting) >= _READ_TOGETHER:
+        if len(self._backlog) >= _READ_TOGETHER:
             self._catch_up_if_possible()
         sql = (
             "SELECT hash, log.idx, digest, received_us, verdict, key_id, event_type, packed "
@@ -459,7 +459,7 @@ class Store(OpenStore):
         return ()
 
     def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
-        self._waiting.add(place, event_facts)
+        self._backlog.add(place, event_facts)
         self._taken_in = place + 1
 
     def wait_for_facts(self) -> None:
@@ -490,7 +490,7 @@ class Store(OpenStore):
             self._writing.release()
 
     def _read_content_body(self, digest: bytes) -> bytes:
-        return self._waiting.contents.get(digest) or super()._read_content_body(digest)
+        return self._backlog.contents.get(digest) or super()._read_content_body(digest)
 
 
 def _sealed(entry: Entry) -> Seal:

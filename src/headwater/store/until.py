@@ -76,7 +76,7 @@ class ReaderUntil(Reader):
         """
         self._waiting += (new := [each for each in logged if each.log_index not in self._places])
         self._places.update(each.log_index for each in new)
-        is_in_order = any(each.event_type == EDIT for each in new)  # what edits say depends on what stands before them
+        is_in_order = any(each.event_type == EDIT for each in new)  # the meaning of edits depends on earlier entries
         told = self._fold() if is_in_order else [fact for each in new for fact in facts_of(each)]
         self._datasets.update(fact.dataset for fact in told if isinstance(fact, Observation))
         return told

@@ -739,7 +739,7 @@ def test_what_a_crash_left_unfolded_is_not_exported_before_it_is_folded(home: Pa
     with closing(SqliteStore(home / "headwater.db")) as store:
         store.add([*_entries(home, 30, 50)])
         store.catch_up(iter([False, True]).__next__)
-        store._waiting = FactBacklog(store._writer)  # as a crash does, when some of their facts are stored
+        store._backlog = FactBacklog(store._writer)  # as a crash does, when some of their facts are stored
 
     told = run("export", "-o", str(home / "bundle.zip"))
 

@@ -43,7 +43,7 @@ def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
 
 def forget_facts_that_wait(store: Store) -> None:
     """As a crash does."""
-    store._waiting = FactBacklog(store._writer)
+    store._backlog = FactBacklog(store._writer)
 
 
 def folded(store: Store) -> dict[tuple[object, ...], Any]:

@@ -25,7 +25,7 @@ class AnswersHead:
                 await send(message)
             elif not is_sent:
                 is_sent = True
-                # The answer is complete with it, so a stream hears that nobody listens.
+                # This completes the answer, so a stream sees that its client is gone.
                 await send({"type": "http.response.body"})
 
         await self._app({**scope, "method": "GET"}, receive, head_only)

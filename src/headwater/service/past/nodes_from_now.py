@@ -45,5 +45,5 @@ class NodesFromNow:
         if not is_one or not self._cut.are_facets_alike(name, facets):
             return None
         if LifecycleStateChangeFacet.key in self._now.graph.datasets[name].facets:
-            return None  # whether one that was dropped is there again hangs on who wrote it since
+            return None  # whether a dropped dataset exists again depends on later writes
         return self._now.rendered.dataset_nodes.get(name)

@@ -170,7 +170,7 @@ def _nodes(
     into: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
     for target in sorted(steps):
         for source in dict.fromkeys(step.source for step in steps[target]):
-            # Marquez writes both from where one stands, and its page follows the `destination` of both.
+            # Marquez writes both kinds of edges from the node itself; its page follows the `destination` of both.
             into[target].append(shapes_lineage.Edge(origin=ids[target], destination=ids[source]))
             out[source].append(shapes_lineage.Edge(origin=ids[source], destination=ids[target]))
         yield

@@ -65,7 +65,7 @@ async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherRe
     await collect_in_slices(knowledge.gaps.catch_up())
     fared = [told for told in knowledge.verdicts.counts() if asked.namespace in (None, told[0].namespace)]
     counts = _counted(knowledge, silent, fared, asked.namespace)
-    if asked.namespace not in counts.namespaces:  # a name in quarantine has one that may be nobody else's
+    if asked.namespace not in counts.namespaces:  # which include those of quarantined names only
         await check_namespace(asked.namespace, knowledge)
     names = sorted(counts.namespaces if asked.namespace is None else {asked.namespace})
     kinds = KINDS if asked.kind is None else (asked.kind,)

@@ -122,7 +122,7 @@ def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
 
 def _is_taken(knowledge: Knowledge, node: ColumnId, new: str) -> bool:
     """Whether another column has the name: by the schema, or else by any mention of columns."""
-    is_only_case = new.lower() == node.column.lower()  # else others may mean this column by that name
+    is_only_case = new.lower() == node.column.lower()  # then other mentions of the name may mean this column
     has_schema = bool(knowledge.facets.fields(knowledge.graph.digest_of(node.dataset, SCHEMA)))
     is_known = _is_in_schema if is_only_case or has_schema else has_column
     return is_known(knowledge, node.dataset, new)

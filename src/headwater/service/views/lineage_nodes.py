@@ -45,7 +45,7 @@ def dataset_nodes(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[
         node = found.get(name)
         if node is None:
             node = _dataset_data(knowledge, name)
-            if knowledge.is_dataset(name):  # else it is known by what others tell of it
+            if knowledge.is_dataset(name):  # else it is known only as a source of others
                 kept.keep(name, node)
         yield node
 

@@ -106,7 +106,7 @@ class _Upstream:
         """The versions of a dataset that a run read: the first reported, but for a stream the last."""
         told = self._history.versions_read(reader.run_id, name)
         if not told or self._history.is_stream(reader.job):
-            return told  # without a look at the run's events, of which there may be very many
+            return told  # without reading the run's events, of which there may be very many
         return self._history.record(reader.run_id).ends.get(("input", name), NOTHING_REPORTED).versions_at_first
 
     def _givers(self, reader: RunSummary) -> Iterator[tuple[JobId, str | None]]:

@@ -105,7 +105,7 @@ async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str
     namespace(service.knowledge, job.namespace)
     service.knowledge.job(job)
     run_id = run_id_of(body.id or service.new_id())
-    # Of requests at the same time, whoever is first. Two services on one database do not see each other's until these
+    # Of concurrent requests, the first one wins. Two services on one database do not see each other's until these
     # are stored: both may take one id, and then the run is of the job whose event is the later one.
     async with service.creating.setdefault(run_id, Lock()):
         await _create(service, run_id, job, body)
