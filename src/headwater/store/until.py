@@ -55,15 +55,15 @@ class ReaderUntil(Reader):
             self._beside.close()
 
     @property
-    def folded_again(self) -> int:
+    def refolded(self) -> int:
         """The number of events folded again."""
         return len(self._places) - self._passed_over
 
-    def has_looked_at(self, place: int) -> bool:
+    def has_examined(self, place: int) -> bool:
         """Whether the event at that log index was folded again, or skipped."""
         return place in self._places
 
-    def pass_over(self, places: Iterable[int]) -> None:
+    def skip(self, places: Iterable[int]) -> None:
         """Note events that need not be folded again, as others say the same."""
         before = len(self._places)
         self._places.update(places)
@@ -115,7 +115,7 @@ class ReaderUntil(Reader):
         return self._now.bodies(digests)
 
     def verdict_counts(self) -> dict[str, int]:
-        """As of then; counted once, until `heard_late`: no index has both what is counted and when it happened.
+        """As of then; counted once, until `note_late_events`: no index has both what is counted and when it happened.
 
         So whichever is smaller is scanned: the events up to then, or those after it.
         """
@@ -133,14 +133,14 @@ class ReaderUntil(Reader):
         counts = Counter(self._now.verdict_counts())
         return counts - Counter(dict(self._rows(sql, (self.until_us, self._now.counted))))
 
-    def heard_late(self) -> None:
+    def note_late_events(self) -> None:
         """Note that events with an earlier time may have come."""
         self._verdicts = None
         self._counts.clear()
         self._of_namespaces.clear()
 
     def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
-        """As of then; cached until `heard_late`."""
+        """As of then; cached until `note_late_events`."""
         if bounds != (BEFORE_ALL_US, self.until_us + 1):
             return super()._count(asked, bounds)
         if asked.of_runs not in self._counts:
@@ -227,7 +227,7 @@ class ReaderUntil(Reader):
         return changes
 
     def count_of_namespace(self, namespace: str) -> int:
-        """As of then; cached until `heard_late`."""
+        """As of then; cached until `note_late_events`."""
         if namespace not in self._of_namespaces:
             self._of_namespaces[namespace] = super().count_of_namespace(namespace)
         return self._of_namespaces[namespace]

@@ -152,11 +152,11 @@ class KnownGaps:
     # Updates
 
     def begin(self) -> bool:
-        """Track events from now on; returns whether `tell_starts` must still be called."""
+        """Track events from now on; returns whether `set_started` must still be called."""
         self._is_begun = True
         return self.wants_starts
 
-    def tell_starts(self, run_ids: Iterable[str]) -> None:
+    def set_started(self, run_ids: Iterable[str]) -> None:
         """Provide the runs, of those known at `begin`, that have a START event; needed before anything is examined."""
         self._told.update(run_ids)
         if not self._is_told:
@@ -166,7 +166,7 @@ class KnownGaps:
 
     @property
     def wants_starts(self) -> bool:
-        """Whether `tell_starts` must still be called."""
+        """Whether `set_started` must still be called."""
         return not self._is_told
 
     def touch_all(self) -> None:

@@ -15,14 +15,14 @@ class ActivitiesAsOf(Activities):
     """The activities of the jobs of a past."""
 
     def __init__(
-        self, graph: CutGraph, now: Activities, until_us: int, told_by_runs: Callable[[JobId], Seen | None]
+        self, graph: CutGraph, now: Activities, until_us: int, seen_from_runs: Callable[[JobId], Seen | None]
     ) -> None:
-        """`told_by_runs` returns a job's first and last event, if known without examining its runs."""
+        """`seen_from_runs` returns a job's first and last event, if known without examining its runs."""
         super().__init__(graph)
         self._cut = graph
         self._now = now
         self._until_us = until_us
-        self._told_by_runs = told_by_runs
+        self._seen_from_runs = seen_from_runs
 
     def told_run(self, run_id: str) -> KnownRun | None:
         """As in `Activities`: the current run, if it (or its parts, where it has no own events) has no later events."""
@@ -61,7 +61,7 @@ class ActivitiesAsOf(Activities):
         done = self._now.of(job) if self._is_told_by_runs_of_now(job) else None
         if done is not None:
             newest_first: Sequence[str] = done.begun_by(self._until_us, self._first_us)
-            seen = self._told_by_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
+            seen = self._seen_from_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
             longest = done.longest_us  # an upper bound: the longest run may have begun since
         else:
             told = ((run_id, self._seen_as_run_of(run_id, job)) for run_id in known.runs | known.named)

@@ -62,7 +62,7 @@ class CutPast:
     @property
     def size_bytes(self) -> int:
         """An estimate of its memory."""
-        return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.folded_again * BYTES_OF_AN_EVENT
+        return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.refolded * BYTES_OF_AN_EVENT
 
     def close(self) -> None:
         """Free the memory now: the caches form reference cycles, which only the garbage collector would find."""
@@ -110,7 +110,7 @@ class CutPast:
         for _ in needed.steps():
             pass
         told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
-        self._store.pass_over(needed.looked_at)
+        self._store.skip(needed.looked_at)
         return told
 
     async def _read_nodes(self) -> None:
@@ -177,15 +177,15 @@ class CutPast:
                 await asyncio.sleep(0)
 
     async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:
-        new = [place for place in self._store.times_of(run_ids) if not self._store.has_looked_at(place)]
+        new = [place for place in self._store.times_of(run_ids) if not self._store.has_examined(place)]
         events = (event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
         needed = _Needed(events, _TellingsInRows(self._store, self._until_us))
         await collect_in_slices(needed.steps())
         logged = [event for group in _in_order(self._store, needed.places()) for event in group]
         self._store.runs.update(run_ids)
-        self._store.heard_late()
+        self._store.note_late_events()
         self.knowledge.learn(self._store.add_again(logged))
-        self._store.pass_over(needed.looked_at)
+        self._store.skip(needed.looked_at)
         self._graph.hand_over()
 
 

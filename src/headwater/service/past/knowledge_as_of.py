@@ -53,23 +53,23 @@ class KnowledgeAsOf(Knowledge):
         self._seen = SeenAsOf(graph, now, until_us, tellers)
         self._tallies = TalliesAsOf(graph, now, until_us, self._unchanged, self._seen)
         self._indirect_changes = IndirectChanges(graph, now, self._unchanged)
-        self.activities = ActivitiesAsOf(graph, now.activities, until_us, self._seen.told_by_runs)
+        self.activities = ActivitiesAsOf(graph, now.activities, until_us, self._seen.from_runs)
         self.reusable_nodes = NodesFromNow(graph, now, self.activities, self._unchanged)
 
     @cached_property
     def job_tallies(self) -> JobTallies:
         """As in `Knowledge`; starts from the current tallies."""
-        tallies, told_back = super().job_tallies, partial(self._seen.told_back, jobs_reported_by)
-        then = FromNow(self._until_us, self._unchanged.is_job, self._indirect_changes.jobs, told_back)
+        tallies, runs_backwards = super().job_tallies, partial(self._seen.runs_backwards, jobs_reported_by)
+        then = FromNow(self._until_us, self._unchanged.is_job, self._indirect_changes.jobs, runs_backwards)
         tallies.begin_with(self._now.job_tallies, then)
         return tallies
 
     @cached_property
     def dataset_tallies(self) -> DatasetTallies:
         """As in `Knowledge`; starts from the current tallies."""
-        tallies, told_back = super().dataset_tallies, partial(self._seen.told_back, datasets_reported_by)
+        tallies, runs_backwards = super().dataset_tallies, partial(self._seen.runs_backwards, datasets_reported_by)
         then = FromNow(
-            self._until_us, self._unchanged.is_dataset_with_sources, self._indirect_changes.datasets, told_back
+            self._until_us, self._unchanged.is_dataset_with_sources, self._indirect_changes.datasets, runs_backwards
         )
         tallies.begin_with(self._now.dataset_tallies, then)
         return tallies
@@ -162,14 +162,14 @@ class KnowledgeAsOf(Knowledge):
 
     def seen(self, name: DatasetId) -> Seen:
         """As in `Knowledge`."""
-        told = self._seen.told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        told = self._seen.from_runs(name) if self._cut.are_alone_as_then((name,)) else None
         return super().seen(name) if told is None else told
 
     def seen_of(self, node: DatasetId | JobId) -> Seen:
         """As in `Knowledge`; derived from the current runs if only they mention the node, and none was folded again."""
         target = target_of(node)
         known = self._cut.heard_of.get(target)
-        if known is None and (known := self._seen.told_by_runs(node)) is not None:
+        if known is None and (known := self._seen.from_runs(node)) is not None:
             self._cut.heard_of[target] = known
         return super().seen_of(node) if known is None else known
 

@@ -36,21 +36,25 @@ class SeenAsOf:
         self._now = now
         self._until_us = until_us
         self._tellers = tellers
-        self._jobs_told_anew: AbstractSet[JobId] | None = None
+        self._newly_mentioned: AbstractSet[JobId] | None = None
 
     def invalidate(self) -> None:
         """Called after `now`, or the graph as of then, learned something."""
-        self._jobs_told_anew = None
+        self._newly_mentioned = None
 
-    def told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
+    def from_runs(self, node: DatasetId | JobId) -> Seen | None:
         """A node's events by then, if only its runs mention it; None if others do, or if there were none."""
         if isinstance(node, JobId):
             job = self._now.job_tallies.get(node)
             is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
-            return None if job is None or is_again or not is_told_by_runs(job) else self.job(node, job)
+            return None if job is None or is_again or not is_mentioned_by_runs_only(job) else self.job(node, job)
         dataset = self._now.dataset_tallies.get(node)
         is_one = self._cut.are_alone_as_then((node,)) and not self.was_declared(node)
-        return self.dataset(node, dataset) if dataset is not None and is_one and is_told_by_runs(dataset) else None
+        return (
+            self.dataset(node, dataset)
+            if dataset is not None and is_one and is_mentioned_by_runs_only(dataset)
+            else None
+        )
 
     def was_declared(self, name: DatasetId) -> bool:
         """Whether a dataset was declared by then, even by a declaration that was replaced since."""
@@ -61,19 +65,21 @@ class SeenAsOf:
         """A job's events by then, of runs not folded again; for a job that only its own runs mention."""
         if now.seen.first_us > self._until_us:
             return None
-        if name in self.told_anew:
+        if name in self.newly_mentioned:
             return job_seen_until(self._now.graph, name, self._until_us)
         last = self._tellers.last(name)
         return None if last is None else Seen(now.seen.first_us, last_told_us(self._now.graph.runs[last]))
 
     @property
-    def told_anew(self) -> AbstractSet[JobId]:
+    def newly_mentioned(self) -> AbstractSet[JobId]:
         """The jobs that runs mention now, but did not mention then."""
-        if self._jobs_told_anew is None:
+        if self._newly_mentioned is None:
             moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
             runs = (self._now.graph.runs.get(run_id) for run_id in moved)
-            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_reported_by(run))
-        return self._jobs_told_anew
+            self._newly_mentioned = frozenset(
+                job for run in runs if run is not None for job, _ in jobs_reported_by(run)
+            )
+        return self._newly_mentioned
 
     def are_runs_where_they_were(self) -> bool:
         """Whether each run that was folded again has the same job, parent and root now as then."""
@@ -96,31 +102,31 @@ class SeenAsOf:
             return None
         if now.seen.last_us <= self._until_us:
             return now.seen
-        last_us = self._last_told_lately_us(name)
+        last_us = self._last_recent_mention_us(name)
         if last_us is None:
             last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
         if last_us is None:
             return dataset_seen_until(self._now.graph, name, self._until_us)
         return Seen(now.seen.first_us, last_us)
 
-    def _last_told_lately_us(self, name: DatasetId) -> int | None:
+    def _last_recent_mention_us(self, name: DatasetId) -> int | None:
         """The last mention by then of a dataset that many jobs touch, if it is among the latest runs."""
         dataset, told_us = self._now.graph.datasets[name], BEFORE_ALL_US
         if len(dataset.readers) + len(dataset.writers) < _LATELY:
             return None  # examining its own jobs is cheaper
-        for last_us, told in islice(self.told_back(datasets_reported_by), _LATELY):
+        for last_us, told in islice(self.runs_backwards(datasets_reported_by), _LATELY):
             if told_us >= last_us:
                 return told_us
             told_us = max((told_us, *(us for each, us in told if each == name)))
         return None
 
-    def told_back(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
+    def runs_backwards(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
         """Runs not folded again by their last event by then, latest first: its time, and what the run mentions."""
         runs = self._now.graph.runs
         for last_us, run_id in self._now.run_intervals.back_from(self._until_us):
             yield last_us, told_of(runs[run_id])
 
 
-def is_told_by_runs(now: JobTally | DatasetTally) -> bool:
+def is_mentioned_by_runs_only(now: JobTally | DatasetTally) -> bool:
     """Whether only runs mention the node with this tally."""
     return now.last_new_us != AFTER_ALL_US

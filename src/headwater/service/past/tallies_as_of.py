@@ -9,7 +9,7 @@ from headwater.model.edits import target_of
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
-from headwater.service.past.seen_as_of import SeenAsOf, is_told_by_runs
+from headwater.service.past.seen_as_of import SeenAsOf, is_mentioned_by_runs_only
 from headwater.service.past.unchanged import Unchanged
 from headwater.service.tallies.tally import DatasetTally, JobTally
 
@@ -27,9 +27,9 @@ class TalliesAsOf:
     def job_now(self, name: JobId) -> JobTally | None:
         """A job's current tally, if the one of then can be derived from it."""
         known = self._now.job_tallies.get(name)
-        if known is None or not is_told_by_runs(known) or target_of(name) in self._unchanged.edited:
+        if known is None or not is_mentioned_by_runs_only(known) or target_of(name) in self._unchanged.edited:
             return None
-        return known if self._is_job_told_alike(name) else None
+        return known if self._can_derive_job(name) else None
 
     def job(self, name: JobId, now: JobTally, tags: Callable[[JobId], Iterable[str]]) -> JobTally | None:
         """The tally of then of a job with the current tally `now`; None if it did not exist. `tags` gives its tags."""
@@ -43,18 +43,18 @@ class TalliesAsOf:
         edges = sum(edge.seen.first_us <= self._until_us for edge in chain(known.reads.values(), known.writes.values()))
         return now._replace(seen=seen, edges=edges, tags=tuple(dict.fromkeys(tags(name))))
 
-    def _is_job_told_alike(self, name: JobId) -> bool:
+    def _can_derive_job(self, name: JobId) -> bool:
         """Whether no run of a job was folded again, or all of them have the same job, parent and root as then."""
         again = self._cut.again.jobs.get(name)
         if again is None:
-            return name not in self._seen.told_anew and not self._cut.has_silent_run_again(name)
+            return name not in self._seen.newly_mentioned and not self._cut.has_silent_run_again(name)
         is_told = again.reported or again.feeds or again.fed_by
         return not is_told and self._seen.are_runs_where_they_were()
 
     def dataset_now(self, name: DatasetId) -> DatasetTally | None:
         """The current tally of a dataset with one name, if that of then differs only in times, source and tags."""
         known = self._now.dataset_tallies.get(name)
-        if known is None or not is_told_by_runs(known) or target_of(name) in self._unchanged.edited:
+        if known is None or not is_mentioned_by_runs_only(known) or target_of(name) in self._unchanged.edited:
             return None
         is_one = self._cut.are_alone_as_then((name,))
         return known if is_one and self._are_columns_same(name) and not self._seen.was_declared(name) else None

@@ -114,7 +114,7 @@ class Spans(Generic[ThingT]):
                 self._lasts[group].add((seen.last_us, member))
                 self._changed[group] = None
 
-    def heard_of_after(self, time_us: int, group: str | None = None) -> Iterator[ThingT]:
+    def with_events_after(self, time_us: int, group: str | None = None) -> Iterator[ThingT]:
         """The members of a group, or of all, with an event after that time; a member of several groups may repeat."""
         orders = self._lasts.values() if group is None else filter(None, [self._lasts.get(group)])
         for order in map(Ordered.items, orders):

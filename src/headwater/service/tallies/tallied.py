@@ -57,7 +57,7 @@ class Tallied(Generic[NodeT, TallyT]):
         self._begin: Callable[[], Iterator[None]] | None = None
         self._beginning: Iterator[None] | None = None
         self._namespaces: Spans[NodeT] = Spans()
-        self._first_heard: Ordered[tuple[int, NodeT]] = Ordered()
+        self._by_first_event: Ordered[tuple[int, NodeT]] = Ordered()
         self._last_new: Ordered[tuple[int, NodeT]] = Ordered()
         self._tagged: dict[str, dict[NodeT, None]] = {}
         self._shown = 0
@@ -106,7 +106,7 @@ class Tallied(Generic[NodeT, TallyT]):
         """Copy the state of another one."""
         self._known = {**others._known}
         self._namespaces.take_over(others._namespaces)
-        self._first_heard = others._first_heard.copy()
+        self._by_first_event = others._by_first_event.copy()
         self._tagged = {tag: {**nodes} for tag, nodes in others._tagged.items()}
         self._shown = others._shown
 
@@ -131,13 +131,13 @@ class Tallied(Generic[NodeT, TallyT]):
         """
         yield from self.catch_up()
         if self._then is not None:
-            heard_of = dict.fromkeys(self._namespaces.heard_of_after(self._then.until_us, namespace))
+            heard_of = dict.fromkeys(self._namespaces.with_events_after(self._then.until_us, namespace))
             for group in groups(heard_of, _SLICE):
-                for node in filter(self._was_heard_of_since, group):
+                for node in filter(self._has_later_events, group):
                     self._look_at(node)
                 yield
 
-    def _was_heard_of_since(self, node: NodeT) -> bool:
+    def _has_later_events(self, node: NodeT) -> bool:
         known = self._known.get(node)
         return known is not None and self._then is not None and known.seen.last_us > self._then.until_us
 
@@ -145,13 +145,13 @@ class Tallied(Generic[NodeT, TallyT]):
         """Catch up, and for a past also find the times of namespaces by then, some with each step."""
         yield from self.catch_up()
         if self._then is not None and self._times_then is None:
-            times, is_whole = self._told_in_namespaces(self._then)
+            times, is_whole = self._namespace_times_by_then(self._then)
             if not is_whole:
                 yield from self.catch_up_times()
                 times, _ = self._namespaces.times_by(self._then.until_us)
             self._times_then = times
 
-    def _told_in_namespaces(self, then: FromNow[NodeT]) -> tuple[dict[str, Seen], bool]:
+    def _namespace_times_by_then(self, then: FromNow[NodeT]) -> tuple[dict[str, Seen], bool]:
         """The times of namespaces; and whether the latest runs sufficed to find them all."""
         times, went_on = self._namespaces.times_by(then.until_us)
         runs = then.runs_backwards()
@@ -160,7 +160,7 @@ class Tallied(Generic[NodeT, TallyT]):
             if not went_on:
                 return times, True
             for node, told_us in told:
-                if node.namespace in went_on and self._was_heard_of_since(node):
+                if node.namespace in went_on and self._has_later_events(node):
                     seen = times[node.namespace]
                     times[node.namespace] = Seen(seen.first_us, max(seen.last_us, told_us))
         return times, next(runs, None) is None
@@ -184,11 +184,11 @@ class Tallied(Generic[NodeT, TallyT]):
             raise
         self._change(node, self._known.get(node), tally)
 
-    def _caught_up(self) -> None:
+    def _catch_up_now(self) -> None:
         for _ in self.catch_up():
             pass
 
-    def _looked_back(self, namespace: str | None = None) -> None:
+    def _catch_up_times_now(self, namespace: str | None = None) -> None:
         for _ in self.catch_up_times(namespace):
             pass
 
@@ -219,14 +219,14 @@ class Tallied(Generic[NodeT, TallyT]):
     def _take_in(self, node: NodeT, tally: TallyT) -> None:
         """Add the contribution of a node that is not deleted."""
         self._shown += 1
-        self._first_heard.add((tally.seen.first_us, node))
+        self._by_first_event.add((tally.seen.first_us, node))
         for tag in tally.tags:
             self._tagged.setdefault(tag, {})[node] = None
 
     def _take_out(self, node: NodeT, tally: TallyT) -> None:
         """Undo what `_take_in` did."""
         self._shown -= 1
-        self._first_heard.remove((tally.seen.first_us, node))
+        self._by_first_event.remove((tally.seen.first_us, node))
         for tag in tally.tags:
             self._tagged[tag].pop(node, None)
             if not self._tagged[tag]:
@@ -235,7 +235,7 @@ class Tallied(Generic[NodeT, TallyT]):
     @property
     def shown(self) -> int:
         """The number of nodes, without deleted ones."""
-        self._caught_up()
+        self._catch_up_now()
         return self._shown
 
     def namespaces(self) -> Mapping[str, Seen]:
@@ -246,10 +246,10 @@ class Tallied(Generic[NodeT, TallyT]):
 
     def tagged(self) -> Mapping[str, Iterable[NodeT]]:
         """The nodes by tags that producers reported, in no order, without deleted nodes."""
-        self._caught_up()
+        self._catch_up_now()
         return self._tagged
 
-    def first_heard(self) -> Sequence[tuple[int, NodeT]]:
+    def by_first_event(self) -> Sequence[tuple[int, NodeT]]:
         """Each node's first event, earliest first, without deleted nodes."""
-        self._caught_up()
-        return self._first_heard.items()
+        self._catch_up_now()
+        return self._by_first_event.items()

@@ -49,25 +49,25 @@ class JobTallies(Tallied[JobId, JobTally]):
     @property
     def edges(self) -> int:
         """The number of edges between jobs and datasets."""
-        self._caught_up()
+        self._catch_up_now()
         return self._edges
 
     def newest(self, most: int | None, namespace: str | None = None) -> "Generator[None, None, Nodes[JobId]]":
         """As `newest_first`, with some of the work in each step; only the first `most` jobs may be read."""
         yield from self.catch_up()
-        if most is not None and self._then is not None and self._look_back_for(most, self._then, namespace):
+        if most is not None and self._then is not None and self._found_newest(most, self._then, namespace):
             return Nodes(self._order(namespace), self._count_newer(self._then.until_us, namespace))
         yield from self.catch_up_times(namespace)
         return self.newest_first(namespace)
 
-    def _look_back_for(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
+    def _found_newest(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
         """Find the last events of the `most` newest jobs; returns whether the latest runs sufficed."""
         runs = then.runs_backwards()
         for last_us, told in islice(runs, _RUNS):
             if self._count_newer(last_us, namespace) - self._count_newer(then.until_us, namespace) >= most:
                 return True
             for job, _ in told:
-                if namespace in (None, job.namespace) and self._was_heard_of_since(job):
+                if namespace in (None, job.namespace) and self._has_later_events(job):
                     self._look_at(job)
         return next(runs, None) is None
 
@@ -80,7 +80,7 @@ class JobTallies(Tallied[JobId, JobTally]):
 
     def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
         """The jobs of a namespace, or all, latest event first, without deleted ones."""
-        self._looked_back(namespace)
+        self._catch_up_times_now(namespace)
         return Nodes(self._order(namespace))
 
 
@@ -125,23 +125,23 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
     @property
     def columns(self) -> int:
         """The number of columns of all datasets."""
-        self._caught_up()
+        self._catch_up_now()
         return self._columns
 
     @property
     def column_edges(self) -> int:
         """The number of edges between columns."""
-        self._caught_up()
+        self._catch_up_now()
         return self._column_edges
 
     def by_name(self, namespace: str) -> "Nodes[DatasetId]":
         """The datasets whose shown name is in this namespace, without deleted ones."""
-        self._caught_up()
+        self._catch_up_now()
         return Nodes(self._in.get(namespace, Ordered()))
 
     def sources(self) -> Iterator[tuple[Source, Seen]]:
         """The sources of datasets with their times; of several URIs, the first in order."""
-        self._looked_back()
+        self._catch_up_times_now()
         for name, seen in self._sources.times().items():
             addresses = [uri for uri, count in self._addresses[name].items() if uri and count]
             yield Source(name, min(addresses, default="")), seen

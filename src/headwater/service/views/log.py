@@ -50,7 +50,7 @@ async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -
             log = _read(knowledge.store, verdicts.read, wants_starts=wants_starts)
         else:
             log = await to_thread(_read_apart, another_reader, verdicts.read, wants_starts=wants_starts)
-        gaps.tell_starts(log.started)
+        gaps.set_started(log.started)
         is_taken = verdicts.take(log.verdicts)
 
 

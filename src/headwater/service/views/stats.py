@@ -59,13 +59,13 @@ def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overv
 
 def job_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """The number of jobs known by the end of each interval."""
-    heard = knowledge.job_tallies.first_heard()
+    heard = knowledge.job_tallies.by_first_event()
     return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
 
 
 def dataset_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """The number of datasets known by the end of each interval."""
-    heard = knowledge.dataset_tallies.first_heard()
+    heard = knowledge.dataset_tallies.by_first_event()
     return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
 
 
