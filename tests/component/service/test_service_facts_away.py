@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.component.service.test_service_recorder_beside import is_well, recorders_of
 
 from headwater.errors import UnavailableError
 from headwater.store.backlog import ShouldYield
 from headwater.store.sqlite import SqliteStore
+from tests.component.service.test_service_remote_recorder import is_well, recorders_of
 from tests.support.app import RUN, dataset, event, facet, get, post, schema, serving
 from tests.support.service import Service, eventually, running
 
