@@ -53,7 +53,7 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
 
 
 def _is_named_inside(table: exp.Table, dialect: str) -> bool:
-    """Whether the name refers to a common table in scope, or to a function of the query; a written target never does."""
+    """Whether the name refers to a common table in scope, or to a function of the query; never for a written target."""
     if isinstance(table.parent, exp.UserDefinedFunction):
         return True
     if len(table.parts) != 1 or _is_written(table):
