@@ -22,7 +22,7 @@ from nacl.signing import VerifyKey
 
 from headwater.audit.chains import check_chains
 from headwater.audit.core import Trust, check_bundle
-from headwater.audit.export import Asked, export
+from headwater.audit.export import ExportRequest, export
 from headwater.audit.graph import Folding, check_graph
 from headwater.cli.audit_trust import read_event, read_json
 from headwater.emit.chain import Chain
@@ -56,7 +56,7 @@ def main() -> None:
             some = raws[begin : begin + TOGETHER]
             store.add([entry_of(parse_event(raw), "ok", KEY.key_id, RECEIVED_US, os.urandom(16)) for raw in some])
         store.catch_up()
-        bundle, asked, keys = BytesIO(), Asked(range(count), None, None), {KEY.key_id: KEY.public_key}
+        bundle, asked, keys = BytesIO(), ExportRequest(range(count), None, None), {KEY.key_id: KEY.public_key}
         exported = _timed("export", count, lambda: export(store, LOG, keys, asked, bundle, lambda done, total: None))
         verified = _timed("verify", count, lambda: _verify(bundle))
         store.close()
