@@ -70,7 +70,7 @@ def test_it_serves_events_and_the_page(installed: Installed) -> None:
     assert script.headers["content-type"].startswith("text/javascript")
     assert walked["total"]["jobs"] == 1
     assert status == 0
-    assert "1 entries tree:" in installed.told("store", "backup", "copy.db")
+    assert "1 entry tree:" in installed.told("store", "backup", "copy.db")
 
 
 def test_what_it_needs_besides_is_told_by_name(installed: Installed) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from headwater.audit.core import Report
 from headwater.graph.nodes import Epoch, Nodes, Trouble, troubles
 from headwater.model.facts import ChainLink
+from headwater.model.words import so_many
 
 _CONTRADICTIONS: Final = ("fork", "broken")
 _MOST_EPOCHS: Final = 3
@@ -38,12 +39,13 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
             _tell(node_id, trouble, report)
         if more := holes[_MOST_HOLES:]:
             events = sum(trouble.events for trouble in more)
-            report.not_known.append(f"what node {node_id} said at {len(more):,} more stretches: {events:,} events")
+            told = f"{so_many(len(more), 'more gap')}: {so_many(events, 'event')}"
+            report.not_known.append(f"what node {node_id} said at {told}")
         for trouble in doubtful[:_MOST_DOUBTFUL]:
             where = f"node {node_id}, epoch {trouble.epoch}, {_places(trouble)}"
             report.not_known.append(f"who contradicts {where}: {trouble.words}, not all by a key that counted")
         if (doubts := len(doubtful) - _MOST_DOUBTFUL) > 0:
-            report.not_known.append(f"who contradicts node {node_id} at {doubts:,} more places")
+            report.not_known.append(f"who contradicts node {node_id} at {so_many(doubts, 'more place')}")
     if not nodes.epochs:
         report.not_known.append("whether a node sent more than this: no event here names its place in a node's record")
 
@@ -69,8 +71,8 @@ def _standing(epochs: Mapping[str, Epoch]) -> str:
     events = sum(epoch.events for epoch in epochs.values())
     newest = sorted(epochs.items(), key=lambda each: each[1].received.last_us, reverse=True)
     named = [f"{min(epoch.places)} to {epoch.last} of epoch {name}" for name, epoch in newest[:_MOST_EPOCHS]]
-    more = [f"and {len(epochs) - _MOST_EPOCHS:,} epochs before"] if len(epochs) > _MOST_EPOCHS else []
-    return f"{events:,} events at places {', '.join([*named, *more])}"
+    more = [f"and {so_many(len(epochs) - _MOST_EPOCHS, 'epoch')} before"] if len(epochs) > _MOST_EPOCHS else []
+    return f"{so_many(events, 'event')} at places {', '.join([*named, *more])}"
 
 
 def _summed(found: Iterable[Trouble]) -> str:
@@ -78,7 +80,7 @@ def _summed(found: Iterable[Trouble]) -> str:
     for trouble in found:
         if trouble.kind in missing:
             missing[trouble.kind] += trouble.events if trouble.kind == "hole" else 1
-    return f"{missing['hole']:,} missing, {missing['fork']:,} forks, {missing['broken']:,} that do not fit"
+    return f"{missing['hole']:,} missing, {so_many(missing['fork'], 'fork')}, {missing['broken']:,} that do not fit"
 
 
 def _tell(node_id: str, trouble: Trouble, report: Report) -> None:

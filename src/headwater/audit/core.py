@@ -153,7 +153,7 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
     note, head = bundle.read("checkpoint.txt").decode(), Head("", 0, b"")
     try:
         head = opened_of_log(note, log_key)
-        report.checked.append(f"checkpoint: {head.origin} signed the head over {head.size:,} entries")
+        report.checked.append(f"checkpoint: {head.origin} signed the head over {_so_many(head.size, 'entry')}")
         for witness in trust.witnesses:
             opened(note, witness)
             report.checked.append(f"checkpoint: {witness.partition('+')[0]} witnessed it")
@@ -162,7 +162,7 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
     if not head.origin:
         return head  # whoever wrote it, it says nothing of the log
     if head.size != manifest["size"]:
-        report.find("checkpoint", None, f"the head is over {head.size} entries, the manifest says {manifest['size']}")
+        report.find("checkpoint", None, f"the head is of size {head.size}, the manifest says {manifest['size']}")
     _check_consistency(bundle, log_key, head, trust, report)
     return head
 
@@ -178,9 +178,9 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
         old = opened_of_log(kept, log_key)
         given: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
         if old.size < head.size and given["from"] != old.size:
-            raise Refused(f"the bundle has no proof from {old.size} entries on: export it with --since")
+            raise Refused(f"the bundle has no proof from {_so_many(old.size, 'entry')} on: export it with --since")
         check_consistent(old, head, [read_hash(each) for each in given["proof"]])
-        report.checked.append(f"consistency: the head adds to the one over {old.size:,} entries that was kept")
+        report.checked.append(f"consistency: the head adds to the one over {_so_many(old.size, 'entry')} that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
 
@@ -225,10 +225,10 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
     """Check that the newer tree begins with the older (RFC 9162, section 2.1.4.2)."""
     if old.size == new.size or old.size == 0:
         if old.size and (proof or old.root != new.root):
-            raise Refused(f"the log has two heads over {old.size} entries: it shows two histories")
+            raise Refused(f"the log has two heads over {_so_many(old.size, 'entry')}: it shows two histories")
         return
     if old.size > new.size:
-        raise Refused(f"the log had {old.size} entries and has {new.size}: it was cut off")
+        raise Refused(f"the log had {_so_many(old.size, 'entry')} and has {new.size}: it was cut off")
     path = [old.root, *proof] if old.size & (old.size - 1) == 0 else list(proof)
     place, last = old.size - 1, new.size - 1
     while place & 1:
@@ -284,19 +284,24 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
 
 def _tell_of_entries(begin: int, end: int, report: Report) -> None:
     count = report.counts
-    shown = f"{count['shown']:,} entries shown, {count['edits']:,} of them edits,"
+    shown = f"{_so_many(count['shown'], 'entry')} shown, {count['edits']:,} of them edits,"
     went_well = {
         "inclusion": f"entries {begin:,} to {end:,}, in their order and without a gap, against the head",
-        "entry": f"{shown} each against its leaf; {count['withheld']:,} are not shown",
-        "signature": f"{count['signed']:,} events, each under a key that counted when it came",
+        "entry": f"{shown} each against its leaf; {count['withheld']:,} not shown",
+        "signature": f"{_so_many(count['signed'], 'event')}, each under a key that counted when it came",
     }
     report.checked += (f"{check}: {told}" for check, told in went_well.items() if not report.found[check])
     if count["withheld"]:
-        report.not_known += [f"what stands in {count['withheld']:,} entries that are not shown, and what it is about"]
+        report.not_known += [f"what stands in {_so_many(count['withheld'], 'entry')} not shown, and what it is about"]
     for verdict in filter(count.get, NOT_PROVEN):
-        report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
+        report.not_known.append(f"who wrote {_so_many(count[verdict], 'event')}: the log found them {verdict}")
     if count["erased"]:
-        report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
+        report.not_known += [f"what stood in {_so_many(count['erased'], 'facet')} since erased, and what signed them"]
+
+
+def _so_many(count: int, what: str) -> str:
+    """How many there are of what a word says in the singular."""
+    return f"{count:,} {what if count == 1 else f'{what}s'.replace('ys', 'ies')}"
 
 
 def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from headwater.audit.core import Report
 from headwater.errors import MalformedJsonError
 from headwater.model.edits import ERASED, EditEntry
+from headwater.model.words import so_many
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.segments import facet_places
 from headwater.store.entries import as_today
@@ -54,7 +55,7 @@ class Erasures:
                 f"whether the log erased {paths} of entry {index}, or somebody who carried it: no entry here says so"
             )
         if (more := len(unexplained) - _MOST_TOLD) > 0:
-            report.not_known.append(f"the same of {more:,} more entries")
+            report.not_known.append(f"the same of {so_many(more, 'more entry')}")
 
     def _unsaid(self, index: int, erased: list[str]) -> str:
         said = self._said.get(index, set())

@@ -18,6 +18,7 @@ from headwater.errors import InvalidInputError, UnavailableError, UntrustedNoteE
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
+from headwater.model.words import so_many
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.erasure import openings
 from headwater.signing.leaf import SALT_BYTES, Kind, Seal
@@ -130,13 +131,13 @@ def _folded(reader: Reader) -> int:
             return size
         if size < folded:
             raise UnavailableError(
-                f"the database has the facts of {folded} entries, and {size} entries: the last ones were taken out, "
-                "or it was restored in part; restore it whole from a backup"
+                f"the database has the facts of {so_many(folded, 'entry')}, and {so_many(size, 'entry')}: the last "
+                "ones were taken out, or it was restored in part; restore it whole from a backup"
             )
         time.sleep(_PAUSE_S)
     raise UnavailableError(
-        f"the facts of {size - folded:,} entries are not stored yet: export while fewer events come, or, where no "
-        "service runs, start it once"
+        f"the facts of {so_many(size - folded, 'entry')} are not stored yet: export while fewer events come, or, where "
+        "no service runs, start it once"
     )
 
 
@@ -148,7 +149,9 @@ def _size_of(note: str, reader: Reader, signer: NoteSigner, folded: int) -> int:
     """The size of a checkpoint, which must be this log's own."""
     head = _own(note, signer, "--head")
     if head.size > folded or reader.tree.frontier(head.size).root != head.root:
-        raise InvalidInputError(f"--head: it is not over the first {head.size} of this log's {folded} entries")
+        raise InvalidInputError(
+            f"--head: it is not over the first {head.size} of the {so_many(folded, 'entry')} of this log"
+        )
     return head.size
 
 

@@ -24,6 +24,7 @@ from headwater.model.edits import KEY, FactsInOrder
 from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Edit, Fact, Observation, RunFacet, RunOfJob
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
+from headwater.model.words import so_many
 from headwater.store.connection import Row
 from headwater.store.entries import as_today, type_of
 from headwater.store.packing import content_of_row
@@ -36,8 +37,6 @@ _row_bytes: Final = msgspec.msgpack.Encoder().encode
 _LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
 _PARTS: Final = {**_LISTS, "facts": "facts", "rowSum": "facts"}
 """The parts of a graph, and their labels."""
-
-_COUNTED: Final = {"edges": "edges between these", "quarantined": "names in quarantine"}
 
 Rows = Iterable[tuple[type[Fact], Iterable[Row]]]
 """For each kind of fact, its rows with names, runs before what they observed; of contents only the digest."""
@@ -182,9 +181,13 @@ class Folded(NamedTuple):
 
     def __str__(self) -> str:
         """As text."""
-        told = ", ".join(f"{count:,} {_COUNTED.get(what, what)}" for what, count in self.shown._asdict().items())
+        shown = self.shown
+        told = (
+            f"{so_many(shown.jobs, 'job')}, {so_many(shown.runs, 'run')}, {so_many(shown.datasets, 'dataset')}, "
+            f"{so_many(shown.edges, 'edge')} between these, {so_many(shown.quarantined, 'name')} in quarantine"
+        )
         where = "" if self.log_size is None else f", as /api/v1/summary?logSize={self.log_size} counts"
-        return f"{told}{where}; {self.facts:,} facts"
+        return f"{told}{where}; {so_many(self.facts, 'fact')}"
 
 
 def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from headwater.audit.core import Report
+from headwater.model.words import so_many
 
 
 class _Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
@@ -77,15 +78,19 @@ class NamedHeads:
             else:
                 told["good"] += 1
         if told["good"] and not report.found["head"]:
-            report.checked.append(f"head: {told['good']:,} heads that nodes named when they signed were this log's")
+            report.checked.append(
+                f"head: {so_many(told['good'], 'head')} that nodes named when they signed belonged to this log"
+            )
         if told["unknown"]:
             report.not_known.append(
-                f"whether {told['unknown']:,} heads that nodes named when they signed were this log's: they are over "
-                "fewer entries than stand before these"
+                f"whether {so_many(told['unknown'], 'head')} that nodes named when they signed belonged to this log: "
+                "over fewer entries than stand before these"
             )
         if others := len(self._first) - len(ours):
-            report.not_known.append(f"whether {others:,} heads that nodes named were those of logs of other names")
+            report.not_known.append(
+                f"whether {so_many(others, 'head')} that nodes named belonged to logs of other names"
+            )
 
 
 def _said(named: _Checkpoint, by: _Naming) -> str:
-    return f"{by.key_id!r} signed that it was shown a head over {named.size:,} entries"
+    return f"{by.key_id!r} signed that it was shown a head over {so_many(named.size, 'entry')}"

@@ -12,6 +12,7 @@ from headwater.audit.core import Report
 from headwater.errors import InvalidInputError
 from headwater.model.edits import KEY, REVOKED, EditEntry
 from headwater.model.facts import Edit
+from headwater.model.words import so_many
 from headwater.signing.standing import Revocation, standing
 from headwater.store.entries import as_today
 
@@ -61,11 +62,11 @@ class LateEvents:
     def _tell_of_dated_back(self, dated_back: Mapping[str, list[int]], report: Report) -> None:
         for key_id, late in [*dated_back.items()][:_MOST_TOLD]:
             report.not_known.append(
-                f"whether {len(late):,} events came before their key {key_id!r} was revoked, as the log says: they "
-                f"stand behind entry {self._revoked_at[key_id]}, which revokes it, the first at {late[0]}"
+                f"whether {so_many(len(late), 'event')} came before the key {key_id!r} was revoked, as the log says: "
+                f"the first stands at {late[0]}, behind entry {self._revoked_at[key_id]}, which revokes it"
             )
         if (more := len(dated_back) - _MOST_TOLD) > 0:
-            report.not_known.append(f"the same of events by {more:,} more keys")
+            report.not_known.append(f"the same of events by {so_many(more, 'more key')}")
 
 
 def _revoked(of_keys: Iterable[Edit], report: Report) -> Mapping[str, Revocation]:

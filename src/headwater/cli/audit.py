@@ -237,7 +237,7 @@ def _verdict(report: Report) -> str:
     if not report.is_proven:
         return "NOT PROVEN"
     if blank := report.counts[UNEXPLAINED]:
-        return f"proven, but for facets of {blank:,} events that somebody left out: see what is not known"
+        return f"proven, but for facets of {so_many(blank, 'event')} that somebody left out: see what is not known"
     return "proven: this is what the log took, unaltered"
 
 
@@ -268,7 +268,9 @@ def _places(reader: Reader, begin: str, end: str | None) -> range:
 
 def _place(reader: Reader, when: str, size: int, option: str) -> int:
     """The place in the log that is meant: itself, or that of the first entry that came then or later."""
-    expected = f"expected a time like 2026-05-22T14:00:00Z, or a place from 0 to {size}: the log has {size} entries"
+    expected = (
+        f"expected a time like 2026-05-22T14:00:00Z, or a place from 0 to {size}: the log has {so_many(size, 'entry')}"
+    )
     if when.isascii() and when.isdigit():
         if (place := int(when)) > size:
             raise InvalidInputError(f"{option}: {when} is beyond the log; {expected}")

@@ -18,6 +18,7 @@ from headwater.cli.said import as_long_as_can_be
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
+from headwater.model.words import so_many
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 
@@ -57,7 +58,7 @@ def cosign(
                 raise
             say(f"warning: {fault}", err=True)
         else:
-            tell(f"{size:,} entries, signed", {"size": size, "witness": witness}, json_output=json_output)
+            tell(f"{so_many(size, 'entry')}, signed", {"size": size, "witness": witness}, json_output=json_output)
         if every is None:
             return
         time.sleep(every)
@@ -73,12 +74,12 @@ def _cosigned(service: str, witness: str) -> int:
         if seen is None:
             raise UnavailableError(f"{witness} does not tell the size that it signed last")
         if seen > size:
-            raise UntrustedNoteError(f"{witness} saw {seen} entries, and the log has {size}: it was cut off")
+            raise UntrustedNoteError(f"{witness} saw {so_many(seen, 'entry')}, and the log has {size}: it was cut off")
         proof = consistency_proof(service, seen, size) if 0 < seen < size else []
         answer = _asked(witness, seen, proof, note)
         if answer.status_code == httpx.codes.CONFLICT and seen == size and _size(answer) in (None, size):
             raise UntrustedNoteError(
-                f"{witness} did not sign, 409: it saw another head over {size} entries: {_REWRITTEN}"
+                f"{witness} did not sign, 409: it saw another head over {so_many(size, 'entry')}: {_REWRITTEN}"
             )
     _check_signed(answer, witness)
     kept = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)

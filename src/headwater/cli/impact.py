@@ -20,6 +20,7 @@ from headwater.cli.service_client import (
     service_at,
 )
 from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree
+from headwater.model.words import so_many
 
 _PAGE: Final = 1_000
 _STYLES: Final = {"breaks": "bold red", "starved": "red", "unknown": "yellow", "changed": "cyan", "unharmed": "green"}
@@ -139,7 +140,7 @@ def _note(reached: Answer) -> Line:
     if last_told := _told_before(reached):
         said.append(f"last told {last_told}")
     if quality is not None and quality["failed"]:
-        said.append(f"{len(quality['failed'])} of {quality['assertions']} checks failed")
+        said.append(f"{len(quality['failed'])} of {so_many(quality['assertions'], 'check')} failed")
     if any(said):
         note.append(f"  · {' · '.join(filter(None, said))}", style="dim")
     return note

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headwater.cli.printed import say
 from headwater.errors import UntrustedNoteError
+from headwater.model.words import so_many
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.note import Note, NoteSigner, NoteVerifier, is_signed_by, parse_note
 from headwater.signing.notefile import log_key, log_key_path
@@ -42,14 +43,15 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     store.signs_with(str(key.verifier))
     head = home / "witness" / "own-head.txt"
     kept = _kept(head, key.verifier)
+    has = f"the log has {so_many(entries, 'entry')}"
     if entries and is_missing:
         _warn(
-            f"the log has {entries:,} entries and its key was not here: from now on a new one signs its heads, {path}",
+            f"{has} and its key was not here: from now on a new one signs its heads, {path}",
             _PUT_BACK,
         )
     elif entries and (signer := _other_signer(kept, key.verifier)) is not None:
         _warn(
-            f"the log has {entries:,} entries and {signer} signed its heads: from now on another key does, {path}",
+            f"{has} and {signer} signed its heads: from now on another key does, {path}",
             _PUT_BACK,
         )
     elif (other := _other_log(kept, key.verifier, store)) is not None:
@@ -68,7 +70,7 @@ def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None
         return None
     kept, size = parse_checkpoint(note.text), store.tree.size()
     if kept.size > size:
-        return f"the log had {kept.size:,} entries when it was opened last, and has {size:,}"
+        return f"the log had {so_many(kept.size, 'entry')} when it was opened last, and has {size:,}"
     if store.tree.frontier(kept.size).root != kept.root:
         return f"the log's first {kept.size:,} entries are not those that it had when it was opened last"
     return None

@@ -23,6 +23,7 @@ from headwater.errors import (
     UnavailableError,
 )
 from headwater.model.credentials import fits_a_header, without_credentials
+from headwater.model.words import so_many
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 
@@ -84,7 +85,7 @@ class Then(NamedTuple):
 
     def __str__(self) -> str:
         """For example `as of 2026-05-22T14:23:11Z by the first 1,200 events of the log`; empty for now."""
-        by = None if self.log_size is None else f"by the first {self.log_size:,} events of the log"
+        by = None if self.log_size is None else f"by the first {so_many(self.log_size, 'event')} of the log"
         return " ".join(filter(None, [self.as_of and f"as of {self.as_of}", by]))
 
 

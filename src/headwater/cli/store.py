@@ -16,6 +16,7 @@ from headwater.cli.progress import counted_progress
 from headwater.cli.said import readable_database
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
+from headwater.model.words import so_many
 from headwater.store.backup import BackedUp, back_up
 from headwater.store.copying import Copied, Digest
 from headwater.store.copying import copy as copied
@@ -100,21 +101,21 @@ def _is_same_file(source: str, target: str) -> bool:
 
 
 def _backed_up(target: Path, held: BackedUp) -> str:
-    return (
-        f"{held.entries:,} entries tree:{held.tree} are in {target}, {held.size_bytes / 1_000_000:,.1f} MB; read back"
-    )
+    are = "is" if held.entries == 1 else "are"
+    size_mb = held.size_bytes / 1_000_000
+    return f"{so_many(held.entries, 'entry')} tree:{held.tree} {are} in {target}, {size_mb:,.1f} MB; read back"
 
 
 def _sentence(result: Copied) -> str:
     there = result.target
     if not result.is_same:
         return f"NOT THE SAME: FROM has {_shown(result.source)}; TO has {_shown(there)}"
-    return f"{result.copied:,} entries copied; FROM and TO are the same: {_shown(there)}"
+    return f"{so_many(result.copied, 'entry')} copied; FROM and TO are the same: {_shown(there)}"
 
 
 def _shown(digest: Digest) -> str:
-    log = f"{digest.entries:,} entries sha256:{digest.log} tree:{digest.tree}"
-    return f"{log}, {digest.facts:,} facts sum:{digest.of_facts}"
+    log = f"{so_many(digest.entries, 'entry')} sha256:{digest.log} tree:{digest.tree}"
+    return f"{log}, {so_many(digest.facts, 'fact')} sum:{digest.of_facts}"
 
 
 def _members(result: Copied) -> dict[str, object]:

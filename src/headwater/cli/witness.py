@@ -20,6 +20,7 @@ from headwater.cli.said import as_long_as_can_be, name_of_key
 from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
+from headwater.model.words import so_many
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note
 from headwater.signing.notefile import witness_key
@@ -56,7 +57,7 @@ def witness(
     log, home = verifier_of(log_key, "--log-key"), headwater_home()
     signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
     for seen in _looks(service.rstrip("/"), log, signer, None if once else every, post=post):
-        in_words = seen.note.split("\n") if once else f"{seen.head.size:,} entries, signed"
+        in_words = seen.note.split("\n") if once else f"{so_many(seen.head.size, 'entry')}, signed"
         tell(in_words, _members(seen, signer), json_output=json_output)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from headwater.errors import UntrustedNoteError
 from headwater.model.digest import hash_of
+from headwater.model.words import so_many
 from headwater.signing.chain import Checkpoint
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.merkle import is_included
@@ -75,7 +76,7 @@ class Receipts:
             return
         known = self._newest
         if known is not None and known.origin == checkpoint.origin and checkpoint.size < known.size:
-            self._refuse(f"the log {known.origin} had {known.size} entries and now has {checkpoint.size}")
+            self._refuse(f"the log {known.origin} had {so_many(known.size, 'entry')} and now has {checkpoint.size}")
             return
         self._newest = checkpoint
         self._note(checkpoint)

@@ -147,9 +147,9 @@ def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
     read = ExtractionErrorFacet.readable({ExtractionErrorFacet.key: facet})
     if read is None or not read.tells_a_gap:
         return None
-    is_counted = read.failed_tasks is not None and read.total_tasks is not None
-    tasks = f"the lineage of {read.failed_tasks:,} of {read.total_tasks:,} tasks" if is_counted else "its lineage"
-    return f"{tasks} could not be worked out"
+    if read.failed_tasks is None or read.total_tasks is None:
+        return "its lineage could not be worked out"
+    return f"the lineage of {read.failed_tasks:,} of {so_many(read.total_tasks, 'task')} could not be worked out"
 
 
 def _unread(facet: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from headwater.graph.identity import Identities, Link
 from headwater.graph.records import Run
 from headwater.model.facts import ERRORS, TERMINAL_STATES
 from headwater.model.names import DatasetId
+from headwater.model.words import so_many
 
 Rule = Literal[
     "completed-after-failing",
@@ -154,7 +155,8 @@ def read_as_folder(folder: DatasetId, named: int) -> Mended:
     """That columns come from a folder of which `named` files or partitions were listed as sources."""
     return Mended(
         "columns-of-folders",
-        f"columns told to come from {named} names in {folder.name} in {folder.namespace} come from that folder",
+        f"columns told to come from {so_many(named, 'name')} in {folder.name} in {folder.namespace} come from that "
+        "folder",
         ("dataset facet columnLineage, and the inputs of the same event",),
     )
 

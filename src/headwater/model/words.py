@@ -1,5 +1,7 @@
 """Text for people, and checks of their text."""
 
+import re
+
 from headwater.errors import InvalidInputError
 
 
@@ -17,7 +19,12 @@ def in_words(text: str | None, field: str) -> str:
 def so_many(count: int, what: str) -> str:
     """A count with its noun, which is given in the singular.
 
-    >>> so_many(1, "job"), so_many(1_000, "job")
-    ('1 job', '1,000 jobs')
+    >>> so_many(1, "job"), so_many(1_000, "job"), so_many(2, "key"), so_many(2, "entry")
+    ('1 job', '1,000 jobs', '2 keys', '2 entries')
     """
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"{count:,} {what if count == 1 else _many(what)}"
+
+
+def _many(what: str) -> str:
+    """The plural, of words that end in one of the ways that ours do."""
+    return re.sub("(?<=[^aeiou])y$", "ie", what) + "s"

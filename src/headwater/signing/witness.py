@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headwater.errors import UntrustedNoteError
+from headwater.model.words import so_many
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.merkle import EMPTY_ROOT, is_consistent
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, signed_note, verified_text
@@ -49,7 +50,9 @@ def witnessed(
     head = opened(note, log)
     old = before.head
     if head.size < old.size:
-        raise UntrustedNoteError(f"checkpoint: the log had {old.size} entries, and now {head.size}: it was cut off")
+        raise UntrustedNoteError(
+            f"checkpoint: the log had {so_many(old.size, 'entry')}, and now {head.size}: it was cut off"
+        )
     if not is_consistent(old.size, old.root, head.size, head.root, proof):
         told = f"checkpoint: the log's {head.size} entries do not add to the {old.size} seen before"
         raise UntrustedNoteError(f"{told}: it was rewritten, or shows another history to others")

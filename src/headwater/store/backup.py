@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from headwater.errors import SetupError
+from headwater.model.words import so_many
 from headwater.store.opening import WHERE_ONE_IS, open_reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
 
@@ -104,7 +105,7 @@ def _read_back(path: Path, advance: Advance) -> BackedUp:
             if (logged.log_index + 1) % _READ_EVERY == 0 or logged.log_index + 1 == entries:
                 advance("reading back", logged.log_index + 1, entries)
         if (taken := reader.tree.size()) != entries:
-            raise SetupError(f"the log has {entries} entries, and its tree {taken}: {_DAMAGED}")
+            raise SetupError(f"the log has {so_many(entries, 'entry')}, and its tree {taken}: {_DAMAGED}")
         tree = reader.tree.frontier(entries).root.hex()
     files = [path, *segments_of(path).glob("*")]
     return BackedUp(entries, tree, sum(file.stat().st_size for file in files))

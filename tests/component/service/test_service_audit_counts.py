@@ -127,7 +127,7 @@ def test_people_are_told_the_figures_and_what_of_the_service_to_compare_them_wit
 
     told = run("verify", str(bundle_of(home)))
 
-    figures = "1 jobs, 1 runs, 1 datasets, 1 edges between these, 0 names in quarantine"
+    figures = "1 job, 1 run, 1 dataset, 1 edge between these, 0 names in quarantine"
     assert f"that the service shows: {figures}, as /api/v1/summary?logSize=1 counts; " in told.output
 
 

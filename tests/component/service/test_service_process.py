@@ -93,7 +93,7 @@ def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
-    assert "warning: the log has 1 entries and its key was not here" in told
+    assert "warning: the log has 1 entry and its key was not here" in told
     assert str(key) in told
 
 

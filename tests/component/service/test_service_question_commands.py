@@ -175,7 +175,7 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
     assert lines == [
         "flights:arr_delay",
         "└── legs:delay  identity  breaks",
-        "    └── delays:avg_delay  aggregation  starved  · team:planning · 1 of 1 checks failed",
+        "    └── delays:avg_delay  aggregation  starved  · team:planning · 1 of 1 check failed",
         "",
         "Also reads it, and no event tells which columns it uses:",
         "  flights_copy  unknown",

@@ -178,6 +178,6 @@ export function byDataset(graph: ColumnGraph, { columns }: ColumnReach): ReachOf
 }
 
 /** `1 column`, `2,000 columns` */
-export function counted(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number, noun: string, many = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : many}`
 }

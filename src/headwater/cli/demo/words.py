@@ -14,7 +14,10 @@ def origin(walked: Walk) -> str:
     """Where a column comes from: the chain of direct steps up to its sources, and how much else it hangs on."""
     sentence = f"{walked.labels[walked.start]} comes from {', which comes from '.join(_chain(walked))}"
     hangs_on = len(walked.hops) - 1 - len({step.source for step in walked.steps if _is_direct(step)})
-    return f"{sentence}; {hangs_on} more columns filter, join or group what it is made of" if hangs_on > 0 else sentence
+    if hangs_on <= 0:
+        return sentence
+    how = "filters, joins or groups" if hangs_on == 1 else "filter, join or group"
+    return f"{sentence}; {so_many(hangs_on, 'more column')} {how} what it is made of"
 
 
 def reach(walked: Walk) -> str:

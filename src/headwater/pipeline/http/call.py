@@ -10,6 +10,7 @@ import httpx
 
 from headwater.errors import InvalidInputError, UnavailableError
 from headwater.model.producer import VERSION
+from headwater.model.words import so_many
 from headwater.pipeline.environment import from_environment
 from headwater.pipeline.spec import HttpAuth, HttpCall
 
@@ -54,7 +55,7 @@ class Caller:
             problem = f"{answer.status_code} {answer.reason_phrase}".rstrip()
             if answer.status_code not in _FOR_NOW:
                 raise InvalidInputError(f"{where}: {problem}")
-        raise UnavailableError(f"{where}: {problem}, asked {self._call.retries + 1} times")
+        raise UnavailableError(f"{where}: {problem}, asked {so_many(self._call.retries + 1, 'time')}")
 
 
 @contextmanager

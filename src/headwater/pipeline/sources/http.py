@@ -12,6 +12,7 @@ import orjson
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import InvalidInputError
+from headwater.model.words import so_many
 from headwater.pipeline.http.call import Caller, caller_of, shown
 from headwater.pipeline.http.paging import Page, as_sent, first_page, next_page, records_of
 from headwater.pipeline.spec import HttpInput
@@ -44,7 +45,7 @@ def _pages(caller: Caller, reads: HttpInput) -> Iterator[list[bytes]]:
         yield as_sent(answer.content, reads.records)
         page = next_page(page, reads.paging, found, body, answer.links.get("next", {}).get("url"))
     if page is not None:
-        raise InvalidInputError(f"most_pages: {shown(reads.url)} has more than {reads.most_pages} pages")
+        raise InvalidInputError(f"most_pages: {shown(reads.url)} has more than {so_many(reads.most_pages, 'page')}")
 
 
 def _json(answer: httpx.Response) -> object:

@@ -19,6 +19,7 @@ from headwater.errors import (
     UntrustedEventError,
     UntrustedNoteError,
 )
+from headwater.model.words import so_many
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.note import (
     COSIGNATURE,
@@ -108,7 +109,9 @@ class Cosignatures:
         """
         read, head = _read_note(note)
         if not self._is_ours(head, read.text):
-            raise InvalidInputError(f"checkpoint: this log never had the head over {head.size} entries that is told")
+            raise InvalidInputError(
+                f"checkpoint: this log never had the head over {so_many(head.size, 'entry')} that is told"
+            )
         lines = self._signed_by(read)
         if not lines:
             raise UntrustedEventError("checkpoint: signed by no witness that is enrolled here (keys/witnesses)")

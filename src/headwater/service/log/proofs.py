@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.errors import InvalidInputError, NotFoundError
+from headwater.model.words import so_many
 from headwater.service.log.cosignatures import Cosignatures, Enrolled
 from headwater.service.shapes.log import ConsistencyProof, InclusionProof, Receipt
 from headwater.signing.checkpoint import Checkpoint
@@ -126,7 +127,7 @@ class Proofs:
         level = 0 if found["level"] == "entries" else int(found["level"])
         begin, end = place * TILE_WIDTH, place * TILE_WIDTH + width
         if level >= _MOST_LEVELS or width > TILE_WIDTH or end > self._tree.size() // TILE_WIDTH**level:
-            raise NotFoundError(f"no tile {path[:80]!r}: the log has {self._tree.size()} entries")
+            raise NotFoundError(f"no tile {path[:80]!r}: the log has {so_many(self._tree.size(), 'entry')}")
         if found["level"] == "entries":
             return b"".join(map(_with_length, self._tree.leaf_data(range(begin, end))))
         return b"".join(self._tree.tile(level, begin, end))

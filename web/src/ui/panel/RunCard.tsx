@@ -4,6 +4,7 @@ import { runError } from '../../core/facets'
 import { formatBytes, formatCount, formatDuration } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { runDuration, STATE_WORDS, stateWords, type ToldState, toldState } from '../../core/runs'
+import { counted } from '../../core/wording'
 import { Time } from '../Time'
 import { EventList } from './EventList'
 import { RunErrorText } from './RunErrorText'
@@ -103,7 +104,7 @@ function Signature({ job, run: { id, signature } }: Pick<RunCardProps, 'job' | '
           aria-controls={list}
           onClick={() => setIsOpen(!isOpen)}
         >
-          {formatCount(verified)} of {formatCount(events)} events verified
+          {formatCount(verified)} of {counted(events, 'event')} verified
         </button>
       </div>
       <div id={list}>{isOpen && <EventList job={job} run={id} />}</div>

@@ -1,6 +1,7 @@
 import type { LogEntry } from '../../api/types'
 import { formatCount } from '../../core/format'
 import { indented } from '../../core/indented'
+import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { VerdictBadge } from '../panel/VerdictBadge'
@@ -68,7 +69,7 @@ function Inclusion({ index }: { index: number }) {
         <code>{leafHash}</code>
       </Fact>
       <Fact term="Root of the tree">
-        <code>{rootHash}</code> <span className="muted">with {formatCount(size)} entries</span>
+        <code>{rootHash}</code> <span className="muted">with {counted(size, 'entry', 'entries')}</span>
       </Fact>
       <Fact term="Proof">
         <a href={client.inclusionUrl(index)}>that it stands there</a>

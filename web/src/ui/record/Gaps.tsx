@@ -4,6 +4,7 @@ import { formatCount } from '../../core/format'
 import { GAP_COUNTS, GAP_WORDS } from '../../core/gaps'
 import { likelyNamed, type NodeId } from '../../core/ids'
 import { isolatedNames } from '../../core/isolated'
+import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { PlacedLink } from '../panel/NodeLinks'
@@ -28,8 +29,9 @@ export function Gaps({ revision }: { revision: number }) {
                 <p>No event has come yet.</p>
               ) : (
                 <p>
-                  {formatCount(signatures.verified)} of {formatCount(signatures.events)} events are signed by
-                  a trusted key. {found.length === 0 && 'No gap is known.'}
+                  {formatCount(signatures.verified)} of {counted(signatures.events, 'event')}{' '}
+                  {signatures.verified === 1 ? 'is' : 'are'} signed by a trusted key.{' '}
+                  {found.length === 0 && 'No gap is known.'}
                 </p>
               )}
               {found.map(([kind, count]) => (

@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../core/checkpoint'
 import { formatCount } from '../../core/format'
+import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
@@ -39,7 +40,7 @@ function Head({ head, witnessed, url }: HeadProps) {
         </Fact>
         <Fact term="Witnessed by">
           {witnessed
-            ? `${witnessed.witnesses.join(', ')}, up to ${formatCount(witnessed.size)} entries`
+            ? `${witnessed.witnesses.join(', ')}, up to ${counted(witnessed.size, 'entry', 'entries')}`
             : 'nobody, as far as this service knows'}
         </Fact>
       </dl>

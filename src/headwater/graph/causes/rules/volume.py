@@ -11,6 +11,7 @@ from headwater.graph.causes.meanwhile import share_left
 from headwater.graph.causes.visit import Visit
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId
+from headwater.model.words import so_many
 
 _FEWEST: Final = 3
 """Earlier runs needed to know what is usual."""
@@ -115,6 +116,5 @@ def _weight(rows: int, found: Jump) -> float:
 def _words(direction: Direction, name: DatasetId, rows: int, found: Jump, compared: int) -> str:
     verb = "wrote" if direction == "output" else "read"
     far = "" if found.z is None else f" (robust z {found.z:.1f})"
-    return (
-        f"{name.name}: {verb} {rows:,} rows, where the {compared} runs before had {found.usual:,.0f} in the middle{far}"
-    )
+    before = f"the {compared} runs before had {found.usual:,.0f} in the middle{far}"
+    return f"{name.name}: {verb} {so_many(rows, 'row')}, where {before}"
