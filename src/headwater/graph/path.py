@@ -102,10 +102,10 @@ class _Data:
             yield Step(job, node)
             for giver in self._known(graph.jobs[job].fed_by) if not made_from.is_told else ():
                 yield Step(giver, job, giver)
-        for source in made_from.sources:
+        for source, is_told in made_from.sources.items():
             carriers = self._carriers(source, node)
             yield from (Step(source, job, source) for job in carriers)
-            if not carriers and source != node:
+            if not carriers and is_told and source != node:
                 yield Step(source, node, source)
 
     def downstream(self, start: GraphNode, node: GraphNode) -> Iterator[Step | None]:
@@ -124,10 +124,11 @@ class _Data:
         written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
         for target in self._shown(written | graph.fed_by(node)):
             yield None
-            if node in self._made_from(target).sources:
+            is_told = self._made_from(target).sources.get(node)
+            if is_told is not None:
                 carriers = self._carriers(node, target)
                 yield from (Step(job, target, target) for job in carriers)
-                if not carriers and target != node:
+                if not carriers and is_told and target != node:
                     yield Step(node, target, target)
 
     def _carriers(self, source: DatasetId, target: DatasetId) -> list[JobId]:
@@ -148,7 +149,8 @@ class _Data:
 class _MadeFrom(NamedTuple):
     """The sources of a dataset, sorted; `is_told`: all of them are reported, or reported to be none."""
 
-    sources: dict[DatasetId, None]
+    sources: dict[DatasetId, bool]
+    """Whether that is told of the two datasets, which stays where the job is deleted, or only of what a job uses."""
     is_told: bool
 
 
@@ -156,4 +158,6 @@ def _made_from(graph: Graph, name: DatasetId) -> _MadeFrom:
     found = sources_of(graph, name)
     known = (graph.datasets[member] for member in graph.members(name) if member in graph.datasets)
     is_told = any(dataset.evidence for dataset in known) and all(each.derivation != INFERRED for each in found)
-    return _MadeFrom(dict.fromkeys(sorted(each.dataset for each in found)), is_told)
+    sources = dict.fromkeys(sorted(each.dataset for each in found), False)
+    sources |= {each.dataset: True for each in found if each.derivation != INFERRED}
+    return _MadeFrom(sources, is_told)

@@ -126,6 +126,19 @@ def test_what_is_deleted_is_nobodys_neighbour(client: TestClient) -> None:
     assert neighbours(client, "job:etl:pair", "downstream", "DATASET")["totalCount"] == 1
 
 
+@pytest.mark.parametrize(
+    ("start", "stays"), [("a", False), ("b", False), ("told", True), ("made", True)], ids=["down", "up", "down", "up"]
+)
+def test_of_a_deleted_job_only_what_it_told_of_columns_leads_on(client: TestClient, start: str, stays: bool) -> None:
+    post(client, ran("load", ["a"], [dataset("b")]), ran("make", ["told"], [made_from("made", "told")]))
+    for job in ("load", "make"):
+        client.delete(f"/api/v1/namespaces/etl/jobs/{job}").raise_for_status()
+
+    edges = get(client, f"/api/v1/path?nodeId=dataset:lake:{start}")["edges"]
+
+    assert edges == ([{"origin": "dataset:lake:told", "destination": "dataset:lake:made"}] if stays else [])
+
+
 @pytest.mark.parametrize("query", ["", "&way=up&type=JOB", "&way=upstream&type=RUN"])
 def test_who_does_not_say_which_neighbours_is_told_what_to_say(client: TestClient, query: str) -> None:
     post(client, PAIRED)
