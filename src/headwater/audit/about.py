@@ -10,7 +10,7 @@ from headwater.model.extract import facts
 from headwater.model.facts import EngineCatalog, Fact
 from headwater.model.names import ColumnId, DatasetId
 from headwater.model.spelling import normal
-from headwater.store.entries import LoggedEvent, as_today
+from headwater.store.entries import as_today
 from headwater.store.reader import Reader
 
 
@@ -33,15 +33,17 @@ class About:
         }
         self._events: set[str] = set()
 
-    def has(self, logged: LoggedEvent) -> bool:
-        """Whether an entry concerns the dataset; entries must be given in the log's order."""
-        event = as_today(logged.event_type, logged.raw)
+    def has(self, event: Event | EditEntry | None, place: int) -> bool:
+        """Whether the entry at that place concerns the dataset; entries must be given in the log's order.
+
+        `event` is None where it would be refused today.
+        """
         if event is None:
             return False
         if isinstance(event, EditEntry):
             return any(map(self._is_edited, event.edits))
         if is_about := _subject(event) in self._subjects:
-            self._events.add(str(logged.log_index))
+            self._events.add(str(place))
         return is_about
 
     def _is_named(self, event: Event) -> bool:

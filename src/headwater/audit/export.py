@@ -3,7 +3,7 @@
 import time
 import zipfile
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ from headwater.signing.leaf import SALT_BYTES, Kind, Seal
 from headwater.signing.merkle import consistency_proof, nodes_between
 from headwater.signing.note import NoteSigner, verified_text
 from headwater.signing.segments import facet_places
-from headwater.store.entries import LoggedEvent, found
+from headwater.store.entries import LoggedEvent, as_today, found
 from headwater.store.reader import Reader
 
 _TOGETHER: Final = 512
@@ -86,9 +86,15 @@ def export(
         folding, misplaced = Folding(), list[int]()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
             for some in _in_parts(places):
-                entries = list(_whole(reader, some))
-                misplaced += _misplaced(reader, some, entries)
-                lines.writelines(_lines(entries, about, None if is_whole else folding))
+                runs = reader.runs_at(some)
+                for logged, sealed in _whole(reader, some):
+                    event = as_today(logged.event_type, logged.raw)
+                    if not logged.is_found_by_what_it_says(event, runs.get(logged.log_index)):
+                        misplaced.append(logged.log_index)
+                    is_shown = about is None or about.has(event, logged.log_index)
+                    if is_shown and not is_whole:
+                        folding.take_read(event, logged.event_type, logged.log_index, _arrival(logged))
+                    lines.write(_line(_entry(logged, sealed) if is_shown else _withheld(logged, sealed)))
                 advance(some.stop - places.start, len(places))
         if request.dataset is not None and folding.is_empty:
             raise InvalidInputError(
@@ -184,26 +190,6 @@ def _in_parts(places: range) -> Iterator[range]:
     return (range(begin, min(begin + _TOGETHER, places.stop)) for begin in places[::_TOGETHER])
 
 
-def _misplaced(reader: Reader, places: range, entries: Iterable[tuple[LoggedEvent, Seal]]) -> Iterator[int]:
-    runs = reader.runs_at(places)
-    for logged, _ in entries:
-        if not logged.is_found_by_what_it_says(runs.get(logged.log_index)):
-            yield logged.log_index
-
-
-def _lines(
-    entries: Iterable[tuple[LoggedEvent, Seal]], about: About | None, folding: Folding | None
-) -> Iterator[bytes]:
-    for logged, sealed in entries:
-        if about is not None and not about.has(logged):
-            yield _line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()})
-            continue
-        if folding is not None:
-            arrival = Arrival(logged.received_us, logged.verdict, logged.key_id)
-            folding.take(logged.event_type, logged.raw, logged.log_index, arrival)
-        yield _line(_entry(logged, sealed))
-
-
 def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
     """The entries at these indexes, each with its leaf, once all are stored."""
     entries, seals = list(reader.logged(places)), list(reader.tree.seals(places))
@@ -216,6 +202,14 @@ def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
             "restored in part; restore it whole from a backup, or export what stands before that, with --to"
         )
     return zip(entries, seals, strict=True)
+
+
+def _arrival(logged: LoggedEvent) -> Arrival:
+    return Arrival(logged.received_us, logged.verdict, logged.key_id)
+
+
+def _withheld(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
+    return {"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}
 
 
 def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:

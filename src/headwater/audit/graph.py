@@ -20,7 +20,8 @@ import orjson
 from headwater.audit.core import Refused, Report
 from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
-from headwater.model.edits import KEY, FactsInOrder
+from headwater.model.edits import KEY, EditEntry, FactsInOrder
+from headwater.model.events import Event
 from headwater.model.facts import ERRORS, ChainLink, Content, Declaration, Edit, Fact, Observation, RunFacet, RunOfJob
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
@@ -56,7 +57,10 @@ class Folding:
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
         """Take in an entry; one that would be refused today has no facts, as in the service."""
-        entry = as_today(event_type, raw)
+        self.take_read(as_today(event_type, raw), event_type, index, arrival)
+
+    def take_read(self, entry: Event | EditEntry | None, event_type: str, index: int, arrival: Arrival) -> None:
+        """Take in an entry that was parsed already; None: it would be refused today."""
         if entry is None:
             return
         if type_of(entry) != event_type:

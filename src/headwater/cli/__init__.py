@@ -30,6 +30,7 @@ What these share:
     web_address     an address of a web server that was typed
     audit_trust     what an auditor knows from elsewhere
     certificate     what a server shows over TLS, and takes anew once it is renewed
+    misplaced       what a database has under another time or run than its bytes say
     log_key         the key that signs the log's heads; export_note: an export is an entry of the log
     who             sits at the command line
     said            by what a value was said, for the error about it

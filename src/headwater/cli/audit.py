@@ -4,7 +4,7 @@ import gc
 import json
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import groupby
@@ -27,6 +27,7 @@ from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
 from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.misplaced import told_of_misplaced
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
 from headwater.cli.said import DatabaseOption
@@ -49,8 +50,6 @@ audit = typer.Typer(name="audit", help="Prove what the log holds, to one who tru
 
 _TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
 """Of a bundle's manifest."""
-
-_MOST_NAMED: Final = 5
 
 
 @audit.callback()
@@ -117,7 +116,7 @@ def export(
         )
         with _whole(output) as file, counted_progress() as count:
             manifest, misplaced = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
-            warnings = [*oversized_parts(file), *_told_of_misplaced(misplaced)]
+            warnings = [*oversized_parts(file), *told_of_misplaced(misplaced, "bundle")]
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:
@@ -172,17 +171,6 @@ def _exported_in_words(output: Path, manifest: Mapping[str, Any]) -> Iterator[st
         names = [" ".join(each.values()).strip() for each in manifest["names"]]
         yield f"shown is what is about it by any name that it has: {', '.join(names)}"
     yield f"tell the auditor the log's key by another way: {manifest['logKey']}"
-
-
-def _told_of_misplaced(entries: Sequence[int]) -> list[str]:
-    if not entries:
-        return []
-    named = ", ".join(map(str, entries[:_MOST_NAMED])) + (" …" if len(entries) > _MOST_NAMED else "")
-    return [
-        f"the database has {so_many(len(entries), 'event')} under another time or run than the bytes say (columns "
-        "event_us and run, which are in no leaf), so what the service shows of a past, or as a run's events, is not "
-        f"what the log took: {named}; the bundle goes by the bytes"
-    ]
 
 
 def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:

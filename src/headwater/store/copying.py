@@ -1,7 +1,7 @@
 """Copy a store: the log entry by entry, from which the facts follow again, and then compare the two."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -42,6 +42,8 @@ class Copied(NamedTuple):
     """Entries that were not there before."""
     source: Digest
     target: Digest
+    misplaced: Sequence[int]
+    """The entries that FROM has under another time or run than their bytes say, of those that were copied now."""
 
     @property
     def is_same(self) -> bool:
@@ -57,14 +59,14 @@ def copy(source: Store, target: Store, advance: Advance) -> Copied:
             does not have what it took.
         UnavailableError: a database does not answer; the same call goes on from there.
     """
-    before = target.size()
+    before, misplaced = target.size(), list[int]()
     _check_prefix(source, target, before)
     for _ in range(_ROUNDS):
         source.follow()
-        _append(source, target, advance)
+        misplaced += _append(source, target, advance)
         digests = digest(source), digest(target)
         if source.size() == digests[0].entries == digests[1].entries:
-            return Copied(digests[1].entries - before, *digests)
+            return Copied(digests[1].entries - before, *digests, misplaced)
     raise SetupError("FROM is being written to: stop the services that use it, and copy again for the rest")
 
 
@@ -91,7 +93,8 @@ def _check_prefix(source: Store, target: Store, size: int) -> None:
         raise SetupError("TO holds FROM's entries in a tree of its own, which has other salts; name an empty one")
 
 
-def _append(source: Store, target: Store, advance: Advance) -> None:
+def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
+    """Append what is lacking; gives the entries that are misplaced."""
     first, size = target.size(), source.size()
     for part in _parts(source.logged(range(first, size))):
         for place, each in enumerate(part, first):
@@ -100,18 +103,23 @@ def _append(source: Store, target: Store, advance: Advance) -> None:
                     f"FROM lacks entry {place} of its log, or its bytes are not those that it took: it was damaged, or "
                     "edited; restore it from a backup"
                 )
-        first += len(part)
-        seals = source.tree.seals(range(part[0].log_index, part[-1].log_index + 1))
-        stored = target.add([_again(source, each, sealed) for each, sealed in zip(part, seals, strict=True)])
+        places = range(first, first + len(part))
+        first = places.stop
+        seals, runs = source.tree.seals(places), source.runs_at(places)
+        again = [_again(each, sealed, runs.get(each.log_index)) for each, sealed in zip(part, seals, strict=True)]
+        stored = target.add(again)
         if [each.log_index for each in stored] != [each.log_index for each in part]:
             raise SetupError("TO is being written to: stop the services that use it, and begin with an empty one")
-        advance(part[-1].log_index + 1, size)
+        for each, entry in zip(part, again, strict=True):
+            if (entry.event_us, entry.run_id) != (each.event_us, runs.get(each.log_index)):
+                yield each.log_index
+        advance(places.stop, size)
 
 
-def _again(source: Reader, logged: LoggedEvent, sealed: Seal) -> Entry:
+def _again(logged: LoggedEvent, sealed: Seal, run_id: str | None) -> Entry:
     entry = entry_again(logged, sealed)
     if entry.run_id is None and entry.event_type not in WITHOUT_RUN:  # it would be refused today, and says nothing
-        return entry._replace(run_id=source.run_of(logged.log_index))
+        return entry._replace(run_id=run_id)
     return entry
 
 

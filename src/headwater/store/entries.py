@@ -115,12 +115,11 @@ class LoggedEvent(NamedTuple):
     key_id: str | None
     raw: bytes
 
-    def is_found_by_what_it_says(self, run_id: str | None) -> bool:
+    def is_found_by_what_it_says(self, event: "Event | EditEntry | None", run_id: str | None) -> bool:
         """Whether it is kept under the time of its bytes, and under their run, which `run_id` is to be.
 
-        True also if it would be refused today, as that cannot be checked.
+        `event` is what the bytes parse to today. True also if they would be refused, as that cannot be checked.
         """
-        event = as_today(self.event_type, self.raw)
         said = event.run_id if isinstance(event, RunEvent) else None
         return event is None or (event.stamp.time_us, said) == (self.event_us, run_id)
 

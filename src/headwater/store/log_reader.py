@@ -200,11 +200,6 @@ class LogReader(Bounded):
         )
         return [run_id_of_key(row[0]) for row in self._fact_rows(sql, (namespace,))]
 
-    def run_of(self, place: int) -> str | None:
-        """The run that the entry was stored under, if any."""
-        key = self._value("SELECT run_id FROM log JOIN run ON run.id = log.run WHERE idx = ?", (place,))
-        return key and run_id_of_key(key)
-
     def runs_at(self, places: range) -> dict[int, str]:
         """The runs that entries were stored under, by log index."""
         sql = "SELECT idx, run_id FROM log JOIN run ON run.id = log.run WHERE idx >= ? AND idx < ?"

@@ -172,6 +172,20 @@ def test_a_log_that_is_not_what_it_took_is_not_copied(tmp_path: Path, edit: str)
     assert "FROM lacks entry 10 of its log, or its bytes are not those that it took" in str(told.exception)
 
 
+@pytest.mark.parametrize("edit", ["event_us = event_us - 1", "run = (SELECT run FROM log WHERE idx = 1)", "run = NULL"])
+def test_an_event_under_another_time_or_run_than_its_own_is_told_and_copied_as_it_came(
+    tmp_path: Path, edit: str
+) -> None:
+    fill(tmp_path / "from.db", [*entries()])
+    with closing(sqlite3.connect(tmp_path / "from.db")) as database, database:
+        database.execute(f"UPDATE log SET {edit} WHERE idx IN (8, 12)")  # noqa: S608  words of ours
+
+    told = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert "the database has 2 events under another time or run than the bytes say" in told.stderr
+    assert "not what the log took: 8, 12; the copy goes by the bytes" in told.stderr
+
+
 def others(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE person (name TEXT)")
