@@ -1,8 +1,12 @@
 """Text for people, and checks of their text."""
 
 import re
+from typing import Final
 
 from headwater.errors import InvalidInputError
+
+ELSEWHERE: Final = "let this user write there, or set HEADWATER_HOME to another folder"
+"""What to do about a folder that is not to be written to."""
 
 
 def in_words(text: str | None, field: str) -> str:

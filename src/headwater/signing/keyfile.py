@@ -14,6 +14,7 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, SetupError
+from headwater.model.words import ELSEWHERE
 from headwater.signing.jwks import encoded_public_key, read_jwks
 from headwater.signing.keys import NodeKey, unpadded_base64url
 from headwater.signing.secretfile import create_once, read_own, replace
@@ -33,7 +34,7 @@ def load_or_create(home: Path) -> NodeKey:
             create_once(path, _written(str(uuid.uuid4()), secrets.token_bytes(_SEED_BYTES)))
         return _load(path)
     except OSError as failure:
-        raise SetupError(f"cannot make or read the node key {path}: {failure.strerror}") from failure
+        raise SetupError(f"cannot make or read the node key {path}: {failure.strerror}; {ELSEWHERE}") from failure
 
 
 def trusted_keys(home: Path) -> dict[str, Ed25519PublicKey]:
@@ -74,7 +75,7 @@ def next_key(home: Path) -> NodeKey:
             create_once(path, _written(node_id, secrets.token_bytes(_SEED_BYTES)))
         return _load(path)
     except OSError as failure:
-        raise SetupError(f"cannot make or read the next node key {path}: {failure.strerror}") from failure
+        raise SetupError(f"cannot make or read the next node key {path}: {failure.strerror}; {ELSEWHERE}") from failure
 
 
 def replace_key(home: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 
 from headwater.errors import InvalidInputError, SetupError
+from headwater.model.words import ELSEWHERE
 from headwater.signing.jwks import encoded_public_key
 from headwater.signing.keys import unpadded_base64url
 from headwater.signing.note import COSIGNATURE, ED25519, NoteSigner, checked_name
@@ -48,7 +49,7 @@ def _key(path: Path, name: str | None, default_name: str, kind: int) -> NoteSign
             create_once(path, _written(default_name if name is None else name, secrets.token_bytes(_SEED_BYTES), kind))
         key = _parsed(read_own(path), kind)
     except OSError as failure:
-        raise SetupError(f"cannot make or read the key {path}: {failure.strerror}") from failure
+        raise SetupError(f"cannot make or read the key {path}: {failure.strerror}; {ELSEWHERE}") from failure
     if key is None:
         raise SetupError(f"the key {path} is damaged: restore it; with another, nothing that it signed goes on")
     if name not in (None, key.verifier.name):

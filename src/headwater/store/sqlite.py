@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
+from headwater.model.words import ELSEWHERE
 from headwater.store.bulk import MOST_STATEMENTS
 from headwater.store.connection import Row
 from headwater.store.migrations import missing_steps
@@ -154,10 +155,9 @@ class SqliteConnection:
         self._db.close()
 
 
-_ELSEWHERE: Final = "let this user write there, or set HEADWATER_HOME to another folder"
 _REMEDIES: Final = {
-    sqlite3.SQLITE_READONLY: _ELSEWHERE,
-    sqlite3.SQLITE_CANTOPEN: _ELSEWHERE,
+    sqlite3.SQLITE_READONLY: ELSEWHERE,
+    sqlite3.SQLITE_CANTOPEN: ELSEWHERE,
     sqlite3.SQLITE_FULL: "make room on its disk",
     sqlite3.SQLITE_IOERR: "look whether its disk is well and has room",
     sqlite3.SQLITE_CORRUPT: "the file is damaged: put a backup in its place",
@@ -196,7 +196,7 @@ class SqliteStore(Store):
             self._lock = _only_writer(path) if lock is None else lock
             _keep_from_others(path)
         except OSError as fault:
-            raise SetupError(f"cannot write {fault.filename or path}: {fault.strerror}; {_ELSEWHERE}") from fault
+            raise SetupError(f"cannot write {fault.filename or path}: {fault.strerror}; {ELSEWHERE}") from fault
         self._path = path
         try:
             writer = SqliteConnection(path).writes_much()

@@ -97,7 +97,9 @@ def test_a_damaged_key_is_refused_and_stays_as_it_is(tmp_path: Path, damage: obj
 def test_a_place_where_no_key_can_be_made_is_a_setup_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(SetupError, match=r"cannot make or read the node key .*: Not a directory"):
+    with pytest.raises(
+        SetupError, match=r"cannot make or read the node key .*: Not a directory; let this user .* HEADWATER_HOME"
+    ):
         load_or_create(tmp_path / "file" / "home")
 
 
