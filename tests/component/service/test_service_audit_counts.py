@@ -19,7 +19,7 @@ from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
 from headwater.service.views.counts import summary
 from headwater.signing.notefile import log_key
-from headwater.store.entries import entry_of
+from headwater.store.entries import as_today, entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_audit import LOG_NAME, bent, bundle_of, checks, run, verdict
 from tests.component.service.test_service_questions_order import known
@@ -207,7 +207,8 @@ def test_what_a_graph_says_of_a_dataset_the_events_about_it_say_alone(log: list[
         for name in whole.graph.shown_datasets():
             places = range(whole.store.size())
             about = About(whole.store, places, name)
-            events = [logged.raw for logged in whole.store.logged(places) if about.has(logged)]
+            logged = [*whole.store.logged(places)]
+            events = [each.raw for each in logged if about.has(as_today(each.event_type, each.raw), each.log_index)]
 
             with known(events) as part:
                 for each in about.names:
