@@ -1,4 +1,4 @@
-"""Where events go: of a Python program that is no command of ours, and of a pipeline by its file."""
+"""Opens emitters: for other people's Python programs, and for pipelines from their file's `lineage:` section."""
 
 import os
 import secrets
@@ -17,12 +17,12 @@ from headwater.signing.keyfile import load_or_create
 def opened_emitter(endpoint: str | None, file: str | Path | None, token_env: str | None) -> Emitter:
     """An emitter that signs with this machine's key.
 
-    Events go to the endpoint, to the file, or to both; with neither, to `HEADWATER_ENDPOINT`, and without that to a
-    service on this machine.
+    Events go to the endpoint, to the file, or to both. If neither is given, they go to `$HEADWATER_ENDPOINT`, or else
+    to the service's default address on this machine.
 
     Raises:
-        InvalidInputError: the endpoint is no URL of a web server, or holds credentials.
-        SetupError: the key cannot be read or made.
+        InvalidInputError: the endpoint is not an http(s) URL, or holds credentials.
+        SetupError: the key cannot be read or created.
     """
     home = headwater_home()
     if endpoint is None and file is None:
@@ -38,7 +38,7 @@ def new_run_id() -> str:
 
 
 def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
-    """What a pipeline file's `lineage:` section says to the emitter."""
+    """The emitter's configuration from a pipeline file's `lineage:` section."""
     http = HttpConfig(
         endpoint=lineage.http.endpoint,
         timeout_s=lineage.http.timeout,

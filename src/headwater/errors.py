@@ -1,19 +1,19 @@
-"""Every error Headwater raises, by what the caller can do about it.
+"""Every error that Headwater raises, by what the caller can do about it.
 
 HeadwaterError
-├── InvalidInputError         mend the input
+├── InvalidInputError         correct the input
 │   ├── InvalidEventError         an event's bytes: the message names the path of the first bad field
 │   │   └── MalformedJsonError        not even JSON: no path, a position
 │   ├── InvalidNameError          a node id or dataset name that cannot be read
 │   ├── InvalidPipelineError      a pipeline file: every problem at once, each with its line
 │   └── IncompatibleSchemaError   a topic's schema: the message names the subject, both versions and the rule that broke
 ├── UntrustedEventError       do not trust it: unsigned, unknown key, or bytes changed since signing
-├── UntrustedNoteError        do not trust it: a checkpoint that is none, or that the log's key did not sign
-├── UnauthenticatedError      say who you are: no token, or none that is good
-├── ForbiddenError            ask for more rights, or for less: the message says which role and scope it takes
-├── NotFoundError             nothing by that name
-├── UnavailableError          try again later: a service, a store or a disk that does not answer now
-└── SetupError                mend the machine: Java missing, port taken, disk full; the message says how
+├── UntrustedNoteError        do not trust it: a checkpoint that cannot be read, or that the log's key did not sign
+├── UnauthenticatedError      authenticate: no token, or one that is not valid
+├── ForbiddenError            ask for more rights, or request less: the message names the role and scope needed
+├── NotFoundError             nothing has that name
+├── UnavailableError          retry later: a service, a store or a disk does not answer now
+└── SetupError                fix the machine: Java missing, port taken, disk full; the message says how
 """
 
 
@@ -21,17 +21,17 @@ class HeadwaterError(Exception):
     """The root of the tree. The message is for people and never holds record values or key material."""
 
     is_retriable: bool = False
-    """Whether the very same call may go through later: once something is well again, or people have put it right."""
+    """Whether the same call may succeed later, after a fault has passed or a person has fixed it."""
 
 
 class InvalidInputError(HeadwaterError):
-    """The caller must mend the input."""
+    """The caller must correct the input."""
 
 
 class InvalidEventError(InvalidInputError):
-    """An event cannot be taken; the message names the path of the first bad field.
+    """An event cannot be accepted; the message names the path of the first bad field.
 
-    `missing` are the paths of all fields that it lacks.
+    `missing` are the paths of all required fields that the event lacks.
     """
 
     def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
@@ -40,7 +40,7 @@ class InvalidEventError(InvalidInputError):
 
 
 class MalformedJsonError(InvalidEventError):
-    """The bytes are no JSON document; the message gives the position."""
+    """The bytes are not a JSON document; the message gives the position."""
 
 
 class InvalidNameError(InvalidInputError):
@@ -52,7 +52,7 @@ class InvalidPipelineError(InvalidInputError):
 
 
 class IncompatibleSchemaError(InvalidInputError):
-    """A version of a topic's schema cannot follow the one before; the message says which, and what broke."""
+    """A new version of a topic's schema is incompatible with the previous one; the message names both and the rule."""
 
 
 class UntrustedEventError(HeadwaterError):
@@ -68,13 +68,13 @@ class UntrustedNoteError(HeadwaterError):
 
 
 class UnauthenticatedError(HeadwaterError):
-    """Nobody is known to ask: a token is missing, unknown, revoked or out of time."""
+    """The caller is not authenticated: the token is missing, unknown, revoked or expired."""
 
     is_retriable = True
 
 
 class ForbiddenError(HeadwaterError):
-    """Who asks may not; the message says what it takes."""
+    """The caller lacks the permission; the message names what is needed."""
 
     def __init__(self, message: str, *, is_retriable: bool = False) -> None:
         super().__init__(message)
@@ -82,11 +82,11 @@ class ForbiddenError(HeadwaterError):
 
 
 class NotFoundError(HeadwaterError):
-    """There is nothing by that name."""
+    """Nothing has that name."""
 
 
 class UnavailableError(HeadwaterError):
-    """A service, a store or a disk does not answer now; the same call may go through later."""
+    """A service, a store or a disk does not answer now; the same call may succeed later."""
 
     is_retriable = True
 

@@ -1,4 +1,4 @@
-"""A run that a Python program tells about itself, whatever it runs: START, RUNNING, then one end, whatever happens."""
+"""Runs that a Python program reports about itself: START, RUNNING, then exactly one terminal event."""
 
 import atexit
 import math
@@ -33,10 +33,10 @@ _STOPPED: Final[Mapping[type[BaseException], str]] = {
     CancelledError: "cancelled",
     GeneratorExit: "closed",
 }
-"""What somebody outside of the block has it end by. In asyncio Ctrl-C is a cancelled task."""
-_WHERE_NOBODY_ANSWERS_S: Final = 0.5
+"""Exceptions that stop the block from outside, with the stop reason. In asyncio Ctrl-C cancels the task."""
+_DRAIN_UNREACHED_S: Final = 0.5
 _unreached: Final[set[tuple[str, ...]]] = set()
-"""Where events of this process's last run waited in vain: a program of many runs waits there once, not with each."""
+"""Targets that did not take this process's last run in time: only the first of many runs waits long for them."""
 
 
 def run(
@@ -50,29 +50,29 @@ def run(
     token_env: str | None = None,
     running_every_s: float = 60,
 ) -> "ExplicitRun":
-    """A run of a job, for a `with` statement: START when the block begins, and its end as the block's.
+    """A run of a job, for a `with` statement: START when the block begins, a terminal event when it ends.
 
-    COMPLETE if the block ends, FAIL if it raises, ABORT on Ctrl-C, on SIGTERM (unless the program ignores that or
-    handles it itself), where its asyncio task is cancelled or its generator closed, where the program exits while it is
-    open, and where the block calls `abort`. Events are signed and spooled; none of them can hold the program up. In a
-    process that the block forks the run is nobody's: nothing there tells of it.
+    COMPLETE if the block ends normally, FAIL if it raises. ABORT on Ctrl-C, on SIGTERM (unless the program ignores or
+    handles it), when its asyncio task is cancelled or its generator closed, when the program exits inside the block,
+    and when the block calls `abort`. Events are signed and spooled; none of them can block the program. A process that
+    the block forks reports nothing of the run.
 
     Args:
-        job: its name.
-        namespace: of the job.
-        inputs: what is read, as far as it is known before: one dataset or several; more by `reads`.
-        outputs: what is written; more by `writes`.
-        endpoint: where events are posted; a service on this machine unless an endpoint or a file is named.
+        job: the job's name.
+        namespace: the job's namespace.
+        inputs: the datasets read, one or several, as far as known in advance; add more with `reads`.
+        outputs: the datasets written; add more with `writes`.
+        endpoint: where events are posted; a service on this machine if neither an endpoint nor a file is given.
         file: a file to append events to.
         token_env: the environment variable that holds the endpoint's bearer token.
         running_every_s: seconds between two RUNNING events.
 
     Raises:
         InvalidNameError: the name of the job, its namespace or a dataset is empty, cannot be read or holds a password.
-        TypeError: a dataset is neither a text nor a pair of texts.
-        ValueError: there is no time between two RUNNING events.
-        InvalidInputError: the endpoint is no URL of a web server, or holds credentials.
-        SetupError: this machine's key cannot be read or made.
+        TypeError: a dataset is neither a string nor a pair of strings.
+        ValueError: `running_every_s` is not more than 0.
+        InvalidInputError: the endpoint is not an http(s) URL, or holds credentials.
+        SetupError: this machine's key cannot be read or created.
     """
     if not running_every_s > 0:
         raise ValueError(f"running_every_s: expected more than 0 seconds, found {running_every_s}")
@@ -83,7 +83,7 @@ def run(
 
 
 class Flows(NamedTuple):
-    """What a run reads and writes, as far as it is known before."""
+    """The datasets that a run reads and writes, as far as known in advance."""
 
     inputs: Iterable[Described]
     outputs: Iterable[Described]
@@ -93,7 +93,7 @@ class ExplicitRun:
     """A run inside its `with` block.
 
     Attributes:
-        run_id: to pass on to what the block starts, as its parent.
+        run_id: to pass to jobs that the block starts, as their parent run.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class ExplicitRun:
         running_every_s: float,
         now: Callable[[], datetime],
     ) -> None:
-        """Nothing is told before the block begins."""
+        """Nothing is sent before the block begins."""
         self.run_id = new_run_id()
         self._job = job
         self._opened = opened
@@ -125,19 +125,19 @@ class ExplicitRun:
         self._outputs |= {one.id: one for one in given("writes", datasets)}
 
     def running(self) -> None:
-        """RUNNING, now; it is also told by itself now and then."""
+        """Send a RUNNING event now, besides the periodic ones."""
         if self._process == os.getpid():
             self._told.tell(RunState.RUNNING, self._content(None))
 
     def abort(self, reason: str) -> None:
-        """Have the run end as ABORT, unless the block raises."""
+        """End the run as ABORT when the block ends, unless the block raises."""
         self._stop_reason = reason
 
     def __enter__(self) -> Self:
-        """START.
+        """Send START.
 
         Raises:
-            RuntimeError: the run has begun before: each is told once.
+            RuntimeError: the run was started before: each object stands for one run.
         """
         if self._process is not None:
             raise RuntimeError("a run is told once: have headwater.run make another")
@@ -157,9 +157,9 @@ class ExplicitRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The one terminal event; what the block raised goes on its way.
+        """Send the terminal event; an exception of the block propagates.
 
-        Nothing in a process that the block has forked: it has none of the run's threads, and the end is its parent's.
+        In a process that the block forked, nothing is sent: the run's threads and its end belong to the parent.
         """
         if self._process != os.getpid():
             return
@@ -183,15 +183,15 @@ class ExplicitRun:
 
     def _deliver(self) -> None:
         to = self._emitter.targets
-        self._emitter.close(_WHERE_NOBODY_ANSWERS_S if to in _unreached else math.inf)
+        self._emitter.close(_DRAIN_UNREACHED_S if to in _unreached else math.inf)
         (_unreached.discard if self._emitter.is_empty else _unreached.add)(to)
 
     def _stopped(self, _: str) -> None:
-        """ABORT, whatever the thread that is in the block does now."""
+        """Send ABORT at once, without waiting for the thread that runs the block."""
         self._told.tell(RunState.ABORT, self._content(None))
 
     def _left_open(self) -> None:
-        """ABORT, where the program exits inside the block: in a daemon thread, or a generator that nobody closed."""
+        """Send ABORT at exit, if the block is still open in a daemon thread or in a generator that was never closed."""
         if self._process == os.getpid():
             self._over.set()
             self._stop_reason = self._stop_reason or "exit"
@@ -217,6 +217,6 @@ class ExplicitRun:
 
 
 def _failure(error: BaseException) -> Failure:
-    """Only the class and place of an exception, since its message may hold anything; our own hold no values."""
+    """An exception's class and place; its message only if it is one of our errors, since others may hold values."""
     message = str(error) if isinstance(error, HeadwaterError) else python_message(error)
     return Failure(message, python_trace(error), "PYTHON")

@@ -1,4 +1,4 @@
-"""HTTP/1.1, whatever else a client offers to speak instead."""
+"""HTTP/1.1 without protocol upgrades, and with a limit on the size of a request's head."""
 
 from typing import Final
 
@@ -7,49 +7,52 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _CONNECT: Final = b"CONNECT"
 _REFUSED: Final = "Invalid HTTP request received."
-_MOST: Final = 65_536
-"""Bytes of a request's address and headers, together."""
+_HEAD_MAX_BYTES: Final = 65_536
+"""The limit on a request's target and headers together, in bytes."""
 _TOO_LONG: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-class StaysWithHttp1(HttpToolsProtocol):
-    """Passes over the header `Upgrade`, and reads no endless headers, which it would hold before anybody is asked for.
+class Http1OnlyProtocol(HttpToolsProtocol):
+    """Ignores the `Upgrade` header, and refuses oversized headers, which would fill memory before authentication.
 
-    Java's HTTP client offers HTTP/2 with each request until a server takes it up. To httptools such a request ends with
-    its head, and its body is no HTTP any more. So the head is read once more, without the offer, and then what follows.
+    Java's HTTP client offers an upgrade to HTTP/2 with each request until a server accepts it. httptools ends such a
+    request after its headers and no longer parses its body as HTTP. So the headers are parsed again without `Upgrade`,
+    and then the body.
 
-    Source: RFC 9110, 7.8: a server may ignore the offer.
+    Source: RFC 9110, 7.8: a server may ignore the header.
     """
 
-    _fields = 0
-    """Bytes of the address and of the headers of the request that is read, its trailers too."""
-    _unended = 0
-    """Bytes of the line that is read, but for those of what came with its beginning."""
-    _is_further = False
-    """Whether something of a request has ended since more of it came."""
+    _head_bytes = 0
+    """Bytes so far of the current request's target, headers and trailers."""
+    _unfinished_line = 0
+    """Bytes of the unfinished line, not counting the chunk in which it began."""
+    _made_progress = False
+    """Whether the parser completed an element (a line, a part of the body) within the current chunk."""
 
     def data_received(self, data: bytes) -> None:
-        """Read what came: a part of a request, or several requests."""
+        """Parse a chunk: a part of a request, or several requests."""
         self._unset_keepalive_if_required()
         unread = data
-        self._is_further = False
+        self._made_progress = False
         while unread:
             try:
                 self.parser.feed_data(unread)
                 break
             except HttpParserUpgrade as offer:
-                unread = self._head_without_offer() + unread[offer.args[0] :]
+                unread = self._head_without_upgrade() + unread[offer.args[0] :]
                 self.parser = HttpRequestParser(self)
             except HttpParserError:
                 self._refuse()
                 return
-        self._unended = 0 if self._is_further else self._unended + len(data)
-        if self._unended > _MOST:
+        self._unfinished_line = 0 if self._made_progress else self._unfinished_line + len(data)
+        if self._unfinished_line > _HEAD_MAX_BYTES:
             self._refuse()
 
     def _refuse(self) -> None:
-        if max(self._fields, self._unended) > _MOST:
-            self.logger.warning("A request's headers are longer than %d bytes: the connection is closed.", _MOST)
+        if max(self._head_bytes, self._unfinished_line) > _HEAD_MAX_BYTES:
+            self.logger.warning(
+                "A request's headers are longer than %d bytes: the connection is closed.", _HEAD_MAX_BYTES
+            )
             self.transport.write(_TOO_LONG)
             self.transport.close()
         else:
@@ -57,35 +60,35 @@ class StaysWithHttp1(HttpToolsProtocol):
             self.send_400_response(_REFUSED)
 
     def _count(self, size: int) -> None:
-        self._is_further = True
-        self._fields += size
-        if self._fields > _MOST:
+        self._made_progress = True
+        self._head_bytes += size
+        if self._head_bytes > _HEAD_MAX_BYTES:
             raise HttpParserError
 
     def on_message_begin(self) -> None:
-        """Begin with a request's address."""
-        self._fields, self._is_further = 0, True
+        """Start counting for a new request."""
+        self._head_bytes, self._made_progress = 0, True
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Take a part of the address."""
+        """Count and pass on a part of the request target."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, or what stands behind a body as if it were one."""
+        """Count and pass on a header or a trailer."""
         self._count(len(name) + len(value))
         super().on_header(name, value)
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
-        self._is_further = True
+        """Pass on a part of the body."""
+        self._made_progress = True
         super().on_body(body)
 
     def on_headers_complete(self) -> None:
-        """Begin with a request."""
+        """Start the request, unless it is a CONNECT."""
         if self.parser.get_method() == _CONNECT:
-            raise HttpParserError  # it asks for a tunnel, and would do so without the header, too
+            raise HttpParserError  # it asks for a tunnel, with or without `Upgrade`
         if not self.parser.should_upgrade():
             super().on_headers_complete()
 
@@ -94,7 +97,7 @@ class StaysWithHttp1(HttpToolsProtocol):
         if not self.parser.should_upgrade():
             super().on_message_complete()
 
-    def _head_without_offer(self) -> bytes:
+    def _head_without_upgrade(self) -> bytes:
         version = self.parser.get_http_version().encode()
         lines = [self.parser.get_method() + b" " + self.url + b" HTTP/" + version]
         lines += [name + b": " + value for name, value in self.headers if name != b"upgrade"]

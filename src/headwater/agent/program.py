@@ -19,7 +19,7 @@ from headwater.agent.config import LOOPBACK, HttpApi
 from headwater.agent.loop import Agent, Around
 from headwater.agent.store import AgentStore
 from headwater.errors import SetupError
-from headwater.http1 import StaysWithHttp1
+from headwater.http1 import Http1OnlyProtocol
 
 _LONGEST_SOCKET_PATH: Final = 107
 _ANSWERS_WITHIN_S: Final = 2
@@ -157,7 +157,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=StaysWithHttp1,
+                http=Http1OnlyProtocol,
                 ws="none",
                 lifespan="off",
                 access_log=False,

@@ -24,7 +24,7 @@ from headwater.cli.printed import say
 from headwater.cli.said import host_names, name_of_key, postgres_url
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
-from headwater.http1 import StaysWithHttp1
+from headwater.http1 import Http1OnlyProtocol
 from headwater.service.app import create_app
 from headwater.service.config import ServiceConfig
 from headwater.service.log.cosignatures import enrolled_witnesses
@@ -265,7 +265,7 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http=StaysWithHttp1,
+                http=Http1OnlyProtocol,
                 ws="none",
                 lifespan="on",
                 access_log=False,
