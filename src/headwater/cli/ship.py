@@ -19,7 +19,7 @@ from headwater.cli.web_address import is_web_address
 from headwater.emit.config import HttpConfig
 from headwater.emit.home import headwater_home
 from headwater.emit.http import HttpTransport
-from headwater.emit.shipment import Shipped, Shipping, Trouble
+from headwater.emit.shipment import ShipmentOptions, Shipped, Trouble
 from headwater.emit.shipment import ship as ship_files
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
@@ -57,7 +57,7 @@ def ship(
     endpoint = _endpoint(address(url, to))
     opened_client(verify=endpoint.startswith("https:")).close()  # the transport opens its own when it is too late
     transport = HttpTransport(HttpConfig(endpoint=endpoint, timeout_s=_TIMEOUT_S, token_env=key_variable(token_env)))
-    how = Shipping(
+    how = ShipmentOptions(
         transport=transport,
         verify=lambda event: _as_may_go(event, verified(event, trusted)),
         wait=time.sleep,

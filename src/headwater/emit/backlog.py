@@ -1,4 +1,4 @@
-"""All that waits for one target, oldest first."""
+"""The backlog of one target: all events that wait for delivery, oldest first."""
 
 import contextlib
 import logging
@@ -16,31 +16,31 @@ from headwater.errors import UnavailableError
 log = logging.getLogger(__name__)
 
 MAX_ADOPTED: Final = 16
-"""How many spools of others are open at once: each takes four of the process's file descriptors."""
+"""How many adopted spools are open at once: each takes four of the process's file descriptors."""
 
 MEMORY_MAX_BYTES: Final = 16 << 20
-"""What is held in memory for a target while the disk takes nothing."""
+"""The limit of the in-memory backlog of a target, used while the disk refuses writes."""
 
 
 TOGETHER_MAX: Final = 64
-"""How many events may go to the target together."""
+"""The most events in one delivery."""
 
 TOGETHER_MAX_BYTES: Final = 1 << 20
-"""How large they may be together, unless the first alone is larger."""
+"""The most bytes in one delivery, unless the first event alone is larger."""
 
 
 class Waiting(NamedTuple):
-    """The oldest events of a backlog, one at least, and the spool they are in."""
+    """The oldest events of a backlog, at least one, and the spool that holds them."""
 
     spool: Spool
     events: Sequence[Spooled]
 
 
 class Backlog:
-    """The spools of dead processes, then our own, then memory, for what the disk does not take.
+    """The spools of dead processes, then our own, then memory for events that the disk refuses.
 
-    A disk that fails costs nothing as long as the target takes events or what waits fits into memory; after that,
-    events are dropped and counted. Any thread may call any method; none raises.
+    While the disk fails, no event is lost as long as the target accepts events or the backlog fits into memory. Beyond
+    that, events are dropped and counted. Any thread may call any method; none raises.
     """
 
     def __init__(self, transport: str, directory: Path | None, max_bytes: int, metrics: EmitMetrics) -> None:
@@ -58,34 +58,34 @@ class Backlog:
         self._is_closed = False
 
     def __len__(self) -> int:
-        """How many events wait, on disk and in memory."""
+        """The number of waiting events, on disk and in memory."""
         with self._lock:
             return sum(spool.event_count for spool in self._spools())
 
     def add(self, events: Sequence[Outgoing]) -> None:
-        """Take events, to be delivered in this order after all that came before."""
+        """Append events; they are delivered in this order, after all earlier ones."""
         with self._lock:
             if self._is_closed:
                 self._metrics.dropped("closed", len(events))
                 return
-            self._put_away()
+            self._flush_memory()
             rest = events if self._memory.event_count else self._to_disk(events)
             self._drop(self._to_memory(rest))
             self._metrics.spooled(self._transport, len(self))
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits, neither here nor with a dead process."""
+        """Whether no event waits, neither here nor in the spool of a dead process."""
         return self._has_adopted_all and len(self) == 0
 
     @property
     def is_safe(self) -> bool:
-        """Whether a kill of this process would lose nothing that waits: all of it is on disk."""
+        """Whether every waiting event is on disk, so that a kill of this process would lose none."""
         with self._lock:
             return self._memory.event_count == 0
 
     def adopt(self) -> None:
-        """Take over what dead processes left for the target, as far as it is not more than can be open at once."""
+        """Take over the target's spools of dead processes, at most `MAX_ADOPTED` at a time."""
         if self._directory is None:
             return
         try:
@@ -99,8 +99,8 @@ class Backlog:
             self._metrics.failed(f"spool: {failure.strerror}")
         self._has_adopted_all = True
 
-    def first_some(self) -> Waiting | None:
-        """The oldest events; None if nothing waits that can be read."""
+    def peek(self) -> Waiting | None:
+        """The oldest events; None if there is none that can be read."""
         self._close_delivered()
         if not self._has_adopted_all and not self._adopted:
             self.adopt()
@@ -111,25 +111,25 @@ class Backlog:
             return None
 
     def remove(self, waiting: Waiting) -> None:
-        """Forget events that `first_some` gave, from the first of them on."""
+        """Remove events that `peek` returned, from the first of them on."""
         with self._lock:
             if self._is_closed or waiting.spool not in self._spools():
-                return  # the events were moved to the disk meanwhile: they will be delivered once more
+                return  # the events were moved to disk meanwhile: they are delivered twice
             try:
                 waiting.spool.remove(waiting.events)
             except UnavailableError as failure:
                 self._metrics.failed(str(failure))
             self._metrics.spooled(self._transport, len(self))
 
-    def put_away(self) -> None:
-        """Move what is in memory to the disk, as far as it takes it."""
+    def flush_memory(self) -> None:
+        """Move events from memory to disk, as many as fit there."""
         with self._lock:
-            self._put_away()
+            self._flush_memory()
 
     def sync(self) -> bool:
-        """Have the disk keep what waits in our own spool; whether it does, and nothing waits in memory alone."""
+        """Sync our own spool to disk. True if that worked and no event is left in memory only."""
         with self._lock:
-            self._put_away()
+            self._flush_memory()
             try:
                 if self._own is not None and not self._is_closed:
                     self._own.sync()
@@ -139,11 +139,11 @@ class Backlog:
             return self.is_safe
 
     def close(self) -> None:
-        """Leave what is on disk to the next process; what only memory could hold is dropped."""
+        """Move what fits to disk, for the next process; drop the rest."""
         with self._lock:
             if self._is_closed:
                 return
-            self._put_away()
+            self._flush_memory()
             self._is_closed = True
             self._drop(self._memory.all())
             for spool in self._spools():
@@ -178,7 +178,7 @@ class Backlog:
                 log.info("lineage spool adopted", extra={"transport": self._transport, "events": spool.event_count})
 
     def _to_disk(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
-        """Add what the disk takes to our own spool; returns the rest."""
+        """Add as many events as fit to our own spool; returns the rest."""
         fitting = 0 if self._own is None else _fitting(events, self._room())
         if fitting < len(events):
             self._bytes_of_others = self._measured()
@@ -199,7 +199,7 @@ class Backlog:
         return self._max_bytes - self._bytes_of_others - ours
 
     def _measured(self) -> int:
-        """Bytes on disk that wait for the target with other processes, dead or alive; they share our limit."""
+        """Bytes in the target's spools of other processes, dead or alive; they share our limit."""
         ours = {spool.path for spool in self._spools()}
         sizes = 0
         for file in self._directory.glob("*/events.db") if self._directory else ():
@@ -208,13 +208,13 @@ class Backlog:
         return sizes
 
     def _to_memory(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
-        """Add what fits to memory; returns the rest."""
+        """Add as many events as fit to memory; returns the rest."""
         fitting = _fitting(events, MEMORY_MAX_BYTES - self._memory.event_bytes)
         if fitting:
             self._memory.add(events[:fitting])
         return events[fitting:]
 
-    def _put_away(self) -> None:
+    def _flush_memory(self) -> None:
         if not self._memory.event_count:
             return
         held = self._memory.all()
@@ -226,7 +226,7 @@ class Backlog:
 
     def _first_of(self, spool: Spool) -> Sequence[Spooled]:
         try:
-            return spool.first_some(TOGETHER_MAX, TOGETHER_MAX_BYTES)
+            return spool.peek(TOGETHER_MAX, TOGETHER_MAX_BYTES)
         except DamagedSpoolError as damage:
             self._set_aside(spool, damage)
         except UnavailableError as failure:
@@ -234,7 +234,7 @@ class Backlog:
         return ()
 
     def _note(self, failure: UnavailableError) -> None:
-        """Keep the failure of our own spool; log the first of a row."""
+        """Record a failure of our own spool; only the first of a series is logged."""
         if isinstance(failure, DamagedSpoolError) and self._own is not None:
             self._set_aside(self._own, failure)
             return
@@ -257,7 +257,7 @@ class Backlog:
         try:
             aside = move()
         except OSError:
-            aside = None  # it stays where it is, and ours, until this process ends
+            aside = None  # it stays in place, claimed by us, until this process ends
         self._metrics.set_aside()
         self._metrics.failed(str(damage))
         told = {"path": str(aside), "why": str(damage)}
@@ -275,7 +275,7 @@ class Backlog:
 
 
 def _made(directory: Path) -> Spool:
-    """A new spool; nothing is left in the directory if the disk does not take it."""
+    """A new spool; if it cannot be created, nothing is left in the directory."""
     try:
         claim = Claim.create(directory)
         try:
@@ -288,6 +288,6 @@ def _made(directory: Path) -> Spool:
 
 
 def _fitting(events: Sequence[Outgoing], room_bytes: int) -> int:
-    """How many of the events, from the first on, fit into the room."""
+    """How many of the events, from the first on, fit into `room_bytes`."""
     sizes = accumulate(len(event.body) for event in events)
     return sum(1 for size in sizes if size <= room_bytes)

@@ -1,9 +1,9 @@
-"""The chain of one emitter: its epoch, where it stands, and what is left of it for whoever comes after.
+"""The hash chain of one emitter: its epoch, its head, and the files that let the next emitter follow on.
 
-An epoch belongs to one emitter, so several processes of a node never wait for each other. Where an epoch stands is
-written down before its events go anywhere: a crash may then have lost an event that was signed, which shows as a hole,
-but no number is ever given twice. Whoever begins the next epoch names the heads of those that have ended, so that not
-even the last events of an epoch can be left out unseen.
+An epoch belongs to one emitter, so several processes of a node never wait for each other. The epoch's head is written
+to disk before its events go out. A crash may then lose a signed event, which shows as a gap, but no sequence number is
+used twice. A new epoch names the heads of those that have ended, so that even the last events of an epoch cannot be
+removed unnoticed.
 """
 
 import json
@@ -19,13 +19,13 @@ from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_in_chain
 
 MAX_FOLLOWED: Final = 64
-"""Epochs that one epoch follows; more are left to the next."""
+"""The most epochs that one epoch names as followed; the next epoch takes the rest."""
 MAX_UNSIGNED: Final = 64
-"""Events without a signature after which a signed one should vouch for them."""
+"""After this many unsigned events, a signed one should vouch for them."""
 
 _HEAD: Final = "head"
 _HEAD_BYTES: Final = 256
-"""The head is padded to this: it is written in place, and a disk that is full has room for it already."""
+"""The head is padded to this size and overwritten in place, so that a full disk already has room for it."""
 
 
 class _Followed(NamedTuple):
@@ -34,10 +34,10 @@ class _Followed(NamedTuple):
 
 
 class Chain:
-    """Signs events in the order of the calls, each with the next number. For one thread, but for `note`.
+    """Signs events in the order of the calls, each with the next sequence number. One thread, except for `note`.
 
-    `directory` is shared by the emitters of one node; None keeps nothing. `failed` is told what the disk refuses: the
-    chain goes on without it, since lineage is an observer.
+    `directory` is shared by the emitters of one node; with None nothing is persisted. `failed` is called with the
+    reason when the disk fails: the chain then goes on without it, since lineage is an observer.
     """
 
     def __init__(self, key: NodeKey, epoch: str, directory: Path | None, failed: Callable[[str], None]) -> None:
@@ -57,23 +57,23 @@ class Chain:
 
     @property
     def length(self) -> int:
-        """How many events the epoch has."""
+        """The number of events in the epoch."""
         return self._sequence + 1
 
     @property
     def unsigned(self) -> int:
-        """How many events went out without a signature since the last that has one."""
+        """The number of unsigned events since the last signed one."""
         return len(self._unsigned)
 
     def note(self, checkpoint: Checkpoint) -> None:
-        """Name this checkpoint from now on; from any thread."""
+        """Name this checkpoint (`lastCheckpoint`) in events from now on. Any thread may call it."""
         self._checkpoint = checkpoint
 
     def sign(self, raw: bytes) -> bytes:
-        """Sign an event of a run in the chain's next place; any other is returned as it is, and vouched for later.
+        """Sign a run event with the next sequence number; return any other event as it is, to be vouched for later.
 
         Raises:
-            InvalidEventError: as `sign_in_chain`; then no place is taken.
+            InvalidEventError: as `sign_in_chain`; then no number is used.
         """
         self._begin()
         signed = sign_in_chain(raw, self.key, self._next_link())
@@ -86,7 +86,7 @@ class Chain:
         return signed.raw
 
     def record(self) -> None:
-        """Write down where the epoch stands: before what was signed goes anywhere."""
+        """Write the epoch's head to disk. To be called before the signed events go out."""
         if self._file is None or self._recorded == self._sequence:
             return
         head = {"epoch": self.epoch, "sequence": self._sequence, "payloadHash": self._head_hash}
@@ -97,7 +97,7 @@ class Chain:
             self._failed(f"chain: {failure.strerror}")
 
     def sync(self) -> bool:
-        """Have the disk keep where the epoch stands; whether it does. From any thread, before `close`."""
+        """Sync the epoch's head to disk; False if that fails. Any thread may call it, before `close`."""
         if self._claim is None or self._file is None:
             return True
         try:
@@ -109,7 +109,7 @@ class Chain:
         return True
 
     def settle(self) -> None:
-        """Forget the epochs that this one follows: the event that says so is safe."""
+        """Delete the heads of the followed epochs, once the event that names them is safe."""
         if self._sequence < 0:
             return
         followed, self._followed = self._followed, []
@@ -117,7 +117,7 @@ class Chain:
             self._guarded(each.claim.remove)
 
     def close(self) -> None:
-        """Leave the head to the next epoch, and what this one should have followed too."""
+        """Leave our head to the next epoch, and the heads that this one could not name."""
         for each in self._followed:
             self._guarded(each.claim.release)
         self._followed.clear()
@@ -140,7 +140,7 @@ class Chain:
         )
 
     def _begin(self) -> None:
-        """Find what there is to follow, and make a place for our own head."""
+        """Collect the heads of ended epochs, and create the file for our own."""
         if self._has_begun or self._directory is None:
             return
         self._has_begun = True
@@ -164,7 +164,7 @@ class Chain:
 
 
 def _head_in(path: Path) -> Head | None:
-    """The head that is written there; None if none is, as where a power cut took it."""
+    """The head in the file; None if there is none, for instance after a power cut."""
     try:
         head = json.loads(path.read_bytes())
         return Head(str(head["epoch"]), int(head["sequence"]), str(head["payloadHash"]))

@@ -1,9 +1,9 @@
 """Directories that belong to one living process.
 
-A process makes a directory of its own and holds a lock on a file in it. The kernel drops the lock when the process
-dies, however it dies; then whoever takes the lock next owns the directory and what is in it.
+A process creates its own directory and holds a lock on a file in it. The kernel releases the lock when the process
+dies, however it dies. The next process that takes the lock owns the directory and its content.
 
-A forked child would hold the lock as well, for as long as it lives: it lets go of it at once.
+A forked child would inherit the lock for as long as it lives, so it closes its descriptor at once.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from weakref import WeakSet
 _LOCK: Final = "lock"
 _SET_ASIDE: Final = "damaged-"
 _FOLDERS: Final = 3
-"""Above a claimed directory: those of its target, of all spools, and of this machine's own things."""
+"""Folders above a claimed directory that `sync` includes: those of its target, of all spools, and `HEADWATER_HOME`."""
 
 
 _held: Final[WeakSet["Claim"]] = WeakSet()
@@ -28,7 +28,7 @@ _held: Final[WeakSet["Claim"]] = WeakSet()
 class Claim:
     """A directory, ours until it is released or removed.
 
-    Its name begins with the time of its making, so that names sort by age.
+    Its name begins with its creation time, so that names sort by age.
     """
 
     def __init__(self, path: Path, lock_fd: int) -> None:
@@ -38,10 +38,10 @@ class Claim:
 
     @classmethod
     def create(cls, parent: Path) -> Self:
-        """Make a new directory under `parent`. Nobody sees it before it is locked.
+        """Create a new directory under `parent`. It gets its final name only once it is locked.
 
         Raises:
-            OSError: the disk is full, read-only or knows no locks.
+            OSError: the disk is full, read-only or does not support locks.
         """
         parent.mkdir(parents=True, exist_ok=True)
         name = f"{time.time_ns():020}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -56,12 +56,12 @@ class Claim:
         return cls(parent / name, lock_fd)
 
     def release(self) -> None:
-        """Leave the directory to whoever comes next."""
+        """Leave the directory to the next process."""
         _held.discard(self)
         os.close(self._lock_fd)
 
     def sync(self) -> None:
-        """Have the disk keep that the directory is there, with what files it has; what is in these is not synced.
+        """Sync the directory entries: that it exists, and which files it has. The files' content is not synced.
 
         Raises:
             OSError: the disk fails.
@@ -70,7 +70,7 @@ class Claim:
             sync(folder)
 
     def leave_to_parent(self) -> None:
-        """Have a forked child hold nothing; that the parent holds it stays as it is."""
+        """Close a forked child's copy of the lock; the parent still holds it."""
         os.close(self._lock_fd)
 
     def remove(self) -> None:
@@ -83,7 +83,7 @@ class Claim:
         self.release()
 
     def set_aside(self) -> Path:
-        """Rename the directory so that nobody claims it again, for a person to look at; returns where it is now."""
+        """Rename the directory so that no process claims it again and a person can inspect it; returns its new path."""
         aside = self.path.with_name(f"{_SET_ASIDE}{self.path.name}")
         self.path.rename(aside)
         self.release()
@@ -91,7 +91,7 @@ class Claim:
 
 
 def orphans(parent: Path) -> Iterator[Claim]:
-    """Claim what dead processes left under `parent`, the oldest first; each is the caller's to release or remove."""
+    """Claim directories of dead processes under `parent`, oldest first; the caller releases or removes each."""
     try:
         names = sorted(os.listdir(parent))
     except FileNotFoundError:
@@ -102,10 +102,10 @@ def orphans(parent: Path) -> Iterator[Claim]:
 
 
 def sync(path: Path) -> None:
-    """Have the disk keep a file, or which files a folder has.
+    """Sync a file's content, or a folder's entries, to disk.
 
     Raises:
-        OSError: it is not there, or the disk fails.
+        OSError: it does not exist, or the disk fails.
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -115,7 +115,7 @@ def sync(path: Path) -> None:
 
 
 def _claimed(path: Path) -> Claim | None:
-    """A claim on an existing directory; None if its owner lives, or took it away before we had the lock."""
+    """A claim on an existing directory; None if its owner is alive, or removed it before we got the lock."""
     try:
         lock_fd = _lock(path)
     except (BlockingIOError, FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What an emitter is told: where events go, and how much may wait."""
+"""An emitter's configuration: its targets and limits."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from headwater.errors import InvalidInputError
 from headwater.model.addresses import is_of_web_server
 
 DEFAULT_ENDPOINT: Final = "http://localhost:5000/api/v1/lineage"
-"""Of a service on this machine."""
+"""The endpoint of a service on this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +17,12 @@ class HttpConfig:
     """Where to post events.
 
     Attributes:
-        endpoint: the whole URL; not shown, since a query may hold a key.
+        endpoint: the whole URL; left out of `repr`, since its query may hold a key.
         timeout_s: for connecting, sending and each wait for an answer.
         token_env: the name of the environment variable that holds the bearer token; it is read at every delivery.
 
     Raises:
-        InvalidInputError: the endpoint is no URL of a web server, or holds a user name or password, which would show in
+        InvalidInputError: the endpoint is not an http(s) URL, or holds a user name or password, which would show in
             logs.
     """
 
@@ -36,7 +36,7 @@ class HttpConfig:
         return urlsplit(self.endpoint)._replace(query="", fragment="").geturl()
 
     def __post_init__(self) -> None:
-        """Refuse what must not be shown."""
+        """Validate the endpoint."""
         if not is_of_web_server(self.endpoint):  # it is not repeated: it may hold a password
             raise InvalidInputError(
                 f"the endpoint for events is no URL of a web server; expected one like {DEFAULT_ENDPOINT}"
@@ -50,7 +50,7 @@ class HttpConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileConfig:
-    """Which file to append events to, and at what size to begin a new one."""
+    """The file to append events to, and the size at which it is rotated."""
 
     path: Path = Path("events.jsonl")
     rotation_size_mb: float = 64
@@ -66,12 +66,12 @@ class EmitConfig:
     """An emitter's transports and limits.
 
     Attributes:
-        queue_size: events that wait in memory for the worker; more run over into the spool directory.
-        drain_timeout_s: how long `close` waits for events to go out before it leaves them in the spool.
+        queue_size: the most events that wait in memory for the worker; more go to the overflow on disk.
+        drain_timeout_s: how long `close` waits for deliveries before it leaves the events in the spool.
         spool: the directory of all spools, on a local disk; None keeps events in memory only.
-        spool_max_mb: what may wait on disk for one target; what comes on top is dropped and counted.
+        spool_max_mb: the limit of a target's backlog on disk; events beyond it are dropped and counted.
         event_max_mb: a larger event is dropped and counted.
-        heartbeat_s: after so long without an event a node says that it is there; None: it never does.
+        heartbeat_s: a heartbeat is sent after so long without an event; None disables heartbeats.
     """
 
     http: HttpConfig | None = None
@@ -85,5 +85,5 @@ class EmitConfig:
 
     @property
     def enabled(self) -> bool:
-        """Whether there is anywhere to send events to."""
+        """Whether there is a target to send events to."""
         return self.http is not None or self.file is not None

@@ -1,4 +1,4 @@
-"""One thread a transport, which sends the head of its backlog until it is acknowledged or refused."""
+"""The delivery thread of one transport: sends the head of the backlog until it is acknowledged or refused."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ from headwater.observe.threads import ObserverThread
 log = logging.getLogger(__name__)
 
 ADOPT_EVERY_S: Final = 15.0
-"""How often an idle courier looks for what other processes left; a stream that runs for weeks adopts, too."""
+"""How often an idle courier looks for spools of dead processes, so that a stream running for weeks adopts them too."""
 
 _AFTER_A_FAULT_S: Final = 1.0
 MEND_THE_EVENT: Final = "it is lost, and so is every one like it: mend what the answer names"
@@ -27,7 +27,7 @@ _WAIT: Final = "they are sent once it takes them"
 class Courier:
     """Delivers a backlog in order, each event at least once.
 
-    An event that the target does not take now holds up the ones behind it, one that it refuses does not.
+    An event that the target cannot take now holds up those behind it; one that it refuses for good does not.
     """
 
     def __init__(
@@ -57,33 +57,33 @@ class Courier:
         self._thread.start()
 
     def accept(self, events: Sequence[Outgoing]) -> None:
-        """Take signed events, to be delivered in this order."""
+        """Queue signed events, to be delivered in this order."""
         self._backlog.add(events)
         self._arrived.set()
         self._thread.start()
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits for the transport, neither here nor with a dead process."""
+        """Whether no event waits for the transport, neither here nor in the spool of a dead process."""
         return self._backlog.is_empty
 
     @property
     def is_safe(self) -> bool:
-        """Whether what waits would outlive this process, however it ends."""
+        """Whether all waiting events would survive a kill of this process."""
         return self._backlog.is_safe
 
     def sync(self) -> bool:
-        """Have the disk keep what waits; whether it does."""
+        """Sync the waiting events to disk; False if that fails or some are in memory only."""
         return self._backlog.sync()
 
     def hurry(self) -> None:
-        """Try now rather than after the pause; a pause that the service asked for is kept."""
+        """Retry now instead of after the backoff; a `Retry-After` of the service is still respected."""
         self._hurried.set()
 
     def wait_until_empty(self, timeout_s: float) -> bool:
         """Wait until the whole backlog, adopted events included, is delivered or refused; False if it takes longer.
 
-        Where the machine has no thread for the deliveries, nothing is waited for.
+        If the delivery thread could not be started, it does not wait.
         """
         if not self._thread.start():
             return self._backlog.is_empty
@@ -91,14 +91,14 @@ class Courier:
             return self._emptied.wait_for(lambda: self._backlog.is_empty, max(timeout_s, 0.0))
 
     def close(self, grace_s: float) -> None:
-        """Stop delivering and put everything on disk.
+        """Stop delivering and move everything to disk.
 
-        A delivery that is under way is waited for up to `grace_s`; one that takes longer ends by itself later.
+        Waits up to `grace_s` for a delivery in progress; one that takes longer finishes by itself later.
         """
         self._stopped.set()
         self._arrived.set()
         self._hurried.set()
-        self._backlog.put_away()
+        self._backlog.flush_memory()
         if not self._thread.start():
             self._backlog.close()
         self._thread.join(grace_s)
@@ -111,7 +111,7 @@ class Courier:
         self._backlog.close()
 
     def _guarded(self, act: Callable[[], None]) -> None:
-        """Do it; the thread outlives whatever goes wrong."""
+        """Call `act`; log an exception, so that the thread goes on."""
         try:
             act()
         except Exception as fault:
@@ -121,7 +121,7 @@ class Courier:
 
     def _step(self) -> None:
         self._arrived.clear()
-        waiting = self._backlog.first_some()
+        waiting = self._backlog.peek()
         if waiting is None:
             self._idle()
         else:
@@ -177,4 +177,4 @@ class Courier:
             self._stopped.wait(after_s)
         elif self._hurried.wait(backoff_s(self._failures, self._rng)):
             self._hurried.clear()
-            self._failures = 1  # the next pauses are short again
+            self._failures = 1  # the next backoffs are short again

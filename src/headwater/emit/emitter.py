@@ -1,4 +1,4 @@
-"""The emitter: what a pipeline puts its events into."""
+"""The emitter: accepts a pipeline's events, signs them, and delivers them in the background."""
 
 import atexit
 import logging
@@ -19,7 +19,7 @@ from headwater.emit.file import FileTransport
 from headwater.emit.http import HttpTransport
 from headwater.emit.intake import Intake
 from headwater.emit.metrics import EmitMetrics, EmitStats
-from headwater.emit.observed import Observe, Observed
+from headwater.emit.observed import Observe, ObservedTransport
 from headwater.emit.overflow import Batch
 from headwater.emit.places import named, place
 from headwater.emit.pulse import Pulse
@@ -34,7 +34,7 @@ from headwater.signing.keys import NodeKey
 log = logging.getLogger(__name__)
 
 _GRACE_S: Final = 0.5
-"""How long `close` waits, when its time is up, for a thread that is in the middle of something."""
+"""How long `close` waits for a busy thread after its time is up."""
 
 _AFTER_A_FAULT_S: Final = 1.0
 _MB: Final = 1 << 20
@@ -43,14 +43,14 @@ _MB: Final = 1 << 20
 class Emitter:
     """Sends events to every configured transport, from threads of its own.
 
-    A worker thread signs and spools, in the order of the puts; a courier thread for each transport delivers from its
-    spool. So a service that hangs holds up neither the caller, nor the worker, nor the other transport.
+    A worker thread signs and spools in the order of the puts; a courier thread per transport delivers from its spool.
+    So a service that hangs blocks neither the caller, nor the worker, nor the other transport.
 
-    The threads start here. They are daemons and never keep a process alive: one that ends without `close` closes its
-    emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets. Where the
-    machine has no thread to give, each put asks for one again, and without one `close` signs and spools what waits.
+    The constructor starts the threads. They are daemons and never keep a process alive. A process that ends without
+    `close` closes its emitters by `atexit`; a killed one leaves its spools to the next emitter for the same targets. If
+    a thread cannot be started, each put tries again, and at the latest `close` signs and spools what waits.
 
-    A forked child has none of the threads, and locks that they may hold: there an emitter of the parent's does nothing.
+    A forked child has none of the threads, but locks that they may hold: there the parent's emitter does nothing.
     """
 
     def __init__(
@@ -63,9 +63,9 @@ class Emitter:
         clock: Callable[[], float] = time.time,
         observe: Observe | None = None,
     ) -> None:
-        """Start the threads; `chain` is the one that `sign` puts events into, if it does.
+        """Start the threads; `chain` is the chain that `sign` appends to, if any.
 
-        `observe` is told what became of each event, also of those that dead processes left.
+        `observe` is called with the outcome of each delivery, also for events of dead processes.
         """
         self._process = os.getpid()
         self._config = config
@@ -76,7 +76,7 @@ class Emitter:
         self._pulse = Pulse(chain, config.heartbeat_s, self._metrics) if chain and config.heartbeat_s else None
         transports = self._transports(config)
         if observe is not None:
-            transports = [Observed(each, observe) for each in transports]
+            transports = [ObservedTransport(each, observe) for each in transports]
         self._intake = self._opened_intake(transports)
         self._couriers = [self._courier(transport) for transport in transports]
         self._is_closing = False
@@ -109,7 +109,7 @@ class Emitter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing that was signed waits, neither here nor with a dead process."""
+        """Whether no signed event waits, neither here nor in the spool of a dead process."""
         return self._is_a_parents or all(courier.is_empty for courier in self._couriers)
 
     def put(self, event: bytes) -> None:
@@ -129,28 +129,28 @@ class Emitter:
             self._intake.lose("failed")
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until everything put before is signed and in the spools; False if it was not within the time."""
+        """Wait until everything put before is signed and spooled; False on timeout."""
         if self._is_a_parents or self._is_closed:
             return True
         return self._worker.start() and self._intake.mark().wait(timeout_s)
 
     def secure(self, timeout_s: float) -> bool:
-        """Wait until everything put before outlives a power cut, too: it is on disk, and so is where the chain stands.
+        """Wait until everything put before would survive a power cut: the events and the chain's head are synced.
 
-        Each call costs some fsyncs. False if it was not within the time, or the disk fails.
+        Each call costs several fsyncs. False on timeout, or if the disk fails.
         """
         if self._is_a_parents:
             return True
         if not self.settle(timeout_s):
             return False
-        # What a spool has given up for the file is synced there after it: until then the spool would still have it.
+        # Spools before transports: an event that moves from a spool to the file meanwhile is synced in one of them.
         kept = [courier.sync() for courier in self._couriers]
         kept += [FileTransport(self._config.file).sync()] if self._config.file else []
         kept += [self._chain.sync()] if self._chain else []
         return all(kept)
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until everything put before is delivered or refused; False if it was not within the time."""
+        """Wait until everything put before is delivered or refused; False on timeout."""
         if self._is_a_parents:
             return True
         deadline = time.monotonic() + timeout_s
@@ -163,7 +163,8 @@ class Emitter:
     def close(self, most_s: float = math.inf) -> None:
         """Drain for `drain_timeout_s`, or `most_s` if that is less, and end the threads; the rest stays in the spool.
 
-        Where another thread closes already, or the one that a signal handler interrupts: have what was put be safe.
+        If a close is already in progress, in another thread or one interrupted by this signal handler, it only waits
+        until everything put before is spooled.
         """
         if self._is_a_parents:
             return
@@ -186,7 +187,7 @@ class Emitter:
             courier.close(_GRACE_S)
 
     def stats(self) -> EmitStats:
-        """What became of the events so far."""
+        """The counters so far."""
         if self._is_a_parents:
             return EmitStats(delivered={}, spooled=0, dropped={}, last_error=None)
         return self._metrics.stats()
@@ -198,7 +199,7 @@ class Emitter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close, whether or not the block failed."""
+        """Close the emitter, whether or not the block failed."""
         self.close()
 
     @property
@@ -211,7 +212,7 @@ class Emitter:
         return [*http, *file]
 
     def _receipts(self, config: EmitConfig, http: HttpConfig) -> Receipts | None:
-        """Those of the service, whose head the chain names from then on; without a chain nobody would."""
+        """The receipts of the service, whose head the chain names; None without a chain, which alone has use for it."""
         if self._chain is None:
             return None
         directory = place(config.spool, "chain", self._chain.key.node_id)
@@ -220,7 +221,7 @@ class Emitter:
 
     def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
         max_bytes = int(self._config.spool_max_mb * _MB)
-        # What runs over is for all targets: it is taken up again by an emitter for the same ones.
+        # The overflow is for all targets: only an emitter for the same ones takes it over.
         overflow_dir = place(self._config.spool, "overflow", *(transport.target for transport in transports))
         return Intake(self._config.queue_size, overflow_dir, max_bytes, self._metrics)
 
@@ -274,7 +275,7 @@ class Emitter:
     def _keep(self, batch: Batch, signed: Sequence[Outgoing]) -> None:
         try:
             batch.keep(signed)
-        except OSError as failure:  # a kill would have them signed again, which is better than lost
+        except OSError as failure:  # after a kill they would be signed again, which is better than lost
             self._metrics.failed(f"overflow: {failure.strerror}")
 
     def _send(self, signed: Sequence[Outgoing]) -> None:

@@ -1,10 +1,10 @@
-"""Events into a JSONL file: one whole event a line, a new file when one is full.
+"""Events into a JSONL file, one per line, rotated by size.
 
-Several processes may write to one file. Each holds the file's lock for the time of one line, which is what makes
-rotation safe; a reader needs no lock, since a line appears by a single `write`.
+Several processes may write to one file. Each holds the file's lock while it writes a line, which makes rotation safe. A
+reader needs no lock, since a line appears by a single `write`.
 
-The file is synced when it is rotated, when the emitter is to have all on the disk, and when that closes. What was
-acknowledged therefore survives the death of the process, but a power cut may take the last lines.
+The file is synced when it is rotated, by `Emitter.secure`, and when the transport closes. Acknowledged events therefore
+survive the death of the process, but a power cut may take the last lines.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ class FileTransport:
         return outcomes
 
     def send(self, event: bytes) -> Outcome:
-        """Append the event; a disk that does not take the whole line keeps nothing of it."""
+        """Append the event; if the disk takes only a part of the line, that part is removed."""
         if b"\n" in event or b"\r" in event:
             return Refused("the event holds a line break")
         try:
@@ -70,12 +70,12 @@ class FileTransport:
         return Acknowledged()
 
     def sync(self) -> bool:
-        """Have the disk keep what was appended, also by other processes; whether it does. From any thread."""
+        """Sync the file, with the lines of other processes too; False if that fails. Any thread may call it."""
         try:
             for path in (self._path, self._path.parent):
                 sync(path)
         except FileNotFoundError:
-            return True  # nothing was, or it was rotated away, and synced then
+            return True  # nothing was appended, or the file was rotated away, and synced by that
         except OSError:
             return False
         return True
@@ -87,7 +87,7 @@ class FileTransport:
             _sync_and_close(fd)
 
     def _locked(self, incoming_bytes: int) -> int:
-        """The file that goes by our path now, locked, with room for the incoming bytes unless it is empty."""
+        """The current file at our path, locked, with room for the incoming bytes unless it is empty."""
         while True:
             if self._fd is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ class FileTransport:
             self.close()
 
     def _is_elsewhere(self, fd: int) -> bool:
-        """Whether another process has rotated the file, or somebody took it away."""
+        """Whether the file at our path is another one now: it was rotated by another process, or removed."""
         try:
             return not os.path.samestat(os.fstat(fd), self._path.stat())
         except FileNotFoundError:
@@ -116,7 +116,7 @@ class FileTransport:
 
 
 def _open(path: Path) -> int:
-    """Open the file, or make it; again, if another process rotates it away between the two."""
+    """Open the file or create it; retries if another process rotates it away in between."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
     for _ in range(_OPEN_TRIES):
         try:
@@ -131,7 +131,7 @@ def _open(path: Path) -> int:
 
 
 def _append_line(fd: int, event: bytes) -> None:
-    """Write one line at the end of the locked file; a line that somebody's crash cut short is closed off first."""
+    """Write one line at the end of the locked file; a partial line left by a crash is terminated first."""
     size = os.fstat(fd).st_size
     is_torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
     line = (b"\n" if is_torn else b"") + event + b"\n"
@@ -141,6 +141,6 @@ def _append_line(fd: int, event: bytes) -> None:
 
 
 def _sync_and_close(fd: int) -> None:
-    with contextlib.suppress(OSError):  # a device that cannot be synced; on a failing disk the next write says so
+    with contextlib.suppress(OSError):  # a device that cannot be synced; on a failing disk the next write fails
         os.fsync(fd)
     os.close(fd)

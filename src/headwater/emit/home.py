@@ -1,4 +1,4 @@
-"""Where Headwater keeps what is this machine's own: keys, database, spool, lake."""
+"""The directory of this machine's keys, database, spool and lake."""
 
 import os
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Events by HTTP, over a connection that is kept open: one by one, or many in one body where the service takes that.
+"""Events over HTTP on a persistent connection: in batches if the service supports that, else one by one.
 
-The answer to many tells of each event whether it was stored, if not why, and whether the same bytes may be sent again.
-A service that seems to have no such route has its events one by one, and is asked again after many of them: it may have
-been the answer of a proxy, while the service was started anew.
+The answer to a batch says for each event whether it was stored, if not why, and whether the same bytes may be sent
+again. A service that seems to have no batch route gets single events, and after many of them a batch again: the answer
+may have been that of a proxy, while the service was restarting.
 """
 
 import codecs
@@ -35,11 +35,11 @@ log = logging.getLogger(__name__)
 
 _ACKNOWLEDGED: Final = frozenset({200, 201, 202, 204})
 _ABOUT_THE_EVENT: Final = frozenset({400, 413, 422})
-"""It is none, or too large: it would be so again, and hold up all others. A 403 is for its own sake where it says
-`"retriable": false`. Whatever else a service or a proxy says is of who sends, where to or when: it is put right by
-people or passes, and until then nothing may be lost."""
+"""Statuses that reject the event itself, as invalid or too large: a retry would fail again, and hold up all others. A
+403 rejects the event only with `"retriable": false`. Any other failure is about the sender, the address or the moment:
+it passes or people fix it, and until then no event may be lost."""
 _NOT_ABOUT_THE_ROUTE: Final = frozenset({401, 407, 408, 425, 429})
-"""Any other 4xx to many events may mean that they must go one by one."""
+"""Any other 4xx to a batch may mean that the service has no batch route."""
 _A_PAGE: Final = "with a page of HTML: no lineage service, but a proxy or the sign-in page of a network"
 _FORBIDDEN: Final = 403
 _TOO_LARGE: Final = 413
@@ -55,27 +55,27 @@ _ADVICE: Final[Mapping[int, str]] = {
 }
 _WHERE_NOBODY_ANSWERS: Final = "start the service, or name the address of the one to use: endpoint, HEADWATER_ENDPOINT"
 _ANSWER_MAX_BYTES: Final = 4096
-"""For each event that was sent."""
+"""The most bytes read of an answer, for each event sent."""
 _MESSAGE_MAX_CHARS: Final = 200
 _MOST_TOGETHER: Final = 1024
-"""Nobody asks for more; a service that answers too late is sent fewer."""
+"""The most events in a batch, more than any caller passes; fewer after a timeout."""
 _MOST_TOGETHER_BYTES: Final = 64 << 20
-"""The same; where that was too large less is sent."""
+"""The most bytes in a batch, more than any caller passes; less after an answer that it is too large."""
 _ALONE_WITHOUT_A_ROUTE: Final = 1024
-"""Of a service that never has the route, some 6 % of the bytes are in vain then."""
+"""Single events before a batch is tried again; for a service without the route, some 6 % of the bytes are wasted."""
 _MORE_EACH_TIME: Final = 64
-"""After a body was too large the next ones grow by this part of them, until one is again: some 3 % are in vain."""
+"""After a body was too large, each next limit grows by 1/64 until one is too large again: some 3 % of posts fail."""
 _is_posting: Final = ContextVar("_is_posting", default=False)
 
-# At INFO it logs each request of anybody's, with the whole address, whose query may hold a key.
+# At INFO httpx logs every request of the process with its whole URL, whose query may hold a key.
 logging.getLogger("httpx").addFilter(lambda _: not _is_posting.get())
 
 
 class HttpTransport:
     """Posts events to a service.
 
-    The bearer token is read from the environment at every delivery and is nowhere kept, shown or logged. While its
-    variable is empty nothing is sent: the events wait, rather than be refused one by one.
+    The bearer token is read from the environment at every delivery, and never stored, shown or logged. While its
+    variable is empty nothing is sent: the events wait, rather than being refused one by one.
     """
 
     name: Final = "http"
@@ -89,7 +89,7 @@ class HttpTransport:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         receipts: Receipts | None = None,
     ) -> None:
-        """Open nothing yet; `receipts` takes those of the service."""
+        """Opens no connection yet; `receipts` keeps the service's receipts."""
         self._config = config
         self._receipts = receipts
         self._environ = environ
@@ -97,9 +97,9 @@ class HttpTransport:
         self._now = now
         self._client: httpx.Client | None = None
         self._doubt: int | None = None
-        """The status that many events had, if it may mean that there is no route for them."""
+        """The status of the last batch, if it may mean that the service has no batch route."""
         self._next_alone = 0
-        """How many times the first event goes alone before many go together again."""
+        """How many single events are sent before the next batch."""
         self._most_together = _MOST_TOGETHER
         self._most_bytes = _MOST_TOGETHER_BYTES
 
@@ -109,11 +109,11 @@ class HttpTransport:
         return self._config.target
 
     def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
-        """Post the events in one body, if the service takes that, else the first.
+        """Post the events in one body if the service supports batches, else only the first.
 
-        After no answer within the time it is half as many, and with each answer twice as many again: a service that is
-        slow for many senders would otherwise have the same large body again from each, and never answer in time. What
-        is too large together may be taken in parts.
+        A timeout halves the batch size and each answer doubles it again: otherwise a service that is slow under many
+        senders would get the same large body again from each, and never answer in time. A batch that is too large is
+        sent in smaller ones.
         """
         lines = [*takewhile(lambda event: b"\n" not in event, events[: self._most_together])]
         lines = lines[: bisect_right([*accumulate(map(len, lines))], self._most_bytes)]
@@ -130,7 +130,7 @@ class HttpTransport:
         return [outcome]
 
     def send(self, event: bytes) -> Outcome:
-        """Post the event once.
+        """Post one event once.
 
         Source: RFC 9110, section 15, for what a status says about trying again
         """
@@ -143,7 +143,7 @@ class HttpTransport:
         return outcome
 
     def _sent_together(self, events: Sequence[bytes]) -> Sequence[Outcome]:
-        """Post the events in one body; gives nothing if they must be sent one by one."""
+        """Post the events in one body; empty if they must be sent one by one."""
         body = b"\n".join(events)
         answer = self._posted("/batch", "application/x-ndjson", body, len(events))
         if isinstance(answer, Unavailable):
@@ -159,7 +159,7 @@ class HttpTransport:
             outcome = self._outcome(answer)
             is_of_route = 400 <= answer.status < 500 and answer.status not in _NOT_ABOUT_THE_ROUTE
             if isinstance(outcome, Unavailable) and not is_of_route:
-                self._next_alone = 1  # if it is only this route that fails, the events go on
+                self._next_alone = 1  # in case only the batch route fails
                 return [outcome]
             self._doubt = answer.status
         return []
@@ -177,18 +177,18 @@ class HttpTransport:
         status = None
         try:
             url = _below(self._config.endpoint, route)
-            with _quietly(), self._opened().stream("POST", url, content=body, headers=headers) as response:
+            with _without_httpx_log(), self._opened().stream("POST", url, content=body, headers=headers) as response:
                 status = response.status_code
                 retry_after = response.headers.get("Retry-After")
-                body = _beginning(response, _ANSWER_MAX_BYTES * events, time.monotonic() + self._config.timeout_s)
+                body = _limited_body(response, _ANSWER_MAX_BYTES * events, time.monotonic() + self._config.timeout_s)
                 self._most_together = min(2 * self._most_together, _MOST_TOGETHER)
                 return _Answer(status, body, retry_after, is_receipt_wanted, _text(body)[:1] == b"<")
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
                 self._most_together = max(events // 2, 1)
             why = f"{type(failure).__name__}: {_short(str(failure))}"
-            if status is not None:  # whose answer it is, and so whether it counts, is in what did not come
-                self._next_alone = max(self._next_alone, int(events > 1))  # only that to many may break off
+            if status is not None:  # the missing part would say who answered, and so whether the status counts
+                self._next_alone = max(self._next_alone, int(events > 1))  # perhaps only answers to batches do
                 return Unavailable(f"{status}, but {why}")
             return Unavailable(why, advice=TRUST_IT if is_not_trusted(failure) else _WHERE_NOBODY_ANSWERS)
         except SetupError as lack:
@@ -227,7 +227,7 @@ class HttpTransport:
         advice = _ADVICE.get(answer.status, "")
         if answer.status == _FORBIDDEN:
             is_final = isinstance(told, dict) and told.get("retriable") is False
-            why, advice = (why, "") if isinstance(told, dict) else (f"{_FORBIDDEN}", advice)  # a service says it better
+            why, advice = (why, "") if isinstance(told, dict) else (f"{_FORBIDDEN}", advice)  # it words it better
         if is_final:
             return Refused(why, advice)
         return Unavailable(why, retry_after_s(answer.retry_after, self._now()), advice)
@@ -239,18 +239,18 @@ class _Answer(NamedTuple):
     retry_after: str | None
     is_receipt_wanted: bool
     is_page: bool
-    """For people, whatever type it has: something between here and the service says it, as a network's sign-in page."""
+    """Whether it is an HTML page, whatever its type says: from something in between, as a network's login page."""
 
 
 def _below(endpoint: str, route: str) -> httpx.URL:
-    """The endpoint, or what is at a route below it.
+    """The endpoint's URL, or that of a route below it.
 
     Raises:
-        SetupError: it is no address.
+        SetupError: the endpoint is not a valid URL.
     """
     try:
         url = httpx.URL(endpoint)
-        if url.host and route:  # to ask for the host is what finds one that cannot be
+        if url.host and route:  # httpx validates the host only when it is read
             return url.copy_with(path=f"{url.path.rstrip('/')}{route}")
     except (httpx.InvalidURL, UnicodeError) as fault:
         raise SetupError("the endpoint for events is no address of a web server") from fault
@@ -258,8 +258,8 @@ def _below(endpoint: str, route: str) -> httpx.URL:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """No request in here is logged by httpx."""
+def _without_httpx_log() -> Iterator[None]:
+    """Suppresses httpx's own request log in its block."""
     before = _is_posting.set(True)
     try:
         yield
@@ -268,7 +268,7 @@ def _quietly() -> Iterator[None]:
 
 
 def _json(answer: bytes | str) -> object:
-    """The answer as JSON; None if it is none."""
+    """The answer as JSON; None if it is not JSON."""
     try:
         return json.loads(answer)
     except (ValueError, RecursionError):
@@ -276,12 +276,12 @@ def _json(answer: bytes | str) -> object:
 
 
 def _receipt(told: object) -> object:
-    """The receipt in what is told of one event; None if there is none."""
+    """The receipt in the answer for one event; None if there is none."""
     return told.get("receipt") if isinstance(told, dict) else None
 
 
 def _last_receipt(told: object) -> object:
-    """The newest of the receipts in the answer to many events; None if there is none."""
+    """The newest receipt in the answer to a batch; None if there is none."""
     match told:
         case {"results": [*results]}:
             return next((receipt for each in reversed(results) if (receipt := _receipt(each))), None)
@@ -289,7 +289,7 @@ def _last_receipt(told: object) -> object:
 
 
 def _outcomes(told: object, sent: int) -> Sequence[Outcome]:
-    """What became of each of so many events; nothing if the answer does not tell that."""
+    """The outcome of each of the `sent` events; empty if the answer does not have exactly that many."""
     match told:
         case {"summary": {"received": int(received)}, "failed_events": [*failed]} if received == sent:
             outcomes: list[Outcome] = [Acknowledged()] * sent
@@ -306,7 +306,7 @@ def _outcomes(told: object, sent: int) -> Sequence[Outcome]:
 
 
 def _trusted(endpoint: str) -> ssl.SSLContext:
-    """Whose certificates to trust: the machine's authorities, and nobody where the endpoint needs none.
+    """The TLS context: the machine's certificate authorities, or none for an endpoint without TLS.
 
     Reading the authorities takes 35 ms of CPU, in a new process 150 ms, which a run would pay before its first event.
 
@@ -319,13 +319,13 @@ def _trusted(endpoint: str) -> ssl.SSLContext:
         return httpx.create_ssl_context()
 
 
-def _beginning(response: httpx.Response, max_bytes: int, until_s: float) -> bytes:
-    """The answer, as far as it is of interest; one that is read whole leaves the connection open for the next event.
+def _limited_body(response: httpx.Response, max_bytes: int, until_s: float) -> bytes:
+    """At most `max_bytes` of the answer; an answer read whole leaves the connection open for the next event.
 
-    One that comes byte by byte is left at a time of the monotonic clock: each byte is in time, and all take hours.
+    Reading ends at `until_s` of the monotonic clock: an answer that trickles in would never hit the timeout of a read.
 
     Raises:
-        HTTPError: it breaks off, cannot be unpacked, or begins with nothing but white space for too long.
+        HTTPError: it breaks off, cannot be decompressed, or starts with too much white space.
     """
     read = b""
     for chunk in response.iter_bytes():
@@ -342,19 +342,19 @@ def _beginning(response: httpx.Response, max_bytes: int, until_s: float) -> byte
 
 
 def _unknown_packing(response: httpx.Response) -> str | None:
-    """How the answer is packed, if not as was asked for: httpx gives it as it came then."""
+    """The answer's content encoding, if we did not ask for it: httpx then leaves it compressed."""
     known = {"identity", *response.request.headers.get("Accept-Encoding", "").replace(" ", "").split(",")}
     packings = response.headers.get_list("Content-Encoding", split_commas=True)
     return next((packing for packing in packings if packing.strip().lower() not in known), None)
 
 
 def _text(answer: bytes) -> bytes:
-    """The answer from where it says something."""
+    """The answer without leading white space."""
     return answer.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
 def _message(answer: bytes, told: object) -> str:
-    """What the service says, on one line: the `message` of a JSON error, else the text itself."""
+    """The answer's message on one line: `message` of a JSON error, else the text itself."""
     text = answer.decode("utf-8", errors="replace")
     if isinstance(told, dict) and isinstance(told.get("message"), str):
         text = told["message"]

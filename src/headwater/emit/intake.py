@@ -1,4 +1,4 @@
-"""The way in: a bounded queue in memory that runs over into a file."""
+"""The emitter's input: a bounded queue in memory that overflows into a file."""
 
 import contextlib
 import logging
@@ -16,13 +16,13 @@ log = logging.getLogger(__name__)
 
 
 class _Lost(str):
-    """The reason why an event was lost on its way in."""
+    """The reason why an event was dropped before it was queued."""
 
     __slots__ = ()
 
 
 class _Signal:
-    """What the worker is told between events."""
+    """A control message to the worker, queued between events."""
 
 
 _LOOK_INTO_OVERFLOW: Final = _Signal()
@@ -30,10 +30,10 @@ _STOP: Final = _Signal()
 
 
 class Intake:
-    """Takes events from any thread and gives them to one worker, in order.
+    """Accepts events from any thread and passes them to one worker, in order.
 
-    `put` and `lose` never wait: the queue is a `SimpleQueue`, whose `put` is reentrant, so that a signal handler may
-    put an event while the thread it interrupted is putting one. For the same reason losses are queued, and counted by
+    `put` and `lose` never block: the queue is a `SimpleQueue`, whose `put` is reentrant, so that a signal handler may
+    put an event while the thread it interrupted is putting one. For the same reason losses are queued and counted by
     the worker.
     """
 
@@ -50,7 +50,7 @@ class Intake:
         self._has_left_some = False
 
     def put(self, event: Outgoing) -> None:
-        """Queue the event: in memory if there is room and nothing waits in the overflow, else there."""
+        """Queue the event: in memory if there is room and the overflow is empty, else in the overflow."""
         if self._overflow is None:
             self._queue.put(event if self._queue.qsize() < self._size else _Lost("queue_full"))
         elif self._queue.qsize() < self._size and not self._overflow.is_active:
@@ -59,29 +59,29 @@ class Intake:
             self._overflow.append(event)
 
     def lose(self, reason: str) -> None:
-        """Have an event counted as dropped."""
+        """Count an event as dropped."""
         self._queue.put(_Lost(reason))
 
     def mark(self) -> threading.Event:
-        """An event that is set once everything put before has been passed on."""
+        """A flag that is set once everything put before has been passed on."""
         mark = threading.Event()
         self._queue.put(mark)
         return mark
 
     def wake(self) -> None:
-        """Have `batches` give a batch soon, though it may be empty."""
+        """Make `batches` yield a batch soon, even an empty one."""
         self._queue.put(_LOOK_INTO_OVERFLOW)
 
     def stop(self) -> None:
-        """Have `batches` end once everything put before has been passed on, but for what waits in an overflow."""
+        """Make `batches` end once everything put before has been passed on, except for events in an overflow."""
         self._is_to_end = True
         self._queue.put(_STOP)
 
     def batches(self, wait_s: Callable[[], float | None] = lambda: None) -> Iterator[Batch]:
-        """Events in the order they were put, what dead processes left in their overflows first; ends after `stop`.
+        """Events in the order they were put, after those in the overflows of dead processes; ends after `stop`.
 
-        Taking the next batch says that the one before has been passed on. `wait_s` says for how long to wait for the
-        first of a batch; if none comes the batch is empty.
+        Asking for the next batch confirms that the one before was passed on. `wait_s` returns how long to wait for the
+        first event of a batch; if none comes, the batch is empty.
         """
         if self._overflow_dir is not None:
             yield from self._readable(left_behind(self._overflow_dir))
@@ -93,7 +93,7 @@ class Intake:
                 self._reach_marks()
 
     def close(self) -> None:
-        """Leave to the next process what the worker, for being stuck or out of time, has not taken."""
+        """Leave to the next process what a worker that is stuck or out of time has not taken."""
         self._is_closed = True
         while not self._queue.empty():
             for event in self._taken(wait=False):
@@ -124,7 +124,7 @@ class Intake:
             return None
 
     def _taken(self, *, wait: bool, timeout_s: float | None = None) -> list[Outgoing]:
-        """The events among what is queued, up to a batch of it; `wait` is for the first if there is nothing."""
+        """The queued events, at most a batch; `wait` makes it wait for the first if the queue is empty."""
         items: list[Outgoing | _Lost | _Signal | threading.Event] = []
         with contextlib.suppress(Empty):
             while len(items) < BATCH:
@@ -144,9 +144,9 @@ class Intake:
             mark.set()
 
     def _readable(self, batches: Generator[Batch]) -> Iterator[Batch]:
-        """The batches, up to where the disk fails to give them back, or the time is up.
+        """The batches, until the disk fails to return them or the time is up.
 
-        What comes after those of an overflow is then left behind them: nothing may overtake them.
+        Events after an unread overflow are then left behind it: none may overtake.
         """
         with contextlib.closing(batches):
             try:
@@ -155,7 +155,7 @@ class Intake:
                     if self._has_left_some:
                         return
                     yield batch
-                    self._has_left_some = self._is_closed  # and who knows whether the couriers still took it
+                    self._has_left_some = self._is_closed  # the couriers may not have taken the last batch
                     if self._has_left_some:
                         return
             except OSError as failure:

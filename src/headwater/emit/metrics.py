@@ -1,4 +1,4 @@
-"""What an emitter counts, for Prometheus and for `Emitter.stats`."""
+"""An emitter's counters, for Prometheus and for `Emitter.stats`."""
 
 import logging
 import threading
@@ -17,12 +17,12 @@ _ACK_BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 @dataclass(frozen=True, slots=True)
 class EmitStats:
-    """What became of the events.
+    """An emitter's counts of events.
 
     Attributes:
         delivered: acknowledged events, by transport.
-        spooled: events that still wait for a transport, each counted once a transport.
-        dropped: events that were lost, by reason.
+        spooled: events that still wait, counted once for each transport.
+        dropped: lost events, by reason.
         last_error: why the last delivery or spooling failed; None if none did.
     """
 
@@ -33,13 +33,13 @@ class EmitStats:
 
 
 class Gap(NamedTuple):
-    """Events that were dropped since the gap before was taken; times in seconds since 1970."""
+    """Events dropped since the previous gap; times in seconds since 1970."""
 
     reasons: Mapping[str, int]
     first_s: float
     last_s: float
     events_so_far: int
-    """Dropped ones, those of former gaps included."""
+    """Dropped events in total, earlier gaps included."""
 
 
 class EmitMetrics:
@@ -48,22 +48,22 @@ class EmitMetrics:
     The reasons for a drop:
 
     - `refused`: the target answered that it will never take the event;
-    - `sign_failed`: the signer did not take it;
+    - `sign_failed`: it could not be signed;
     - `too_large`: it is larger than `event_max_mb`;
-    - `queue_full`: the queue was full, and there was no overflow or it did not take it;
-    - `spool_full`: as much waits for the target as may;
-    - `spool_failed`: the disk did not take it, and memory was full;
-    - `spool_damaged`: it was in a spool file that cannot be read any more;
+    - `queue_full`: the queue was full, and the overflow was missing or failed;
+    - `spool_full`: the target's backlog reached its limit on disk;
+    - `spool_failed`: the disk refused it, and memory was full;
+    - `spool_damaged`: it was in a spool file that is no longer readable;
     - `closed`: it was put after the emitter was closed;
-    - `failed`: a fault of our own, which the log tells.
+    - `failed`: a bug of ours, described in the log.
     """
 
     def __init__(self, registry: CollectorRegistry | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        """Register the counters, in a registry of their own unless one is given."""
+        """Register the counters, in a new registry unless one is given."""
         self._clock = clock
         self._untold: Tally[str] = Tally()
         self._untold_s: list[float] = []
-        """When the first and the last of them were dropped."""
+        """When the first and the last event of the current gap were dropped."""
         self.registry = registry or CollectorRegistry()
         self._dropped = Counter(
             "lineage_events_dropped", "Events that were lost, by reason", ["reason"], registry=self.registry
@@ -90,7 +90,7 @@ class EmitMetrics:
         self._last_error: str | None = None
 
     def dropped(self, reason: str, events: int, why: str | None = None) -> None:
-        """Count lost events; logged for the first of a reason and then for each power of ten."""
+        """Count lost events; logs the first of each reason, and then at each power of ten."""
         with self._lock:
             before = self._tallies["dropped"][reason]
             self._tallies["dropped"][reason] = total = before + events
@@ -104,7 +104,7 @@ class EmitMetrics:
 
     @property
     def lost(self) -> int:
-        """How many events were lost so far."""
+        """The number of events lost so far."""
         with self._lock:
             return self._tallies["dropped"].total()
 
@@ -114,7 +114,7 @@ class EmitMetrics:
         return bool(self._untold_s)
 
     def take_gap(self) -> Gap | None:
-        """What was dropped since the last call; None if nothing was."""
+        """The events dropped since the last call; None if there were none."""
         with self._lock:
             if not self._untold_s:
                 return None
@@ -131,7 +131,7 @@ class EmitMetrics:
         self._ack_seconds.labels(transport).observe(max(waited_s, 0.0))
 
     def spooled(self, transport: str, events: int) -> None:
-        """Tell how many events wait for a target now."""
+        """Set how many events wait for a transport now."""
         with self._lock:
             self._waiting[transport] = events
         self._spooled.labels(transport).set(events)
@@ -141,12 +141,12 @@ class EmitMetrics:
         self._set_aside.inc()
 
     def failed(self, why: str) -> None:
-        """Keep the reason of a failure that loses nothing."""
+        """Record the reason of a failure that lost no event."""
         with self._lock:
             self._last_error = why
 
     def mended(self, why: str) -> None:
-        """Forget a failure that is over, unless there was another since."""
+        """Clear a failure that is over, unless another came since."""
         with self._lock:
             if self._last_error == why:
                 self._last_error = None

@@ -1,4 +1,4 @@
-"""A transport that somebody looks at."""
+"""A transport with a callback for each outcome."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from headwater.emit.transport import Outcome, Transport
 log = logging.getLogger(__name__)
 
 Observe = Callable[[str, bytes, Outcome], None]
-"""Is told the transport's name, an event, and what became of it at this try. Called by the transport's one thread."""
+"""Called with the transport's name, an event, and the outcome of this attempt, by the transport's one thread."""
 
 
-class Observed:
-    """Carries events as the transport does, and tells what became of each."""
+class ObservedTransport:
+    """Delegates to a transport, and reports the outcome of each event."""
 
     def __init__(self, transport: Transport, observe: Observe) -> None:
         self._transport = transport
@@ -20,16 +20,16 @@ class Observed:
 
     @property
     def name(self) -> str:
-        """That of the transport."""
+        """The transport's own."""
         return self._transport.name
 
     @property
     def target(self) -> str:
-        """That of the transport."""
+        """The transport's own."""
         return self._transport.target
 
     def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
-        """Deliver events as the transport does."""
+        """Deliver events through the transport, and report each outcome."""
         outcomes = self._transport.send_some(events)
         for event, outcome in zip(events, outcomes, strict=False):
             try:

@@ -1,10 +1,11 @@
-"""Where a full queue runs over: unsigned events in a file, until the worker gets to them.
+"""The overflow of a full queue: unsigned events in a file, until the worker gets to them.
 
-The caller of `put` pays one `write` into the page cache for an event here; it never waits for the service, nor for the
-worker. While events are in the overflow all later ones go there too, so the order of the puts is kept.
+For an event here the caller of `put` pays one `write` into the page cache; it never waits for the service or the
+worker. While the overflow has events, all later ones go there too, which keeps the order of the puts.
 
-An event is signed once: beside a file stands how far it was signed, and what was signed last, until that has been
-passed on. Whoever goes on after a kill passes on the same bytes, which a service stores once.
+An event is signed only once: a progress file beside the overflow says up to where it was signed, and holds the last
+signed batch until that has been passed on. After a kill the next process passes on the same bytes, which a service
+stores once.
 """
 
 import errno
@@ -28,16 +29,16 @@ _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXE
 
 
 def _keep_nothing(_: Sequence[Outgoing]) -> None:
-    """What never was in a file has nothing to be kept beside."""
+    """For batches from memory, which have no progress file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events that the worker takes at once.
+    """Events that the worker handles together.
 
     Attributes:
-        is_signed: a process that was killed has signed them, and perhaps passed them on: they go out as they are.
-        keep: takes the events as they were signed, before any of them goes anywhere; raises what the disk refuses.
+        is_signed: a killed process signed them, and perhaps passed them on: they go out as they are.
+        keep: persists the signed events; to be called before any of them goes out. Raises OSError if the disk fails.
     """
 
     events: Sequence[Outgoing]
@@ -46,13 +47,13 @@ class Batch:
 
 
 class Overflow:
-    """A file that callers append to and the worker takes away.
+    """A file that callers append to and the worker consumes.
 
-    A signal handler may put an event while the thread that it interrupted is inside `append`: the lock is reentrant,
-    and the append that was interrupted writes the handler's event after its own.
+    A signal handler may put an event while the thread it interrupted is inside `append`: the lock is reentrant, and the
+    interrupted append writes the handler's event after its own.
 
-    `wake` is called when the first event begins to wait here; `lose` for each event that the disk does not take whole,
-    or that would make the overflow larger than a spool may be. Nothing of such an event is kept.
+    `wake` is called when the overflow gets its first event. `lose` is called for each event that the disk does not take
+    whole, or that would exceed the spool's size limit; nothing of such an event is kept.
     """
 
     def __init__(self, directory: Path, max_bytes: int, wake: Callable[[], None], lose: Callable[[], None]) -> None:
@@ -67,21 +68,21 @@ class Overflow:
         self._bytes = 0
         self._files = 0
         self._unfinished = 0
-        """How many files were taken and not worked off to their end."""
+        """How many files the worker has taken and not finished."""
 
     @property
     def is_active(self) -> bool:
-        """Whether events are waiting here, so that the next one must wait behind them."""
+        """Whether events wait here, so that the next one must queue behind them."""
         return self._fd is not None
 
     def append(self, outgoing: Outgoing) -> None:
-        """Write the event down, after all that were appended before."""
+        """Append the event to the file, after all earlier ones."""
         with self._lock:
             self._unwritten.append(_line(outgoing))
             while self._unwritten and not self._is_writing:
                 self._is_writing = True
                 try:
-                    if self._unwritten:  # else a handler wrote it, between the two checks
+                    if self._unwritten:  # else a signal handler wrote it between the two checks
                         self._write(self._unwritten.popleft())
                 except OSError:
                     self._lose()
@@ -89,9 +90,9 @@ class Overflow:
                     self._is_writing = False
 
     def take(self) -> Generator[Batch]:
-        """The events that wait here, in batches, oldest first; asking for the next says that one has been passed on.
+        """The waiting events in batches, oldest first; asking for the next confirms that the last was passed on.
 
-        Their file is deleted once all have been. What is left of it where nobody asks on is for the next process.
+        The file is deleted once all were passed on. If the consumer stops early, the rest is for the next process.
         """
         with self._lock:
             if self._fd is None:
@@ -104,9 +105,9 @@ class Overflow:
         self._unfinished -= 1
 
     def close(self) -> None:
-        """Delete what is empty; events that nobody took stay for the next process."""
+        """Delete the file if it is empty; remaining events stay for the next process."""
         with self._lock:
-            # A worker that was stuck may look in later: by then the number is another file's.
+            # A worker that was stuck may still use it: by then the descriptor may be another file's.
             fd, self._fd = self._fd, None
             if fd is not None:
                 os.close(fd)
@@ -131,7 +132,7 @@ class Overflow:
 
 
 def left_behind(directory: Path) -> Generator[Batch]:
-    """The events that dead processes left in their overflows, in batches, as from `Overflow.take`."""
+    """The events in the overflows of dead processes, in batches, as from `Overflow.take`."""
     for claim in orphans(directory):
         is_worked_off = False
         try:
@@ -143,7 +144,7 @@ def left_behind(directory: Path) -> Generator[Batch]:
 
 
 class _Signed:
-    """How far a file was signed, and what was signed last, unless that has been passed on; in a file beside it."""
+    """The progress file of an overflow: how far it was signed, and the last signed batch until it was passed on."""
 
     def __init__(self, events: Path) -> None:
         self._path = events.with_suffix(".signed")
@@ -156,11 +157,11 @@ class _Signed:
                 offset = int(lines.readline())
                 self._head_bytes = lines.tell()
                 return offset, [_outgoing(line[:-1]) for line in lines if line.endswith(b"\n")]
-        except (FileNotFoundError, ValueError):  # nothing yet, or a power cut took it
+        except (FileNotFoundError, ValueError):  # not written yet, or lost in a power cut
             return 0, []
 
     def keep(self, offset: int, signed: Sequence[Outgoing]) -> None:
-        """Write down that the file was signed up to there, and what came of its last part."""
+        """Write the offset up to which the file was signed, and the last signed batch."""
         self._head_bytes = 0
         head = b"%d\n" % offset
         unseen = self._path.with_suffix(".new")
@@ -169,17 +170,17 @@ class _Signed:
         self._head_bytes = len(head)
 
     def pass_on(self) -> None:
-        """Forget what was signed last, unless it could not be kept; that the file was signed up to there stays."""
+        """Clear the last signed batch, if it was written; the offset stays."""
         if self._head_bytes:
             os.truncate(self._path, self._head_bytes)
 
     def remove(self) -> None:
-        """Forget all, once the file is gone."""
+        """Delete the progress file, once the overflow itself is gone."""
         self._path.unlink(missing_ok=True)
 
 
 def _worked_off(path: Path) -> Generator[Batch]:
-    """What is in a file from where a killed process got to; the file is deleted once all has been passed on."""
+    """The rest of a killed process's overflow, from its signed offset; deleted once all was passed on."""
     beside = _Signed(path)
     offset, signed = beside.read()
     if signed:
@@ -187,7 +188,7 @@ def _worked_off(path: Path) -> Generator[Batch]:
         beside.pass_on()
     with path.open("rb") as lines:
         lines.seek(offset)
-        # A line without its end was cut short by a kill: its put never returned.
+        # An unterminated line was cut short by a kill: its put never returned.
         whole = (line[:-1] for line in lines if line.endswith(b"\n"))
         while batch := [_outgoing(line) for line in islice(whole, BATCH)]:
             yield Batch(batch, keep=partial(beside.keep, lines.tell()))
@@ -206,4 +207,4 @@ def _outgoing(line: bytes) -> Outgoing:
     try:
         return Outgoing(float(put_at), body)
     except ValueError:
-        return Outgoing(0.0, line)  # damaged on the disk: the signer will refuse it, and it will be counted
+        return Outgoing(0.0, line)  # damaged on disk: signing will fail, and it is counted as dropped

@@ -1,4 +1,4 @@
-"""Where in the spool directory things are: what waits for a target, and what is the node's own."""
+"""Paths in the spool directory: a directory for each target's backlog, and those of the node itself."""
 
 import hashlib
 from pathlib import Path
@@ -11,17 +11,17 @@ _KINDS: Final = ("http", "file", "overflow")
 
 
 def place(spool: Path | None, kind: str, *targets: str) -> Path | None:
-    """A directory that is the same for the same targets, and whose name says nothing about them."""
+    """The directory of a kind for these targets: its name is a digest, which reveals nothing about them."""
     return None if spool is None else spool / named(kind, *targets)
 
 
 def named(kind: str, *targets: str) -> str:
-    """The name of such a directory or file."""
+    """The name of that directory, or of a file of that kind."""
     return f"{kind}-{hashlib.sha256(chr(0).join(targets).encode()).hexdigest()[:16]}"
 
 
 def places_of(config: EmitConfig) -> list[Path]:
-    """Where what waits for the targets is: of each its spools, and what ran over on its way to all of them."""
+    """The directories in which events for the targets wait: the spools of each, and the overflow for all of them."""
     http = [] if config.http is None else [config.http.target]
     file = [] if config.file is None else [config.file.target]
     spools = [
@@ -32,17 +32,17 @@ def places_of(config: EmitConfig) -> list[Path]:
 
 
 def is_anything_waiting(spool: Path) -> bool:
-    """Whether something may wait, for whichever target, with any process, dead or alive."""
+    """Whether events may wait for any target, of any process, dead or alive."""
     return any(True for kind in _KINDS for _ in spool.glob(f"{kind}-*/[0-9]*"))
 
 
 def is_clear(config: EmitConfig) -> bool:
-    """Whether nothing waits for the targets, with no process, dead or alive."""
+    """Whether no event waits for the targets, of any process, dead or alive."""
     return not any(True for folder in places_of(config) for _ in folder.glob("[0-9]*"))
 
 
 def is_left(config: EmitConfig) -> bool:
-    """Whether processes that are gone left something for the targets.
+    """Whether dead processes left events for the targets.
 
     Raises:
         OSError: the disk fails.

@@ -1,7 +1,7 @@
-"""When an emitter speaks for itself: heartbeats while nothing happens, and a record of each gap that it knows of.
+"""The events that an emitter sends about itself: heartbeats while idle, and a record of each gap of dropped events.
 
-A heartbeat is an event of the run that the epoch is, of the node's own job. Its place in the chain says "nothing came
-since, the head is still this". The first also promises the next: who has said one and falls silent is missed.
+A heartbeat is an event of the node's own job, whose run is the epoch. Its place in the chain says "nothing happened
+since, the head is still this". Each heartbeat announces the next: a node that sent one and goes silent is noticed.
 """
 
 import time
@@ -18,14 +18,14 @@ from headwater.model.producer import OPENLINEAGE_SCHEMA, PRODUCER
 from headwater.model.times import timestamp
 
 _GATHER_S: Final = 1.0
-"""How long drops are gathered into one record."""
+"""How long drops are collected into one gap record."""
 
 
 class Pulse:
-    """Says when the emitter of a chain has something to say itself, and what. For one thread.
+    """Decides when a heartbeat or gap record is due, and builds it. For one thread.
 
-    A gap is told a second after it is noticed, and then once an interval at most: where the spool is full, the record
-    of it may be what is dropped next.
+    A gap is recorded a second after its first drop, and then at most once per interval: if the spool is full, the
+    record itself may be dropped next.
     """
 
     def __init__(
@@ -42,17 +42,17 @@ class Pulse:
         self._is_over = False
 
     def spoke(self) -> None:
-        """Note that an event has just taken its place in the chain."""
+        """Note that an event was just added to the chain."""
         self._spoken_at = self._monotonic()
 
     def wait_s(self) -> float:
-        """How long nothing is to be said, if nothing happens."""
+        """Seconds until the next event of our own is due, if nothing else happens."""
         return max(0.0, self._due_at() - self._monotonic())
 
     def beat(self, now_s: float, *, is_last: bool) -> bytes | None:
-        """The unsigned event that is due, if one is; `now_s` is the time in seconds since 1970.
+        """The unsigned event that is due, or None; `now_s` is the time in seconds since 1970.
 
-        The last one is said only where somebody would wait for another, or where something is left to tell.
+        The last one (`is_last`) is due only if an earlier heartbeat announced it, or drops are not yet recorded.
         """
         if self._is_over or not (self._has_last_words() if is_last else self._monotonic() >= self._due_at()):
             return None

@@ -1,8 +1,9 @@
-"""Receipts of one service: asked for now and then, checked, and the newest kept for whoever asks later.
+"""Receipts of one service: requested now and then, checked, and the newest kept on disk.
 
-A receipt shows that an event stands in the service's log under a head that the service signed. What an emitter signs
-next names that head (`lastCheckpoint`): so a service that later shows another log is caught by the node's own record.
-The log's key is not known here, so the head's signature is left to an auditor; that the proof leads to it is checked.
+A receipt proves that an event is in the service's log under a head that the service signed. The emitter's next events
+name that head (`lastCheckpoint`), so a service that later shows another log is caught by the node's own chain. That the
+inclusion proof leads to the head is checked here; the head's signature is left to an auditor, since the log's key is
+not known here.
 """
 
 import json
@@ -25,15 +26,16 @@ from headwater.signing.note import parse_note
 log = logging.getLogger(__name__)
 
 ASK_EVERY_S: Final = 10.0
-"""An answer with receipts is larger than one without, and one head stands for all that came before."""
+"""Receipts are requested this rarely since they make answers larger, and one head covers all earlier events."""
 
 
 class Receipts:
-    """The newest receipt of a service. `path` is where it is kept; `note` is told of each newer checkpoint.
+    """The newest receipt of a service, kept at `path`; `note` is called with each newer checkpoint.
 
-    `failed` is told why one was refused, or not kept; `mended` the same once one was taken.
+    `failed` is called with the reason why a receipt was rejected or not written; `mended` with that reason once one
+    was accepted.
 
-    Used by one thread at a time, after it was made.
+    Used by one thread at a time, once constructed.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class Receipts:
     ) -> None:
         self._path = path
         self._unfinished = secrets.token_hex(8)
-        """Nobody else's: the emitters of one process may keep the receipts of one service."""
+        """A temporary name of our own: several emitters of one process may write the same service's receipt."""
         self._note = note
         self._tell_failed = failed
         self._tell_mended = mended
@@ -62,9 +64,9 @@ class Receipts:
         return self._asked_at is None or self._monotonic() - self._asked_at >= ASK_EVERY_S
 
     def take(self, receipt: object) -> None:
-        """Keep what a service answered, if it is a receipt that proves what it says; never raises.
+        """Keep the receipt of an answer if its proof holds; never raises.
 
-        `receipt` is None where a service gives none: it is asked again later.
+        `receipt` is None if the service gave none: it is asked again later.
         """
         self._asked_at = self._monotonic()
         if receipt is None:
@@ -119,11 +121,11 @@ class Receipts:
 
 
 def _checked(receipt: object) -> Checkpoint:
-    """The head that the receipt leads to.
+    """The head that the receipt's proof leads to.
 
     Raises:
-        UntrustedNoteError: it is no receipt, or does not lead there.
-        ValueError: a hash is none.
+        UntrustedNoteError: it is not a receipt, or its proof does not lead to its head.
+        ValueError: a hash cannot be decoded.
     """
     match receipt:
         case {"index": int(index), "leafHash": str(leaf_hash), "checkpoint": str(note), "inclusionProof": [*hashes]}:

@@ -1,7 +1,7 @@
 """How long to wait before the next try.
 
-Written out because a delivery is retried for as long as the process lives, must wake at once when the emitter closes,
-and takes its jitter from the caller: a retry library would be left with the one line of arithmetic.
+Without a retry library, because a delivery is retried for as long as the process lives, must wake at once when the
+emitter closes, and takes its jitter from the caller: only one line of arithmetic would be left to the library.
 """
 
 from datetime import UTC, datetime
@@ -12,10 +12,10 @@ from typing import Final
 FIRST_MAX_S: Final = 0.25
 LONGEST_MAX_S: Final = 30.0
 RETRY_AFTER_MAX_S: Final = 600.0
-"""A service that asks for more is tried again after this: a wrong header must not silence lineage for days."""
+"""The longest `Retry-After` that is respected: a wrong header must not stop lineage for days."""
 
 _DOUBLINGS: Final = 7
-"""After these many the longest wait is reached: 0.25 s · 2⁷ > 30 s."""
+"""After this many the longest wait is reached: 0.25 s · 2⁷ > 30 s."""
 
 
 def backoff_s(failures: int, rng: Random) -> float:

@@ -1,7 +1,7 @@
-"""Events from files to a service: what the file transport wrote where there was no network, sent where there is one.
+"""Sends the file transport's files to a service: written where there is no network, shipped from where there is one.
 
-In the order in which they were written, from where the last shipment got to, each verified before it is sent. What did
-not arrive stays in its file, and each later shipment tells of it again until it has arrived or is gone from there.
+Events are sent in the order in which they were written, from where the last shipment stopped, each verified first.
+Events that did not arrive stay in their file, and each later shipment reports them until they are gone from it.
 """
 
 import os
@@ -14,7 +14,7 @@ from random import Random
 from typing import IO, Final, NamedTuple
 
 from headwater.emit.retry import backoff_s
-from headwater.emit.shipment_marks import REFUSED, Behind, Mark, Marks, first_line, marks_of
+from headwater.emit.shipment_marks import REFUSED, Mark, Marks, Undelivered, first_line, marks_of
 from headwater.emit.shipment_order import FileOrder
 from headwater.emit.transport import Outcome, Refused, Transport, Unavailable
 from headwater.errors import SetupError
@@ -25,11 +25,11 @@ _MOST_TOGETHER: Final = 64
 _MOST_TOLD: Final = 1_000
 _UNFINISHED: Final = "unfinished"
 _TO_FINISH_S: Final = 0.2
-"""How long a line is waited for whose end is missing: who writes it needs no longer."""
+"""How long to wait for the end of an unterminated last line; a writer needs no longer."""
 
 
 class Line(NamedTuple):
-    """An event in a file: its number from 1, and the offset behind it."""
+    """An event in a file: its line number from 1, and the offset of its end."""
 
     number: int
     event: bytes
@@ -44,22 +44,22 @@ class Trouble(NamedTuple):
     verdict: str
     reason: str | None
     is_from_before: bool = False
-    """An earlier shipment told of it, and it is not sent again."""
+    """Whether an earlier shipment reported it already; it is not sent again."""
 
 
 @dataclass(slots=True)
 class Shipped:
-    """What became of the events.
+    """The result of a shipment, as counts of events.
 
     Attributes:
         arrived: acknowledged by the service.
-        held_back: not sent, since they are not what a trusted key signed.
-        refused: that the service will never take.
-        held_back_before: that an earlier shipment held back, and that are still in the files.
-        refused_before: the same of what was refused.
-        troubles: the first of all these, those from before among them.
-        left: still to be sent: the service did not take them, for the reason `why`.
-        unfinished: last lines whose end is missing, since they were cut off or are being written.
+        held_back: not sent, since no trusted key signed these bytes.
+        refused: rejected by the service for good.
+        held_back_before: held back by an earlier shipment, and still in the files.
+        refused_before: refused in an earlier shipment, and still in the files.
+        troubles: details of the first of all these.
+        left: still to be sent: the service was not available, for the reason `why`.
+        unfinished: unterminated last lines, cut off or still being written.
     """
 
     arrived: int = 0
@@ -74,24 +74,24 @@ class Shipped:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every event that was there has arrived."""
+        """Whether every event in the files has arrived."""
         before = self.held_back_before or self.refused_before
         return not (self.held_back or self.refused or before or self.left or self.unfinished)
 
-    def tell(self, file: str, behind: Behind, *, is_from_before: bool = False) -> None:
-        """Keep a trouble, unless there are very many already."""
+    def tell(self, file: str, behind: Undelivered, *, is_from_before: bool = False) -> None:
+        """Add to the troubles, up to their limit."""
         if len(self.troubles) < _MOST_TOLD:
             self.troubles.append(Trouble(file, *behind, is_from_before))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shipping:
-    """What a shipment is given.
+class ShipmentOptions:
+    """The dependencies and settings of a shipment.
 
     Attributes:
-        verify: whether an event may be sent.
-        wait: sleeps for some seconds.
-        tries: how often in a row a service that is not available is asked before the shipment gives up.
+        verify: the verdict on an event, which decides whether it is sent.
+        wait: sleeps for a number of seconds.
+        tries: after this many unavailable answers in a row the shipment gives up.
     """
 
     transport: Transport
@@ -101,14 +101,14 @@ class Shipping:
     tries: int = 8
 
 
-def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
-    """Send what is in the folder's `*.jsonl` files and was not sent to this target yet.
+def ship(folder: Path, how: ShipmentOptions, *, from_start: bool = False) -> Shipped:
+    """Send the events in the folder's `*.jsonl` files that were not sent to this target yet.
 
-    A line without its end is waited for a moment, for it may be being written; then it is told, and left for the next
+    An unterminated last line may be being written: after a moment's wait it is reported, and left for the next
     shipment.
 
     Raises:
-        SetupError: the folder cannot be read, what was sent cannot be noted in it, or another shipment is under way.
+        SetupError: the folder cannot be read, the marks cannot be written, or another shipment is in progress.
     """
     shipped = Shipped()
     try:
@@ -120,7 +120,7 @@ def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
     return shipped
 
 
-def _ship_files(folder: Path, how: Shipping, marks: Marks, shipped: Shipped) -> None:
+def _ship_files(folder: Path, how: ShipmentOptions, marks: Marks, shipped: Shipped) -> None:
     done: set[tuple[int, int]] = set()
     told: list[Mark] = []
     order = FileOrder()
@@ -138,7 +138,7 @@ def _ship_files(folder: Path, how: Shipping, marks: Marks, shipped: Shipped) -> 
             _tell_of_unfinished(file, shipped)
     for path in _files(folder, order):
         with suppress(FileNotFoundError), path.open("rb") as file:  # it may be rotated away meanwhile
-            if _inode(file) not in done:  # none of its lines is whole
+            if _inode(file) not in done:  # it has no complete line
                 _tell_of_unfinished(file, shipped)
 
 
@@ -153,11 +153,11 @@ def _tell_of_unfinished(file: IO[bytes], shipped: Shipped) -> None:
     number = _unfinished_line(file)
     if number is not None:
         shipped.unfinished += 1
-        shipped.tell(Path(file.name).name, Behind(number, _UNFINISHED, "its end is missing"))
+        shipped.tell(Path(file.name).name, Undelivered(number, _UNFINISHED, "its end is missing"))
 
 
 def _unfinished_line(file: IO[bytes]) -> int | None:
-    """The number of the last line, if its end is missing and it is not blank."""
+    """The number of the last line, if it is unterminated and not blank."""
     size = os.fstat(file.fileno()).st_size
     if size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n":
         return None
@@ -167,10 +167,10 @@ def _unfinished_line(file: IO[bytes]) -> int | None:
 
 
 def _next_file(folder: Path, order: FileOrder, done: set[tuple[int, int]]) -> IO[bytes] | None:
-    """The first file in order that is not done, open, if it has a whole line.
+    """The first file in order that is not done and has a complete line, opened; None if there is none.
 
-    The names are listed again for each, and once more when it is open: a file that was rotated away in between has
-    another name now, and one that took its name comes after it.
+    The folder is listed again for each file, and once more when it is open: a file that was rotated in between has
+    another name now, and the new file of that name comes after it.
     """
     while True:
         paths = _files(folder, order)
@@ -187,18 +187,18 @@ def _next_file(folder: Path, order: FileOrder, done: set[tuple[int, int]]) -> IO
 
 
 def _inode(file: IO[bytes]) -> tuple[int, int]:
-    """What stays of a file when it is renamed, as long as this shipment lasts."""
+    """Device and inode, which identify a file across renames during this shipment."""
     status = os.fstat(file.fileno())
     return status.st_dev, status.st_ino
 
 
 def _files(folder: Path, order: FileOrder) -> list[Path]:
-    """In the order in which they were written; what only has such a name, as Spark's folders of JSON, is none."""
+    """The files in the order in which they were written; folders of such a name, as Spark writes, are left out."""
     return order.of(path for path in folder.glob(_PATTERN) if path.is_file())
 
 
 def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:
-    """The whole lines behind an offset that are not empty."""
+    """The complete, non-empty lines after an offset."""
     file.seek(0)
     end = 0
     for number, line in enumerate(file, 1):
@@ -208,33 +208,33 @@ def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:
 
 
 @dataclass(slots=True)
-class _Course:
-    """One file on its way; `behind` are lines that did not arrive, and the ends of these."""
+class _FileProgress:
+    """Progress within one file; `behind` are the lines that did not arrive, with the offsets of their ends."""
 
     file: IO[bytes]
     mark: Mark
     marks: Marks
     shipped: Shipped
-    behind: list[tuple[int, Behind]] = field(default_factory=list)
+    behind: list[tuple[int, Undelivered]] = field(default_factory=list)
 
     def leave_behind(self, line: Line, verdict: str, reason: str | None) -> None:
-        """The line does not arrive."""
-        behind = Behind(line.number, verdict, reason)
+        """Record that the line did not arrive."""
+        behind = Undelivered(line.number, verdict, reason)
         self.behind.append((line.end, behind))
         self.shipped.tell(Path(self.file.name).name, behind)
 
     def reach(self, end: int) -> None:
-        """No line up to here is sent again."""
+        """Persist that no line up to this offset is sent again."""
         passed = [behind for line_end, behind in self.behind if line_end <= end]
         self.behind = [(line_end, behind) for line_end, behind in self.behind if line_end > end]
         self.marks.move(self.mark, self.file, end, passed)
 
 
-def _ship_file(file: IO[bytes], mark: Mark, how: Shipping, marks: Marks, shipped: Shipped) -> None:
+def _ship_file(file: IO[bytes], mark: Mark, how: ShipmentOptions, marks: Marks, shipped: Shipped) -> None:
     if shipped.why is not None:
         shipped.left += sum(1 for _ in _lines(file, mark.end))
         return
-    course = _Course(file, mark, marks, shipped)
+    course = _FileProgress(file, mark, marks, shipped)
     lines = _lines(file, mark.end)
     while chunk := list(islice(lines, _MOST_TOGETHER)):
         good = []
@@ -251,8 +251,8 @@ def _ship_file(file: IO[bytes], mark: Mark, how: Shipping, marks: Marks, shipped
         course.reach(chunk[-1].end)
 
 
-def _send(lines: Sequence[Line], course: _Course, how: Shipping) -> bool:
-    """Send lines in their order; False where the service gave out, with `left` and `why` told."""
+def _send(lines: Sequence[Line], course: _FileProgress, how: ShipmentOptions) -> bool:
+    """Send lines in order; False if the service is no longer available, with `left` and `why` set."""
     failures, shipped = 0, course.shipped
     while lines:
         outcomes = how.transport.send_some([line.event for line in lines])
@@ -269,7 +269,7 @@ def _send(lines: Sequence[Line], course: _Course, how: Shipping) -> bool:
         if taken < len(outcomes):
             failures += 1
             unavailable = outcomes[taken]
-            assert isinstance(unavailable, Unavailable)  # noqa: S101  what ended the row
+            assert isinstance(unavailable, Unavailable)  # noqa: S101  it ended the batch
             if failures >= how.tries:
                 shipped.left, shipped.why = shipped.left + len(lines), unavailable.why
                 return False
@@ -278,5 +278,5 @@ def _send(lines: Sequence[Line], course: _Course, how: Shipping) -> bool:
 
 
 def _taken(outcomes: Sequence[Outcome]) -> int:
-    """How many events are settled before the first that must be sent again; what is behind that is sent again too."""
+    """How many events are settled before the first that must be sent again; all after that one are sent again too."""
     return next((at for at, outcome in enumerate(outcomes) if isinstance(outcome, Unavailable)), len(outcomes))

@@ -1,6 +1,6 @@
-"""How far files of events were sent, and what of them did not arrive; kept beside them, so a disk may be carried on.
+"""Marks of how far each file was sent, and which lines did not arrive; kept beside the files, so a disk can be moved.
 
-A file is known by its first line and by the end of what was sent of it, by whatever name rotation or a person gave it.
+A file is identified by digests of its first line and of the end of the sent part, not by its name, which may change.
 """
 
 import fcntl
@@ -16,16 +16,16 @@ from typing import IO, Any, Final, NamedTuple
 from headwater.errors import SetupError
 
 REFUSED: Final = "refused"
-"""The verdict of a service; every other is that of who verified the event here."""
+"""The verdict for events that the service refused; all other verdicts come from the verification here."""
 
 _MOST_KEPT: Final = 100
-"""Lines of a file that are kept by name; the others are counted. All is written anew at each step."""
+"""Undelivered lines listed for each file; the others are only counted, since all marks are rewritten at each step."""
 _TAIL_BYTES: Final = 4_096
-"""So much of the end of what was sent tells files apart that begin alike; an event's signature and hash are in it."""
+"""This much of the end of the sent part tells apart files that begin alike: it covers an event's signature and hash."""
 
 
-class Behind(NamedTuple):
-    """A line that did not arrive: `refused` by the service, or held back for another verdict."""
+class Undelivered(NamedTuple):
+    """A line that did not arrive: `refused` by the service, or held back with another verdict."""
 
     line: int
     verdict: str
@@ -34,12 +34,12 @@ class Behind(NamedTuple):
 
 @dataclass(slots=True)
 class Mark:
-    """How far a file was sent: its first line's digest, the offset, and the digest of what stands before that.
+    """How far a file was sent: the digest of its first line, the offset, and the digest of the bytes before that.
 
     Attributes:
-        held_back: lines before the offset that were not sent, since they are not what a trusted key signed.
-        refused: lines before the offset that the service will never take.
-        behind: the first of both.
+        held_back: lines before the offset that were not sent, since no trusted key signed these bytes.
+        refused: lines before the offset that the service rejected for good.
+        behind: the first of both kinds.
     """
 
     first: str
@@ -47,10 +47,10 @@ class Mark:
     tail: str = ""
     held_back: int = 0
     refused: int = 0
-    behind: list[Behind] = field(default_factory=list)
+    behind: list[Undelivered] = field(default_factory=list)
 
-    def leave_behind(self, behind: Behind) -> None:
-        """Count a line that did not arrive, and keep it unless there are very many already."""
+    def leave_behind(self, behind: Undelivered) -> None:
+        """Count a line that did not arrive, and list it, up to the limit."""
         if behind.verdict == REFUSED:
             self.refused += 1
         else:
@@ -60,23 +60,23 @@ class Mark:
 
 
 class Marks:
-    """The marks of all files for one target; on the disk at each step."""
+    """The marks of all files for one target; written to disk at each step."""
 
     def __init__(self, path: Path, marks: list[Mark]) -> None:
         self._path = path
         self._marks = marks
 
     def of(self, file: IO[bytes]) -> Mark:
-        """That of a file with a whole line; a new one where nothing was sent of it.
+        """The mark of a file that has a complete line; a new one if nothing of it was sent.
 
-        Of a file that was cut off and begun anew, or that only begins like another, nothing was.
+        The latter also holds for a file that was truncated and rewritten, or that only begins like another one.
         """
         first = first_line(file) or ""
         known = [mark for mark in self._marks if mark.first == first and mark.tail == _tail(file, mark.end)]
         return max(known, key=lambda mark: mark.end, default=Mark(first))
 
-    def move(self, mark: Mark, file: IO[bytes], end: int, behind: Sequence[Behind]) -> None:
-        """The file was sent up to here, but for these lines of what came since the mark."""
+    def move(self, mark: Mark, file: IO[bytes], end: int, behind: Sequence[Undelivered]) -> None:
+        """Record that the file was sent up to offset `end`, except for the lines `behind`."""
         if end <= mark.end:
             return
         mark.end, mark.tail = end, _tail(file, end)
@@ -91,10 +91,10 @@ class Marks:
 
 @contextmanager
 def marks_of(folder: Path, target: str, *, from_start: bool) -> Iterator[Marks]:
-    """The marks of a target, ours alone meanwhile; none from the start.
+    """The marks of a target, locked for the block; `from_start` ignores the existing ones.
 
     Raises:
-        SetupError: another shipment to the target is under way, or the marks are damaged.
+        SetupError: another shipment to the target is in progress, or the marks are damaged.
     """
     path = folder / f".shipped-{hashlib.sha256(target.encode()).hexdigest()[:16]}.json"
     with path.with_suffix(".lock").open("a") as lock:
@@ -106,7 +106,7 @@ def marks_of(folder: Path, target: str, *, from_start: bool) -> Iterator[Marks]:
 
 
 def first_line(file: IO[bytes]) -> str | None:
-    """The digest of the file's first line; None while there is no whole one."""
+    """The digest of the file's first line; None while that is incomplete."""
     file.seek(0)
     line = file.readline()
     return hashlib.sha256(line).hexdigest() if line.endswith(b"\n") else None
@@ -135,5 +135,5 @@ def _read(path: Path) -> list[Mark]:
 def _mark(wire: list[Any]) -> Mark:
     first, end, tail, *more = wire
     held_back, refused, behind = more or (0, 0, ())
-    lines = [Behind(int(line), str(verdict), reason and str(reason)) for line, verdict, reason in behind]
+    lines = [Undelivered(int(line), str(verdict), reason and str(reason)) for line, verdict, reason in behind]
     return Mark(str(first), int(end), str(tail), int(held_back), int(refused), lines)

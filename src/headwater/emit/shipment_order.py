@@ -1,7 +1,8 @@
-"""In which order files of events were written, whatever the clock said when they were named.
+"""The order in which files of events were written, by their events rather than by their names.
 
-A file is named when it is rotated, and a clock may be set back. What is in it knows better: an event has a number in
-its epoch, and an epoch names those that ended before it. Nothing is verified here: a wrong place costs the order alone.
+A file is named by the clock when it is rotated, and a clock may be set back. The events are reliable: each has a
+sequence number in its epoch, and an epoch names those that ended before it. Nothing is verified here: a forged place
+would only affect the order.
 """
 
 import heapq
@@ -20,19 +21,19 @@ from headwater.emit.chain import MAX_UNSIGNED
 from headwater.signing.chain import CHAIN
 
 _FIRST_LINES: Final = MAX_UNSIGNED + 1
-"""Among so many there is one with a place, unless no event has one."""
+"""So many lines contain at least one chained event, if the file has any."""
 _TAIL_BYTES: Final = 1 << 20
 
 
 class Place(NamedTuple):
-    """Where an event stands in its node's record."""
+    """An event's place in its node's chain."""
 
     epoch: str
     sequence: int
 
 
 class Span(NamedTuple):
-    """The places of a file's first and last event, as far as they have one; the first names the epochs it `follows`."""
+    """The places of a file's first and last chained event, and the epochs that the first one `follows`."""
 
     first: Place | None = None
     last: Place | None = None
@@ -40,16 +41,16 @@ class Span(NamedTuple):
 
 
 class FileOrder:
-    """Puts a folder's files in order; what it has read of a file it reads again only once the file has grown."""
+    """Sorts a folder's files; a file's span is cached until the file grows."""
 
     def __init__(self) -> None:
-        """Nothing read yet."""
+        """Start with an empty cache."""
         self._read: dict[tuple[int, int, int], Span] = {}
 
     def of(self, paths: Iterable[Path]) -> list[Path]:
-        """The files as they were written, those that do not say by name: `events-….jsonl` before `events.jsonl`.
+        """The files in the order written; those without chained events by name, `events-….jsonl` before `events.jsonl`.
 
-        One that is taken away meanwhile is left out.
+        A file that is removed meanwhile is left out.
         """
         spans: dict[Path, Span] = {}
         for path in paths:
@@ -67,7 +68,7 @@ class FileOrder:
 
 
 def in_order(spans: Mapping[Path, Span]) -> list[Path]:
-    """The files by what they hold, and by name where that says nothing; what contradicts itself comes last, by name.
+    """A topological sort by the files' spans, ties by name; files in a cycle come last, by name.
 
     >>> a, b, c = map(Path, "abc")
     >>> in_order({c: Span(Place("e", 0), Place("e", 4)), b: Span(Place("e", 5), Place("e", 7)), a: Span()})
@@ -95,7 +96,7 @@ def in_order(spans: Mapping[Path, Span]) -> list[Path]:
 
 
 def _pairs(spans: Mapping[Path, Span]) -> Iterator[tuple[Path, Path]]:
-    """One file and another that was written after it."""
+    """Pairs of a file and one that was written after it."""
     begun: dict[str, list[tuple[int, Path]]] = defaultdict(list)
     ended: dict[str, list[Path]] = defaultdict(list)
     for path, span in spans.items():
@@ -125,7 +126,7 @@ def _span_of(file: IO[bytes], size: int) -> Span:
 
 
 def _chained(line: bytes) -> Mapping[str, Any] | None:
-    """What the event on the line says of its place; None where it says nothing, or is no whole event."""
+    """The chain facet of the event on the line; None if it has none, or is not a complete event."""
     try:
         told: Mapping[str, Any] = orjson.loads(line)["run"]["facets"][CHAIN]
         _place(told)

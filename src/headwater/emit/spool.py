@@ -1,11 +1,11 @@
 """Signed events that wait for one target, in an SQLite file.
 
-SQLite rather than files of our own: a kill at any instant leaves whole transactions, delivered events give their room
-back, and a full disk or a damaged page is an error code. The journal is a write-ahead log that is not synced on every
-commit: a process may die at any time without loss, a power cut may take the last transactions but never tears one.
+SQLite rather than a file format of our own: a kill at any instant leaves whole transactions, delivered events free
+their space, and a full disk or a damaged page is an error code. The write-ahead log is not synced on every commit: a
+process may die at any time without loss; a power cut may take the last transactions but never tears one.
 
-SQLite has locks that all connections of a process share. A child that is forked while some thread holds one would wait
-for it for ever at its first connection, so one thread at a time is in SQLite here, and who forks waits until none is.
+SQLite has locks that all connections of a process share. A child that is forked while a thread holds one would wait
+for it for ever at its first connection. So only one thread at a time uses SQLite here, and a fork waits for it.
 """
 
 import os
@@ -32,25 +32,25 @@ _OLDEST: Final = "SELECT seq, put_at, body, crc32 FROM event WHERE seq > ? ORDER
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 _WORTH_SHRINKING_BYTES: Final = 8 << 20
 _CACHE_KIB: Final = 256
-"""Events are read once, in order: of SQLite's usual 2 MB a burst would fill all, for as long as the process lives."""
+"""Events are read once, in order: a burst would fill SQLite's default 2 MB and hold it as long as the process lives."""
 
 _FORK_WAITS_S: Final = 5.0
-"""For a thread that is in SQLite: a disk that hangs must not hold up the program for good."""
+"""The longest a fork waits for a thread that uses SQLite: a hanging disk must not block the program for good."""
 
 
 class DamagedSpoolError(UnavailableError):
-    """The file is not, or no longer, a spool."""
+    """The file is not a spool, or is damaged."""
 
 
 class Outgoing(NamedTuple):
-    """An event on its way out, and when it was put, in seconds since 1970."""
+    """An event to be delivered, and when it was put, in seconds since 1970."""
 
     put_at: float
     body: bytes
 
 
 class Spooled(NamedTuple):
-    """An event in a spool, with its place there."""
+    """An event in a spool, with its row number there."""
 
     seq: int
     put_at: float
@@ -60,7 +60,7 @@ class Spooled(NamedTuple):
 class Spool:
     """Events in the order they were added. For one thread at a time.
 
-    `claim` is the directory of the file, or None for a spool in memory; `check` has the whole file read, to find damage
+    `claim` is the directory of the file, or None for a spool in memory; `check` reads the whole file, to find damage
     before the first event is taken from it.
 
     Every method raises DamagedSpoolError if the file cannot be understood, and UnavailableError if the disk is full or
@@ -89,8 +89,8 @@ class Spool:
         self.event_count += len(events)
         self.event_bytes += sum(len(event.body) for event in events)
 
-    def first_some(self, count: int, size_bytes: int) -> list[Spooled]:
-        """The oldest events that were not removed: `count` at most, and one or as many as fit into the size."""
+    def peek(self, count: int, size_bytes: int) -> list[Spooled]:
+        """The oldest events that were not removed: at most `count`, at least one, and else as fit the size."""
         found: list[Spooled] = []
         with _translated(), closing(self._db.execute(_OLDEST, (self._delivered_seq, count))) as rows:
             for seq, put_at, body, checksum in rows:
@@ -105,9 +105,9 @@ class Spool:
         return found
 
     def remove(self, events: Sequence[Spooled]) -> None:
-        """Forget the first events.
+        """Remove the first events.
 
-        `first_some` does not give them again even if the disk refuses the removal; the next removal makes up for it.
+        `peek` does not return them again even if the disk refuses the removal; the next removal retries it.
         """
         self._delivered_seq = events[-1].seq
         self.event_count -= len(events)
@@ -126,7 +126,7 @@ class Spool:
         return [Outgoing(*row) for row in rows]
 
     def sync(self) -> None:
-        """Have the disk keep what was added and removed so far."""
+        """Sync all additions and removals so far to disk."""
         if self._claim is None:
             return
         with _translated():
@@ -134,8 +134,8 @@ class Spool:
             self._claim.sync()
 
     def close(self) -> None:
-        """Close the spool; an empty one is deleted, another is left to the next process."""
-        with _turn.lock:
+        """Close the spool; an empty one is deleted, otherwise it is left to the next process."""
+        with _sqlite.lock:
             self._db.close()
         if self._claim is not None:
             if self.event_count == 0:
@@ -144,13 +144,13 @@ class Spool:
                 self._claim.release()
 
     def set_aside(self) -> Path | None:
-        """Close a damaged spool and keep its file for a person to look at; returns its directory."""
-        with _turn.lock:
+        """Close a damaged spool and keep its file for a person to inspect; returns its directory."""
+        with _sqlite.lock:
             self._db.close()
         return self._claim.set_aside() if self._claim else None
 
     def _prepared(self, check: bool) -> tuple[int, int]:
-        """Make the table unless it is there; returns how many events there are, and their bytes."""
+        """Create the table unless it exists; returns the number of events and their bytes."""
         if check:
             (finding,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
             if finding != "ok":
@@ -170,41 +170,43 @@ class Spool:
                 yield
                 cursor.execute("COMMIT")
             except BaseException:
-                if self._db.in_transaction:  # a full disk has SQLite roll back by itself
+                if self._db.in_transaction:  # on a full disk SQLite rolls back by itself
                     cursor.execute("ROLLBACK")
                 raise
 
 
-class _Turn:
-    """Whose turn it is to be in SQLite."""
+class _SqliteLock:
+    """A process-wide lock around the use of SQLite, safe to fork."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._forking = threading.local()
 
-    def take_to_fork(self) -> None:
-        """Wait until no thread is in SQLite."""
+    def before_fork(self) -> None:
+        """Before a fork: wait until no thread uses SQLite, at most `_FORK_WAITS_S`."""
         self._forking.has_it = self.lock.acquire(timeout=_FORK_WAITS_S)
 
-    def give_back(self) -> None:
-        """In the parent the other threads go on."""
+    def after_fork_in_parent(self) -> None:
+        """After a fork, in the parent: let the other threads go on."""
         if self._forking.has_it:
             self.lock.release()
 
-    def begin_anew(self) -> None:
-        """In the child there are none."""
+    def after_fork_in_child(self) -> None:
+        """After a fork, in the child: there are no other threads, so start with a free lock."""
         self.lock = threading.RLock()
 
 
-_turn: Final = _Turn()
-os.register_at_fork(before=_turn.take_to_fork, after_in_parent=_turn.give_back, after_in_child=_turn.begin_anew)
+_sqlite: Final = _SqliteLock()
+os.register_at_fork(
+    before=_sqlite.before_fork, after_in_parent=_sqlite.after_fork_in_parent, after_in_child=_sqlite.after_fork_in_child
+)
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """A turn in SQLite, its errors as ours; its messages name tables and pages, never values."""
+    """Holds the SQLite lock, and raises SQLite's errors as ours; their messages name tables and pages, never values."""
     try:
-        with _turn.lock:
+        with _sqlite.lock:
             yield
     except sqlite3.Error as error:
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_MISUSE) & 0xFF

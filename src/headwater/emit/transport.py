@@ -1,4 +1,4 @@
-"""What a transport promises, and the three ways a delivery ends."""
+"""The transport protocol, and the three outcomes of a delivery."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The target will never take this event; the ones behind it may be fine. `advice` is what a person can do."""
+    """The target will never accept this event; later ones may be fine. `advice` is what a person can do."""
 
     why: str
     advice: str = field(default="", compare=False)
@@ -20,7 +20,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """The target does not take events now; `after_s` is when it asks to be tried again, in seconds.
+    """The target does not accept events now; `after_s` is the delay that it asks for, in seconds.
 
     `advice` is what a person can do.
     """
@@ -42,13 +42,13 @@ class Transport(Protocol):
 
     @property
     def target(self) -> str:
-        """Where events go, without credentials: two transports with one target share what a dead process left."""
+        """Where events go, without credentials; also identifies the spools of dead processes that may be adopted."""
 
     def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
-        """Deliver signed events, from the first on as many as go together; gives the outcome of each that was sent.
+        """Deliver one or more signed events, from the first on; returns the outcome of each event that was sent.
 
-        That is at least one. Whatever the network or the disk does is an outcome, not an exception.
+        Failures of the network or the disk are outcomes, not exceptions.
         """
 
     def close(self) -> None:
-        """Let go of connections and files; a later `send_some` opens them again."""
+        """Close connections and files; a later `send_some` opens them again."""

@@ -1,4 +1,4 @@
-"""Shipping files of events: order, going on where it stopped, and what is held back."""
+"""ShipmentOptions files of events: order, going on where it stopped, and what is held back."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headwater.emit.config import FileConfig
 from headwater.emit.file import FileTransport
-from headwater.emit.shipment import Shipped, Shipping, Trouble, ship
+from headwater.emit.shipment import ShipmentOptions, Shipped, Trouble, ship
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 from headwater.errors import SetupError
 from headwater.signing.verify import Verification
@@ -45,7 +45,7 @@ def verify(event: bytes) -> Verification:
 
 
 def shipped(folder: Path, target: Target, *, from_start: bool = False) -> Shipped:
-    how = Shipping(transport=target, verify=verify, wait=lambda _: None, rng=Random(0), tries=3)  # noqa: S311
+    how = ShipmentOptions(transport=target, verify=verify, wait=lambda _: None, rng=Random(0), tries=3)  # noqa: S311
     return ship(folder, how, from_start=from_start)
 
 
@@ -190,7 +190,7 @@ def test_a_line_that_is_finished_in_a_moment_is_waited_for(tmp_path: Path) -> No
         waits.append(seconds)
         file.write_bytes(b"a\nbc\nd\n")
 
-    how = Shipping(transport=target, verify=verify, wait=wait, rng=Random(0))  # noqa: S311
+    how = ShipmentOptions(transport=target, verify=verify, wait=wait, rng=Random(0))  # noqa: S311
     report = ship(tmp_path, how)
 
     assert target.got == [b"a", b"bc", b"d"]

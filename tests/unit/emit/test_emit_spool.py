@@ -25,7 +25,7 @@ def outgoing(n: int, size: int = 1) -> Outgoing:
 
 def delivered(spool: Spool) -> list[bytes]:
     bodies = []
-    while events := spool.first_some(2, PLENTY):
+    while events := spool.peek(2, PLENTY):
         bodies += [event.body for event in events]
         spool.remove(events)
     return bodies
@@ -48,7 +48,7 @@ def test_a_spool_is_a_queue(actions: list[list[bytes] | None]) -> None:
         if action is not None:
             spool.add([Outgoing(0.0, body) for body in action])
             model += action
-        elif events := spool.first_some(2, PLENTY):
+        elif events := spool.peek(2, PLENTY):
             assert [event.body for event in events] == model[:2]
             spool.remove(events[:1])
             model.pop(0)
@@ -63,7 +63,7 @@ def test_together_come_as_many_as_fit_and_one_at_least(tmp_path: Path) -> None:
     spool.add([Outgoing(0.0, b"x" * size) for size in (5, 1, 2, 3, 1)])
 
     def sizes(count: int, size_bytes: int) -> list[int]:
-        return [len(event.body) for event in spool.first_some(count, size_bytes)]
+        return [len(event.body) for event in spool.peek(count, size_bytes)]
 
     assert (sizes(9, 4), sizes(9, 5), sizes(9, 8), sizes(9, 10), sizes(2, 10)) == (
         [5],
@@ -78,7 +78,7 @@ def test_together_come_as_many_as_fit_and_one_at_least(tmp_path: Path) -> None:
 def test_what_was_not_removed_is_there_after_closing_and_claiming_it_again(tmp_path: Path) -> None:
     first = Spool(Claim.create(tmp_path))
     first.add([outgoing(n) for n in range(3)])
-    first.remove(first.first_some(1, PLENTY))
+    first.remove(first.peek(1, PLENTY))
     first.close()
 
     (claim,) = orphans(tmp_path)
@@ -96,7 +96,7 @@ def test_a_batch_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError):
         spool.add([outgoing(0), Outgoing(None, b"1")])  # type: ignore[arg-type]
 
-    assert spool.first_some(1, PLENTY) == []
+    assert spool.peek(1, PLENTY) == []
     assert spool.event_count == 0
     spool.close()
 
@@ -249,7 +249,7 @@ def test_an_event_on_disk_that_was_changed_is_not_given_out(tmp_path: Path) -> N
         disk.commit()
 
     with pytest.raises(DamagedSpoolError, match="changed"):
-        spool.first_some(1, PLENTY)
+        spool.peek(1, PLENTY)
 
     spool.close()
 
