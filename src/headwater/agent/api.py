@@ -1,6 +1,7 @@
 """The control API: each route translates and calls one function of the agent.
 
-Over the socket whoever may open it may do all; over HTTP a bearer token is asked for.
+Over the Unix socket, file permissions decide who may connect, and every caller may do everything; over HTTP a bearer
+token is required.
 """
 
 import json
@@ -39,7 +40,7 @@ class _Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_text(cls, sent: object) -> object:
-        """JSON may hold half of a surrogate pair, which no file, no database and no answer takes."""
+        """Refuse lone surrogates, which JSON may hold, but no file, database or answer can."""
         try:
             json.dumps(sent, ensure_ascii=False).encode()
         except UnicodeEncodeError:
@@ -48,7 +49,7 @@ class _Body(BaseModel):
 
 
 class Deployment(_Body):
-    """A pipeline to deploy: its text, where it stands (local paths are relative to that), and who deploys it."""
+    """A pipeline to deploy: its text, the file's path (local paths are relative to it), and who deploys it."""
 
     source: str
     path: str | None = None
@@ -57,7 +58,7 @@ class Deployment(_Body):
 
 
 class Ordered(_Body):
-    """Who wants it, and why."""
+    """Who gives the order, and why."""
 
     by: str | None = None
     note: str | None = None
@@ -69,7 +70,7 @@ class Ordered(_Body):
 
 
 def create_api(agent: Agent, token: str | None) -> FastAPI:
-    """The API of an agent; without a token, for a transport that only lets in who may."""
+    """An agent's API; without a token only for a transport that controls access itself."""
     app = FastAPI(title="Headwater agent", openapi_url=None)
     app.add_middleware(Guard, token=token)
     _handle_failures(app)
@@ -81,7 +82,7 @@ def create_api(agent: Agent, token: str | None) -> FastAPI:
 def _add_jobs(app: FastAPI, agent: Agent) -> None:
     @app.post("/api/v1/jobs", status_code=HTTPStatus.CREATED)
     async def deploy(body: Deployment) -> shapes.JobShape:
-        path = body.path or str(agent.around.home / "agent" / "pipeline.yaml")
+        path = body.path or str(agent.context.home / "agent" / "pipeline.yaml")
         pipeline = Pipeline(source=body.source, path=path, settings=body.settings)
         return shapes.job_shape(agent, agent.deploy(pipeline, body.by))
 
@@ -128,7 +129,7 @@ def _add_executions(app: FastAPI, agent: Agent) -> None:
     @app.get("/api/v1/executions/{run_id}/logs")
     async def logs(run_id: str, lines: _Limit = 200) -> list[str]:
         one = agent.store.execution(run_id)
-        return last_lines(log_of(agent.around.home, one.run_id), lines)
+        return last_lines(log_of(agent.context.home, one.run_id), lines)
 
     @app.get("/api/v1/node")
     async def node() -> shapes.NodeShape:

@@ -1,4 +1,4 @@
-"""The last events of a run that ended without a word: told by whoever finds it, for the time it was last seen."""
+"""The terminal events of a run whose worker died without sending one."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ _COUNTERS: Final = ("recordsIn", "recordsOut", "bytesIn", "bytesOut", "errorCoun
 
 
 def last_events(spec: PipelineSpec, lost: Close) -> list[bytes]:
-    """FAIL, at the time when the run was last seen, with what it had counted until then; START before it if missing."""
+    """FAIL at the time when the run was last seen, with its last known counters; START before it, if missing."""
     ended_at = max(lost.last_seen, lost.started_at)
     start = [] if lost.is_told else [_event(spec, lost, RunState.START, lost.started_at, {})]
     failure = error_message_run.ErrorMessageRunFacet(message=_MESSAGE, programmingLanguage="PYTHON")

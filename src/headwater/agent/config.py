@@ -1,4 +1,4 @@
-"""The agent's own file: how it is reached, how long it waits, and where data may go."""
+"""The agent's configuration file: control API, timeouts, Spark, and the allowed endpoints."""
 
 import os
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ LOOPBACK: Final = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpApi:
-    """The control API over HTTP, on this machine's own address 127.0.0.1.
+    """The control API over HTTP, on 127.0.0.1.
 
     Attributes:
-        port: to listen on.
-        token_env: the environment variable with the bearer token that a caller must bring.
+        port: the port to listen on.
+        token_env: the environment variable with the bearer token that callers must send.
     """
 
     port: Port
@@ -31,17 +31,17 @@ class HttpApi:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
-    """How the agent works.
+    """The agent's configuration.
 
     Attributes:
-        http: without it, the agent is controlled over its socket alone.
-        drain_timeout: how long a shutdown waits for executions to end and for their events to go out.
-        idle_timeout: after so long without an execution, the worker ends and gives its memory back.
+        http: the HTTP API; None: only the Unix socket.
+        drain_timeout: seconds that a shutdown waits for executions to end and their events to be delivered.
+        idle_timeout: after so many seconds without an execution the worker ends, to free its memory.
         master: where Spark runs.
         spark: configuration of the one Spark that all pipelines share.
-        max_executions: how many run at once, streams too; what comes beyond waits in its order. None: all.
-        keep_executions: how many of a job are remembered, with their logs.
-        allowed_endpoints: the only endpoints that pipelines may name; None: any.
+        max_executions: the most executions at once, streams included; others queue in order. None: no limit.
+        keep_executions: how many executions of a job are kept, with their logs.
+        allowed_endpoints: the only endpoints that pipelines may use; None: any.
     """
 
     http: HttpApi | None = None
@@ -55,16 +55,16 @@ class AgentConfig:
 
     @property
     def allowed(self) -> tuple[Endpoint, ...] | None:
-        """The allowed endpoints, read."""
+        """The allowed endpoints, parsed."""
         return None if self.allowed_endpoints is None else tuple(map(allowed_by, self.allowed_endpoints))
 
 
 def load_config(path: Path, environment: Mapping[str, str] | None = None) -> AgentConfig:
-    """Read and check the agent's file; `${NAME}` in it is taken from the environment.
+    """Read and validate the agent's file; `${NAME}` in it is replaced from the environment.
 
     Raises:
-        SetupError: it cannot be read.
-        InvalidInputError: something in it is wrong; the message has a line for each problem, with its place and key.
+        SetupError: the file cannot be read.
+        InvalidInputError: it is invalid; the message has a line for each problem, with its position and key.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -86,7 +86,7 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
 
 
 def _refuse_nothing(root: Node, reader: Reader) -> None:
-    """A list whose entries are all commented out is no leave to send anywhere."""
+    """Refuse a list of endpoints whose entries are all commented out: it must not mean that any is allowed."""
     entries = root.nodes.get("allowed_endpoints") if isinstance(root, Fields) else None
     if isinstance(entries, Scalar) and entries.value is None:
         reader.expected("a list", entries, ("allowed_endpoints",), "; [] allows none, no key any")

@@ -1,7 +1,7 @@
-"""Whether a JDBC URL, with the properties that its driver is given, leads to the one server that it names: pure.
+"""Whether a JDBC URL, with its driver's properties, connects only to the one server that it names: pure.
 
-Drivers take other hosts, proxies and classes that connect in their stead from a URL's parameters and from properties,
-each by names of its own. So what is not known to be harmless is not: a host, parameters from a list, and nothing else.
+URL parameters and properties can make a driver use other hosts, proxies or connection classes, under names that differ
+by driver. So this is an allowlist: a host, known harmless parameters, and nothing else.
 
 Sources: the manuals of pgjdbc 42.7, Connector/J 9, MariaDB Connector/J 3, mssql-jdbc 12, Oracle JDBC 23, SQLite JDBC 3;
 Spark 4.1 `JDBCOptions`, https://spark.apache.org/docs/4.1.1/sql-data-sources-jdbc.html
@@ -31,7 +31,7 @@ _FIELD: Final = re.compile(r"\(\s*([A-Za-z_]+)\s*=")
 
 
 def _words(text: str) -> frozenset[str]:
-    """Names, which drivers tell apart by their case or do not: in lower case, each is harmless in any."""
+    """Names in lower case: some drivers ignore case, and each name is harmless in any case."""
     return frozenset(text.lower().split())
 
 
@@ -41,7 +41,7 @@ _FIELDS: Final = _words("""
 """)
 _SQLITE: Final = "jdbc:sqlite:"
 _FETCHED: Final = ":resource:"
-"""What follows is the URL of a database, which SQLite's driver fetches."""
+"""After this prefix SQLite's driver takes a URL, and downloads the database from it."""
 
 _COMMON: Final = _words("""
     ssl sslmode applicationname currentschema database db schema catalog warehouse role logintimeout
@@ -77,20 +77,20 @@ _SQLSERVER: Final = _words("""
 """)
 _OF_KIND: Final = {"postgresql": _POSTGRES, "mysql": _MYSQL, "mariadb": _MYSQL, "sqlserver": _SQLSERVER}
 _NAMED_APART: Final = "servername"
-"""Where SQL Server's URL has no host."""
+"""The property with the host, if SQL Server's URL has none."""
 _SPARKS: Final = _words("""
     url driver dbtable query user password prepareQuery partitionColumn lowerBound upperBound numPartitions
     queryTimeout fetchsize batchsize isolationLevel sessionInitStatement truncate cascadeTruncate
     createTableOptions createTableColumnTypes customSchema pushDownPredicate pushDownAggregate pushDownLimit
     pushDownOffset pushDownTableSample pushDownJoin keytab principal refreshKrb5Config preferTimestampNTZ hint
 """)
-"""Spark's own options for JDBC but `connectionProvider`, a class; what is none of them Spark gives to the driver."""
+"""Spark's own JDBC options, except `connectionProvider`, a class; Spark passes all other options to the driver."""
 
 _UNCLEAR: Final = "which server it leads to, and that it leads to no other, cannot be seen from this URL"
 
 
 def detour(url: str) -> str | None:
-    """Why the URL may lead elsewhere than to the one server it names; None where it leads there, or to a local file.
+    """Why the URL may connect to another server than the one it names; None if it cannot, or is a local file.
 
     >>> detour("jdbc:postgresql://db.example/shop?sslmode=require")
     >>> detour("jdbc:postgresql://db.example/shop?PGHOST=elsewhere.example")
@@ -117,7 +117,7 @@ def detour(url: str) -> str | None:
 
 
 def detours(url: str, properties: Iterable[str]) -> list[str]:
-    """Those of the properties that a driver is given beside the URL which may lead it elsewhere; none with SQLite."""
+    """The driver properties that may make it connect elsewhere; none with SQLite."""
     if url.lower().startswith(_SQLITE):
         return []
     kind = url.partition(":")[2].partition(":")[0].lower()
@@ -126,7 +126,7 @@ def detours(url: str, properties: Iterable[str]) -> list[str]:
 
 
 def detours_by_spark(url: str, options: Iterable[str]) -> list[str]:
-    """The same of options that Spark is given: those that are its own it keeps to itself."""
+    """As `detours`, for Spark's JDBC options, of which Spark passes only some to the driver."""
     return detours(url, (name for name in options if name.lower() not in _SPARKS))
 
 

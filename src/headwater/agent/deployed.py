@@ -1,4 +1,4 @@
-"""The jobs that are deployed, with their pipelines as the environment and the agent's file have them now."""
+"""The deployed jobs, with their pipelines as validated against the current environment and agent configuration."""
 
 import logging
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ from headwater.pipeline.spec import PipelineSpec
 log = logging.getLogger(__name__)
 
 _HISTORY: Final = 32
-"""How many executions tell how often a job has failed in a row."""
+"""How many past executions are read to count a job's failures in a row."""
 _SET_BACK: Final = timedelta(minutes=1)
-"""A record that is so far ahead of the clock was made before the clock was set back; less is a correction of it."""
+"""A record this far in the future was made before the clock was set back; less is a normal clock correction."""
 _ONE_WAY: Final = "one Spark opens a bucket once, so give both the same credentials, endpoint and region"
 
 
 class Deployed:
-    """What the store has of jobs, checked; each version once, the current one alone is kept."""
+    """The store's jobs with their validated pipelines; caches the current version of each."""
 
     def __init__(self, store: AgentStore, allowed: Sequence[Endpoint] | None) -> None:
-        """`allowed` are the only endpoints that a pipeline may name; None: any."""
+        """`allowed` are the only endpoints that a pipeline may use; None: any."""
         self._store = store
         self._allowed = allowed
         self._specs: dict[int, tuple[int, PipelineSpec | InvalidPipelineError]] = {}
@@ -37,7 +37,7 @@ class Deployed:
         """The job.
 
         Raises:
-            NotFoundError: there is none, or it is being deleted.
+            NotFoundError: it does not exist, or is being deleted.
         """
         job = self._store.job(job_id)
         if job.wanted == "deleted":
@@ -45,7 +45,7 @@ class Deployed:
         return job
 
     def spec_of(self, job: Job) -> PipelineSpec | InvalidPipelineError:
-        """The current version, checked as the environment and the agent's file are now; or why it is refused."""
+        """The current version's spec, validated against the current environment; or the error why it is refused."""
         version, spec = self._specs.get(job.id, (None, None))
         if spec is None or version != job.version:
             spec = self._checked(job)
@@ -53,7 +53,7 @@ class Deployed:
         return spec
 
     def next_start(self, job: Job, now: datetime) -> Start | None:
-        """When the job is to start next; None while it runs, and where it waits for a person."""
+        """When the job is to start next; None while it runs or waits for a person."""
         spec = self.spec_of(job)
         if isinstance(spec, InvalidPipelineError) or self.unfinished(job):
             return None
@@ -69,15 +69,15 @@ class Deployed:
         return next_start(spec.agent, job.wanted, deployed_at, history)
 
     def forget(self, job: Job) -> None:
-        """The job is deleted; the next one that is deployed may have its id."""
+        """Drop a deleted job from the cache: a new job may get its id."""
         self._specs.pop(job.id, None)
         self._set_back.pop(job.id, None)
 
     def refuse_other_access(self, spec: PipelineSpec) -> None:
-        """All pipelines share one Spark, which opens a bucket once.
+        """Refuse conflicting settings for a bucket: all pipelines share one Spark, which has one configuration each.
 
         Raises:
-            InvalidPipelineError: the pipeline reaches a bucket in two ways, or otherwise than another job.
+            InvalidPipelineError: the pipeline accesses a bucket in two ways, or in another way than another job.
         """
         if (bucket := bucket_reached_otherwise(spec, spec)) is not None:
             raise InvalidPipelineError(f"job {spec.name!r} reaches the bucket {bucket!r} in two ways: {_ONE_WAY}")
@@ -91,7 +91,7 @@ class Deployed:
                 )
 
     def unfinished(self, job: Job) -> list[Execution]:
-        """The executions of the job that are not over."""
+        """The job's executions that have not ended."""
         return [one for one in self._store.unfinished() if one.job_id == job.id]
 
     def _checked(self, job: Job) -> PipelineSpec | InvalidPipelineError:

@@ -1,4 +1,4 @@
-"""A pipeline's text, checked for this agent: as `headwater run` would, and against the region's endpoints."""
+"""Validates a pipeline's text for this agent: as `headwater run` does, and against the allowed endpoints."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ def checked(
     """The pipeline's spec.
 
     Args:
-        pipeline: as it was deployed.
-        allowed: the only endpoints it may name; None: any.
-        environment: what `${NAME}` stands for; by default the process's.
+        pipeline: the pipeline as deployed.
+        allowed: the only endpoints it may use; None: any.
+        environment: the values of `${NAME}`; by default the process's environment.
 
     Raises:
-        InvalidPipelineError: something in the text is wrong, or it names an endpoint that is not allowed; the message
-            has a line for each problem, with its key.
+        InvalidPipelineError: the text is invalid, or uses an endpoint that is not allowed; the message has a line for
+            each problem, with its key.
     """
     known = os.environ if environment is None else environment
     found = check_source(pipeline.source.encode(), Path(pipeline.path), pipeline.settings, known)

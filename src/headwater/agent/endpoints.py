@@ -1,8 +1,8 @@
-"""Which endpoints a pipeline names, and which of them a region allows.
+"""Which endpoints a pipeline uses, and whether a region allows them.
 
-An endpoint is whatever a pipeline may send data or lineage to, or get them from: a URL of any scheme, a database, a
-broker, a bucket; not what is on this machine's disks. Every value of the pipeline's file is looked at, so a new kind of
-input needs no word here. What is not looked into: code of a `python` processor.
+An endpoint is anything beyond this machine that a pipeline exchanges data or lineage with: a URL of any scheme, a
+database, a broker, a bucket. Every value in the pipeline's file is examined, so a new kind of input needs no change
+here. Not examined: the code of a `python` processor.
 """
 
 import re
@@ -30,9 +30,9 @@ _OF_AWS: Final = {
     "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
     "glue": ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"),
 }
-"""By scheme: the variables that say where it is, the first that is set."""
+"""By scheme: the environment variables with the real endpoint; the first that is set counts."""
 _TO_DRIVER: Final = "jdbc."
-"""Before an option of an Iceberg catalog: a property of the driver."""
+"""The prefix of an Iceberg catalog's options that are passed to the JDBC driver."""
 _CATALOG: Final = "spark.sql.catalog."
 _SPARKS_CATALOG: Final = ".JDBCTableCatalog"
 _ALL_PROXY: Final = ("all_proxy", "ALL_PROXY")
@@ -40,17 +40,17 @@ _PROXIES: Final = {
     "http": ("http_proxy", "HTTP_PROXY", *_ALL_PROXY),
     "https": ("https_proxy", "HTTPS_PROXY", *_ALL_PROXY),
 }
-"""By scheme: the variables that say through which proxy it is reached, the first that is set."""
+"""By scheme: the environment variables with the proxy; the first that is set counts."""
 _NO_REGION: Final = "default"
 
 
 class Endpoint(NamedTuple):
-    """Somewhere beyond this machine.
+    """A network location beyond this machine.
 
     Attributes:
-        scheme: in lower case; empty where only host and port are known.
-        authority: host and port, a bucket, a region; in lower case.
-        path: beginning with a slash, or empty: everything there.
+        scheme: in lower case; empty if only host and port are known.
+        authority: host and port, a bucket, or a region; in lower case.
+        path: with a leading slash, or empty for everything there.
     """
 
     scheme: str
@@ -62,8 +62,8 @@ class Endpoint(NamedTuple):
         return f"{self.scheme or '*'}://{self.authority}{self.path}"
 
 
-class Named(NamedTuple):
-    """An endpoint, and where in the pipeline's file it stands; `why` it cannot be told where it is, if so."""
+class NamedEndpoint(NamedTuple):
+    """An endpoint and its place in the pipeline's file; `why` it cannot be determined, if so."""
 
     path: str
     endpoint: Endpoint
@@ -71,7 +71,7 @@ class Named(NamedTuple):
 
 
 def endpoint(text: str) -> Endpoint | None:
-    """The endpoint that a URL means; None for what is on this machine: a path, a file.
+    """The endpoint of a URL; None for a local path or file.
 
     >>> endpoint("https://Lineage.example/api/v1")
     Endpoint(scheme='https', authority='lineage.example:443', path='/api/v1')
@@ -80,7 +80,7 @@ def endpoint(text: str) -> Endpoint | None:
     >>> endpoint("/data/orders.csv")
 
     Raises:
-        InvalidInputError: it is a URL whose host cannot be read, or one of JDBC that may lead elsewhere.
+        InvalidInputError: the URL's host cannot be read, or it is a JDBC URL that may connect elsewhere.
     """
     if _is_jdbc(text):
         return _database(text)
@@ -101,10 +101,10 @@ def endpoint(text: str) -> Endpoint | None:
 
 
 def allowed_by(text: str) -> Endpoint:
-    """The endpoint that an entry of `allowed_endpoints` allows, and all below its path.
+    """The endpoint that an entry of `allowed_endpoints` allows, with everything below its path.
 
     Raises:
-        InvalidInputError: the entry is no endpoint, or has credentials, which everybody would be shown.
+        InvalidInputError: the entry is not an endpoint, or holds credentials, which would be shown to everybody.
     """
     found = endpoint(text)
     if "@" in text.partition("://")[2].partition("/")[0]:
@@ -130,14 +130,14 @@ def is_allowed(one: Endpoint, allowed: Iterable[Endpoint]) -> bool:
 def refusals(
     spec: PipelineSpec, allowed: Sequence[Endpoint], environment: Mapping[str, str] | None = None
 ) -> list[str]:
-    """A line for every endpoint that is not allowed, with its place in the file; never a URL's query."""
+    """A message for each endpoint that is not allowed, with its place in the file; never a URL's query."""
     found = [*named(spec)]
     found += dict.fromkeys(meant for each in found for meant in _of_environment(each.endpoint, environment or {}))
     return [_refusal(each) for each in found if each.why or not is_allowed(each.endpoint, allowed)]
 
 
-def named(spec: PipelineSpec) -> Iterator[Named]:
-    """Every endpoint that a pipeline names, and the ones that are meant where it names none."""
+def named(spec: PipelineSpec) -> Iterator[NamedEndpoint]:
+    """Every endpoint that a pipeline names, and the defaults where it names none."""
     for one in spec.inputs.values():
         yield from _walk(one.reads, f"{one.place.path}.{_key(INPUT, one.reads)}")
     for step in spec.processors:
@@ -151,18 +151,18 @@ def named(spec: PipelineSpec) -> Iterator[Named]:
             yield from _walk(getattr(spec, field.name), field.name)
 
 
-def _refusal(one: Named) -> str:
+def _refusal(one: NamedEndpoint) -> str:
     if one.why is not None:
         return f"{one.path}: {one.why}, and the agent's allowed_endpoints allow only what is known"
     return f"{one.path}: {one.endpoint} is not among the agent's allowed_endpoints"
 
 
-def _lineage(lineage: LineageSpec) -> Iterator[Named]:
+def _lineage(lineage: LineageSpec) -> Iterator[NamedEndpoint]:
     if lineage.enabled and lineage.transport in ("http", "both"):
         yield from _walk(lineage.http, "lineage.http")
 
 
-def _walk(value: object, path: str) -> Iterator[Named]:
+def _walk(value: object, path: str) -> Iterator[NamedEndpoint]:
     if isinstance(value, str):
         yield from _in_text(value, path)
     elif is_dataclass(value):
@@ -177,24 +177,24 @@ def _walk(value: object, path: str) -> Iterator[Named]:
             yield from _walk(each, f"{path}.{index}")
 
 
-def _in_text(text: str, path: str) -> Iterator[Named]:
+def _in_text(text: str, path: str) -> Iterator[NamedEndpoint]:
     quoted = _QUOTED_IN_SQL.findall(text)
-    for part in quoted or ([text] if _is_jdbc(text) else text.split(",")):  # a comma in a JDBC URL is another host
+    for part in quoted or ([text] if _is_jdbc(text) else text.split(",")):  # in a JDBC URL a comma separates hosts
         try:
             found = endpoint(part.strip())
         except InvalidInputError as wrong:
-            yield Named(path, Endpoint("unreadable", ""), str(wrong))
+            yield NamedEndpoint(path, Endpoint("unreadable", ""), str(wrong))
             continue
         if found is None and _NAMES_A_HOST.search(path) and _is_host(part.strip()):
             found = Endpoint(_ANY, part.strip().lower())
         if found is not None:
-            yield Named(path, found)
+            yield NamedEndpoint(path, found)
 
 
-def _implied(value: object, path: str) -> Iterator[Named]:
+def _implied(value: object, path: str) -> Iterator[NamedEndpoint]:
     if isinstance(value, KafkaInput | KafkaOutput):
         for index, address in enumerate(value.addresses):
-            yield Named(f"{path}.addresses.{index}", Endpoint("kafka", address.lower()))
+            yield NamedEndpoint(f"{path}.addresses.{index}", Endpoint("kafka", address.lower()))
     if isinstance(value, SqlInput | SqlOutput):
         for name in detours_by_spark(value.url, value.options):
             yield _led_elsewhere(f"{path}.options.{name}")
@@ -203,11 +203,11 @@ def _implied(value: object, path: str) -> Iterator[Named]:
         for name in detours(value.uri or "", (name.removeprefix(_TO_DRIVER) for name in given)):
             yield _led_elsewhere(f"{path}.options.{_TO_DRIVER}{name}")
     if isinstance(value, CatalogSpec) and value.type == "glue" and "glue.endpoint" not in value.options:
-        yield Named(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
+        yield NamedEndpoint(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
 
 
-def _in_spark(spark: Mapping[str, str]) -> Iterator[Named]:
-    """What the drivers of catalogs are given that Spark's configuration makes."""
+def _in_spark(spark: Mapping[str, str]) -> Iterator[NamedEndpoint]:
+    """JDBC driver properties of catalogs in Spark's configuration that may connect elsewhere."""
     for key, url in spark.items():
         catalog, dot, name = key.rpartition(".")
         if not (catalog.startswith(_CATALOG) and dot and name in ("uri", "url") and _is_jdbc(url)):
@@ -221,17 +221,17 @@ def _in_spark(spark: Mapping[str, str]) -> Iterator[Named]:
         yield from (_led_elsewhere(f"spark.{catalog}.{each}") for each in led)
 
 
-def _led_elsewhere(path: str) -> Named:
-    return Named(path, Endpoint("unreadable", ""), "a property that may lead the database's driver elsewhere")
+def _led_elsewhere(path: str) -> NamedEndpoint:
+    return NamedEndpoint(path, Endpoint("unreadable", ""), "a property that may lead the database's driver elsewhere")
 
 
-def _of_environment(one: Endpoint, environment: Mapping[str, str]) -> Iterator[Named]:
-    """Where it really is, or what lies on the way to it, as environment variables say."""
+def _of_environment(one: Endpoint, environment: Mapping[str, str]) -> Iterator[NamedEndpoint]:
+    """The real endpoint, or the proxy before it, from environment variables."""
     if (variable := _first_set(_OF_AWS.get(one.scheme, ()), environment)) is not None:
         yield from _in_text(environment[variable], variable)
     if (variable := _first_set(_PROXIES.get(one.scheme, ()), environment)) is not None:
-        around = _first_set(("no_proxy", "NO_PROXY"), environment)
-        if around is None or not proxy_bypass_environment(one.authority, {"no": environment[around]}):
+        context = _first_set(("no_proxy", "NO_PROXY"), environment)
+        if context is None or not proxy_bypass_environment(one.authority, {"no": environment[context]}):
             proxy = environment[variable]
             yield from _in_text(proxy if "://" in proxy else f"http://{proxy}", variable)
 

@@ -1,4 +1,4 @@
-"""The worker, as the agent sees it: a process that is started when there is something to run, and may die."""
+"""The worker's process as the agent sees it: started when there is something to run, and it may die."""
 
 import asyncio
 import contextlib
@@ -19,16 +19,16 @@ _QUIT_WITHIN_S: Final = 3.0
 
 
 class Engine:
-    """One worker at a time.
+    """Starts, supervises and ends one worker at a time.
 
     Attributes:
-        is_fit: whether there is a worker that takes executions.
+        is_fit: whether there is a worker that accepts executions.
     """
 
     def __init__(
         self, settings: WorkerSettings, on_report: Callable[[Report], None], on_exit: Callable[[], None]
     ) -> None:
-        """`on_report` and `on_exit` are called in the event loop; the exit comes after the last report."""
+        """`on_report` and `on_exit` are called in the event loop, `on_exit` after the last report."""
         self._settings = settings
         self._printed = settings.home / "log" / "worker.log"
         self._on_report = on_report
@@ -48,10 +48,10 @@ class Engine:
         return None if self._process is None else self._process.pid
 
     async def start(self) -> None:
-        """Start a worker, if there is none.
+        """Start a worker if there is none.
 
         Raises:
-            UnavailableError: the machine has no memory or no room for it now.
+            UnavailableError: the machine lacks memory or disk space for it now.
         """
         if self._process is not None:
             return
@@ -66,16 +66,16 @@ class Engine:
         log.info("worker started", extra={"pid": self._process.pid})
 
     def tidy(self) -> None:
-        """Bound what pipelines and Spark have printed."""
+        """Bound the size of the file with the worker's output."""
         bound_log(self._printed)
 
     def send(self, command: Command) -> None:
-        """Tell the worker; nothing where there is none, which its exit tells, or has told."""
+        """Send a command; ignored if there is no worker, which `on_exit` reports."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.write(command_line(command))
 
     async def end(self) -> None:
-        """End the worker, whatever it is doing."""
+        """End the worker, even while it is busy."""
         process, listening = self._process, self._listening
         if process is None or listening is None:
             return
@@ -89,7 +89,7 @@ class Engine:
         await listening
 
     async def _started(self) -> asyncio.subprocess.Process:
-        with appended(self._printed) as out:  # appending: `tidy` cuts it off meanwhile
+        with appended(self._printed) as out:  # append mode, since `tidy` truncates the file meanwhile
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
@@ -97,7 +97,7 @@ class Engine:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=out,
-                start_new_session=True,  # a Ctrl-C is for the agent
+                start_new_session=True,  # Ctrl-C goes to the agent only
                 limit=1 << 24,
             )
 
@@ -109,7 +109,7 @@ class Engine:
                 if isinstance(report, Unfit):
                     self.is_fit = False
                 self._on_report(report)
-        except Exception as fault:  # nobody would hear it any more, and what it runs would run for ever
+        except Exception as fault:  # without a reader its executions would run for ever
             log.error("the worker is not understood, and ends", extra={"pid": process.pid, "why": type(fault).__name__})
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

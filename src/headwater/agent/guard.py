@@ -1,4 +1,4 @@
-"""Who may ask the control API, and how much anybody may send: known before anything of a body is kept."""
+"""Authentication and body size limit of the control API, both checked before a body is read."""
 
 import hmac
 import logging
@@ -13,20 +13,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 log = logging.getLogger(__name__)
 
 _MOST_BYTES: Final = 8 << 20
-"""Of a body. The longest pipeline file that is read takes 6 MB in JSON, should each of its characters be escaped."""
+"""The body size limit. The longest pipeline file accepted takes 6 MB in JSON if each character is escaped."""
 _TOO_LARGE: Final = f"body: larger than {_MOST_BYTES >> 20} MB, the most that is taken"
 _LONGEST_LENGTH: Final = 18
 
 
 class Guard:
-    """Lets in who brings the bearer token, and no more of a body than the most; without a token, anybody."""
+    """Requires the bearer token, if there is one, and limits the size of a body."""
 
     def __init__(self, app: ASGIApp, token: str | None) -> None:
         self._app = app
         self._expected = None if token is None else f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request, or have the app answer it."""
+        """Refuse the request, or pass it to the app."""
         headers = Headers(scope=scope)
         if self._expected is not None and not hmac.compare_digest(
             headers.get("authorization", "").encode(), self._expected
@@ -41,7 +41,7 @@ class Guard:
 
 
 def failure(status: int, message: str, headers: object = None) -> JSONResponse:
-    """The one shape of what is refused; what is no Unicode in the message, since the caller sent that, is escaped."""
+    """The JSON error response; lone surrogates in the message, which may quote the caller, are escaped."""
     text = message.encode(errors="backslashreplace").decode()
     return JSONResponse({"code": int(status), "message": text}, status, headers)  # type: ignore[arg-type]
 

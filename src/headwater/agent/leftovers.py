@@ -1,8 +1,8 @@
-"""What executions that are over have left in the spools: sent on by the agent itself, which needs no worker for that.
+"""Delivery of events that ended executions left in spools, by the agent itself, without a worker.
 
-The couriers of an execution end with it. What they have not delivered by then lies in spools that are nobody's, and
-so does what a killed worker left; each is taken up by an emitter of the agent's own, for as long as something is left
-for its targets. An execution for the same targets may take it up as well, whichever comes first: a spool has one owner.
+The couriers of an execution end with it. Events not delivered by then stay in spools without an owner, as do those of a
+killed worker. The agent opens an emitter of its own for their targets, for as long as events are left. An execution
+for the same targets may adopt a spool first; a spool has one owner.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from headwater.agent.deliveries import Deliveries
 from headwater.agent.deploying import checked
 from headwater.agent.endpoints import Endpoint
 from headwater.agent.messages import Pipeline
-from headwater.agent.states import Execution, Health, WentOut
+from headwater.agent.states import DeliveryCounts, Execution, Health
 from headwater.agent.store import AgentStore
 from headwater.emit.places import is_anything_waiting, is_clear, is_left
 from headwater.errors import InvalidPipelineError
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 15.0
-"""How often spools are looked for that came to be nobody's."""
+"""How often to look for spools without an owner."""
 _FEEL_EVERY_S: Final = 1.0
 _JOIN_S: Final = 2.0
 
 _Targets = tuple[str | None, str | None]
 
 
-class _Waits(NamedTuple):
-    """Events wait, or may; `why`, as far as it is known."""
+class _Waiting(NamedTuple):
+    """Events wait, or may wait; `why`, if known."""
 
     why: str | None
 
 
 @dataclass(slots=True)
 class _Sending:
-    """An emitter at work; `why` something waits for it now, if so."""
+    """A running emitter; `why` its events wait now, if known."""
 
     thread: threading.Thread | None = None
     why: str | None = None
@@ -54,15 +54,15 @@ class _Sending:
 
 
 class Leftovers:
-    """Sends what is left, with a thread for each pair of targets while something is left for them.
+    """Sends leftover events, with one thread for each combination of targets while events are left for it.
 
-    All methods are called in the agent's event loop; `wake` is called by threads, when there is something to take.
+    All methods are called in the agent's event loop; threads call `wake` when `take` has something to return.
     """
 
     def __init__(
         self, home: Path, store: AgentStore, allowed: Sequence[Endpoint] | None, wake: Callable[[], None]
     ) -> None:
-        """`allowed` are the only endpoints that are sent to; None: any."""
+        """`allowed` are the only endpoints that events are sent to; None: any."""
         self._home = home
         self._store = store
         self._allowed = allowed
@@ -71,56 +71,56 @@ class Leftovers:
         self._sendings: dict[_Targets, _Sending] = {}
         self._configs: dict[tuple[str, str, tuple[tuple[str, str], ...]], EmitConfig | str | None] = {}
 
-    def take(self) -> dict[str, WentOut]:
-        """What became of events since the last call, by run."""
+    def take(self) -> dict[str, DeliveryCounts]:
+        """The delivery counts since the last call, by run."""
         return self._deliveries.take()
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being sent."""
+        """Whether an emitter is running."""
         return any(not sending.is_over for sending in self._sendings.values())
 
     def look(self, ended: Iterable[Execution], *, is_idle: bool) -> list[tuple[Execution, Health]]:
-        """Begin to send what is left of executions, and of those that are forgotten; what is known of the former now.
+        """Start sending the leftover events of ended and of forgotten executions; returns the health of `ended` now.
 
         Args:
-            ended: executions that are over.
-            is_idle: whether no execution is under way that may have taken up what others left.
+            ended: executions that have ended.
+            is_idle: whether no execution is active that may have adopted their spools.
         """
-        known: dict[tuple[int, int], _Waits | None] = {}
+        known: dict[tuple[int, int], _Waiting | None] = {}
         felt = []
         for one in ended:
             version = one.job_id, one.version
             if version not in known:
-                known[version] = self._waits(self._store.version(*version).pipeline, is_idle=is_idle)
-            felt.append((one, _felt(one.health, known[version])))
-        for pipeline in self._store.left_by():
-            if self._waits(pipeline, is_idle=is_idle) is None:
-                self._store.drop_left_by(pipeline)
+                known[version] = self._waiting_for(self._store.version(*version).pipeline, is_idle=is_idle)
+            felt.append((one, _health_with(one.health, known[version])))
+        for pipeline in self._store.forgotten_with_waiting():
+            if self._waiting_for(pipeline, is_idle=is_idle) is None:
+                self._store.drop_forgotten(pipeline)
         return [(one, health) for one, health in felt if health != one.health]
 
     def close(self) -> None:
-        """End all sending; what is left then stays in the spools."""
+        """Stop all emitters; undelivered events stay in the spools."""
         for sending in self._sendings.values():
             sending.is_told_to_end.set()
         for sending in self._sendings.values():
             if sending.thread is not None:
                 sending.thread.join(_JOIN_S)
 
-    def _waits(self, pipeline: Pipeline, *, is_idle: bool) -> "_Waits | None":
-        """What is known of what the pipeline's executions left; None where nothing of it waits."""
+    def _waiting_for(self, pipeline: Pipeline, *, is_idle: bool) -> "_Waiting | None":
+        """Whether events of the pipeline's executions wait, and why; None if none wait."""
         if not is_anything_waiting(self._home / "spool"):
             return None
         config = self._config(pipeline)
         if isinstance(config, str):
-            return _Waits(config)
+            return _Waiting(config)
         if config is None or self._is_done(config, is_idle=is_idle):
             return None
         sending = self._sendings.get(_targets(config))
-        return _Waits(None if sending is None else sending.why)
+        return _Waiting(None if sending is None else sending.why)
 
     def _is_done(self, config: "EmitConfig", *, is_idle: bool) -> bool:
-        """Whether nothing is left for the targets; if something is, see that it is sent."""
+        """Whether no event is left for the targets; otherwise makes sure that an emitter sends them."""
         targets = _targets(config)
         sending = self._sendings.get(targets)
         if sending is not None and not sending.is_over:
@@ -137,7 +137,7 @@ class Leftovers:
         return False
 
     def _send(self, config: "EmitConfig", sending: _Sending) -> None:
-        # The clients of transports take 5 MB, which an agent whose executions leave nothing does without.
+        # Imported here: the transports' libraries take 5 MB, which an agent without leftovers saves.
         from headwater.emit.emitter import Emitter
 
         felt: object = None
@@ -157,7 +157,7 @@ class Leftovers:
         self._wake()
 
     def _config(self, pipeline: Pipeline) -> "EmitConfig | str | None":
-        """Where the pipeline's events go; None if nowhere, and why it is refused now, if it is."""
+        """The pipeline's emitter configuration; None if it emits nothing, or the reason if it is refused now."""
         key = (pipeline.source, pipeline.path, tuple(sorted(pipeline.settings.items())))
         if key not in self._configs:
             self._configs[key] = self._read(pipeline)
@@ -175,7 +175,7 @@ class Leftovers:
         return replace(emit_config(lineage, self._home), drain_timeout_s=0.0, heartbeat_s=None)
 
 
-def _felt(health: Health, waits: _Waits | None) -> Health:
+def _health_with(health: Health, waits: _Waiting | None) -> Health:
     if waits is None:
         return health.without_waiting()
     return replace(health, last_error=waits.why) if health.waiting and waits.why else health

@@ -19,16 +19,16 @@ log = logging.getLogger(__name__)
 _FORMAT: Final = "%(asctime)s.%(msecs)03dZ %(levelname)-7s %(message)s"
 _MOST_BYTES: Final = 1_000_000
 _FULL_BYTES: Final = 8_000_000
-"""A log of that size is put aside, and the one that was put aside before goes: a stream runs for months."""
+"""A log of this size is rotated, replacing the last rotated one: a stream runs for months."""
 
 
 def log_of(home: Path, run_id: str) -> Path:
-    """Where an execution's log is."""
+    """The path of an execution's log."""
     return home / "agent" / "logs" / f"{run_id}.log"
 
 
 def log_to_standard_error() -> None:
-    """Log from INFO on, but no request of a pipeline or emitter: an address may hold a key, or a record's value."""
+    """Log from INFO on, but no HTTP requests of pipelines or emitters: a URL may hold a key or a record's value."""
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s", stream=sys.stderr
     )
@@ -37,9 +37,9 @@ def log_to_standard_error() -> None:
 
 @contextmanager
 def written_log(path: Path, run_id: str) -> Iterator[None]:
-    """Meanwhile, write what concerns the execution: what its threads log, and what names its run.
+    """Within the block, write log records of the execution's threads, and those that name its run, to its log.
 
-    A disk that does not take it keeps nobody from running.
+    A failing disk does not stop the execution.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,19 +57,19 @@ def written_log(path: Path, run_id: str) -> Iterator[None]:
         yield
     finally:
         logging.getLogger().removeHandler(handler)
-        with contextlib.suppress(OSError):  # what a full disk did not take before, it does not take now
+        with contextlib.suppress(OSError):  # flushing fails again on a full disk
             handler.close()
 
 
 def last_lines(path: Path, lines: int) -> list[str]:
-    """The end of a log; nothing where there is none."""
+    """The last lines of a log; empty if there is none."""
     newest = _end_of(path)
     before = _end_of(_put_aside(path)) if len(newest) < _MOST_BYTES else b""
     return (before + newest).decode(errors="replace").splitlines()[-lines:]
 
 
 def bound_log(path: Path) -> None:
-    """Put what is in a full log aside; processes that append to it go on. What comes in this instant may be lost."""
+    """Rotate a full log by copy and truncate, so that writers go on; lines written in this instant may be lost."""
     with contextlib.suppress(OSError):
         if path.stat().st_size > _FULL_BYTES:
             _put_aside(path).unlink(missing_ok=True)
@@ -79,7 +79,7 @@ def bound_log(path: Path) -> None:
 
 
 def remove_logs(home: Path, run_ids: Iterable[str]) -> None:
-    """Delete the logs of executions that are forgotten."""
+    """Delete the logs of executions."""
     for run_id in run_ids:
         path = log_of(home, run_id)
         try:

@@ -1,4 +1,4 @@
-"""What the agent and its worker say to each other: one JSON object a line, each way over a pipe."""
+"""The protocol between the agent and its worker: one JSON object per line, over a pipe each way."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,13 +8,13 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from headwater.agent.states import Health, WentOut
+from headwater.agent.states import DeliveryCounts, Health
 from headwater.model.facts import TerminalState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """A pipeline as it was deployed: the file's text, where it stood, and what `--set` replaced."""
+    """A pipeline as it was deployed: the file's text and path, and the settings of `--set`."""
 
     source: str
     path: str
@@ -23,7 +23,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Run a pipeline as this run."""
+    """Command: execute a pipeline with this run id."""
 
     run_id: str
     pipeline: Pipeline
@@ -32,7 +32,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halt:
-    """Bring a run to its end."""
+    """Command: stop a run."""
 
     run_id: str
     reason: str
@@ -43,11 +43,11 @@ class Halt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Close:
-    """Tell the end of a run that ended without a word.
+    """Command: emit the terminal event of a run whose worker died without sending one.
 
     Attributes:
-        is_told: whether its START is out.
-        last_seen: the time of its end, as far as anybody knows.
+        is_told: whether its START was emitted.
+        last_seen: when it was last known to run, which becomes the time of its end.
     """
 
     run_id: str
@@ -61,22 +61,22 @@ class Close:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quit:
-    """End; nothing is running any more."""
+    """Command: exit; nothing is running any more."""
 
     kind: Literal["quit"] = "quit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Began:
-    """A run's START is out."""
+class RunStarted:
+    """Report: a run's START was emitted."""
 
     run_id: str
     kind: Literal["began"] = "began"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alive:
-    """A run goes on."""
+class RunStatus:
+    """The status of a run in progress."""
 
     run_id: str
     counters: Mapping[str, object]
@@ -84,16 +84,16 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pulse:
-    """What goes on in the worker."""
+class StatusReport:
+    """Report: the worker's runs in progress, every second."""
 
-    alive: tuple[Alive, ...]
+    alive: tuple[RunStatus, ...]
     kind: Literal["pulse"] = "pulse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Over:
-    """A run's last event is out."""
+class RunEnded:
+    """Report: a run ended and its terminal event was emitted."""
 
     run_id: str
     end: TerminalState
@@ -106,10 +106,10 @@ class Over:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedRun:
-    """The end of a lost run is told, or cannot be: `problem` says why.
+    """Report: the terminal event of a lost run was emitted, or could not be: `problem` says why.
 
     Attributes:
-        waiting: how many of the events that tell it wait; `why`.
+        waiting: how many of its closing events wait for delivery; `why`.
     """
 
     run_id: str
@@ -120,43 +120,43 @@ class ClosedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Later:
-    """What executions that are over had left, and an emitter of another one took up, went out."""
+class LateDeliveries:
+    """Report: an emitter delivered leftover events of other, ended executions."""
 
-    went: Mapping[str, WentOut]
+    went: Mapping[str, DeliveryCounts]
     """By run id."""
     kind: Literal["later"] = "later"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfit:
-    """Spark's JVM is gone: this worker ends once its runs have, and can take no more."""
+    """Report: Spark's JVM is gone; the worker accepts no more runs, and ends after its last one."""
 
     kind: Literal["unfit"] = "unfit"
 
 
 Command = Run | Halt | Close | Quit
-Report = Began | Pulse | Over | ClosedRun | Later | Unfit
+Report = RunStarted | StatusReport | RunEnded | ClosedRun | LateDeliveries | Unfit
 
 _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Annotated[Command, Field(discriminator="kind")])
 _REPORTS: Final[TypeAdapter[Report]] = TypeAdapter(Annotated[Report, Field(discriminator="kind")])
 
 
 def command_line(command: Command) -> bytes:
-    """The command as a line, its end included."""
+    """The command as a line, with its line break."""
     return _COMMANDS.dump_json(command) + b"\n"
 
 
 def read_command(line: bytes) -> Command:
-    """The command of a line."""
+    """Parse a command."""
     return _COMMANDS.validate_json(line)
 
 
 def report_line(report: Report) -> bytes:
-    """The report as a line, its end included."""
+    """The report as a line, with its line break."""
     return _REPORTS.dump_json(report) + b"\n"
 
 
 def read_report(line: bytes) -> Report:
-    """The report of a line."""
+    """Parse a report."""
     return _REPORTS.validate_json(line)

@@ -1,6 +1,6 @@
-"""How executions ended, as the worker leaves it on the disk until the agent has recorded it.
+"""Outcomes of executions, which the worker keeps on disk until the agent has recorded them.
 
-A run that has told its end may not be closed as crashed, even if agent and worker are killed in the next instant.
+A run whose terminal event is out must not be closed as crashed, even if agent and worker are killed right after it.
 """
 
 import contextlib
@@ -9,13 +9,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwater.agent.messages import Over, read_report, report_line
+from headwater.agent.messages import RunEnded, read_report, report_line
 
 log = logging.getLogger(__name__)
 
 
-def keep_outcome(home: Path, over: Over) -> None:
-    """Write how the execution ended; where the disk does not take it, the agent hears of it unless both are killed."""
+def save_outcome(home: Path, over: RunEnded) -> None:
+    """Write the outcome; if the disk fails, the agent still gets it as a report, unless both are killed."""
     path = _path(home, over.run_id)
     unseen = path.with_suffix(".new")
     try:
@@ -29,8 +29,8 @@ def keep_outcome(home: Path, over: Over) -> None:
         log.error("how an execution ended is not kept", extra={"run_id": over.run_id, "why": fault.strerror})
 
 
-def kept_outcomes(home: Path) -> Iterator[Over]:
-    """What nobody has recorded yet; what the disk has damaged is put aside."""
+def unrecorded_outcomes(home: Path) -> Iterator[RunEnded]:
+    """The outcomes that the agent has not recorded yet; damaged files are renamed."""
     for path in sorted(_folder(home).glob("*.json")):
         try:
             over = read_report(path.read_bytes())
@@ -38,14 +38,14 @@ def kept_outcomes(home: Path) -> Iterator[Over]:
             log.error("how an execution ended cannot be read", extra={"path": str(path)})
             path.replace(path.with_suffix(".damaged"))
             continue
-        if isinstance(over, Over):
+        if isinstance(over, RunEnded):
             yield over
 
 
 def drop_outcome(home: Path, run_id: str) -> None:
-    """Delete the file of a run's outcome, which the agent has recorded by now.
+    """Delete a run's outcome once the agent has recorded it.
 
-    Where the disk refuses, the file stays: the agent meets it at its next start, and records the same once more.
+    If the disk fails, the file stays: at its next start the agent records the same once more.
     """
     with contextlib.suppress(OSError):
         _path(home, run_id).unlink(missing_ok=True)

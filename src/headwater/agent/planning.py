@@ -1,4 +1,4 @@
-"""When a job is to start next: from its policy, its history and the clock, and from nothing else."""
+"""When a job is to start next: a pure function of its policy, its history and the time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,15 +24,15 @@ class Start:
 
 
 def next_start(policy: AgentSpec, wanted: Wanted, deployed_at: datetime, history: Sequence[Execution]) -> Start | None:
-    """When the job is to start next; None if it runs, or waits for a person.
+    """When the job is to start next; None if it runs or waits for a person.
 
-    A start that was missed, because the agent was down or the execution before took long, is made up for once.
+    Starts that were missed, because the agent was down or an execution took long, are made up for by one start.
 
     Args:
-        policy: of the job's current version.
-        wanted: what people want of it.
-        deployed_at: when the current version was.
-        history: the executions of the current version, the newest first.
+        policy: the policy of the job's current version.
+        wanted: the state that people want the job in.
+        deployed_at: when the current version was deployed.
+        history: the executions of the current version, newest first.
     """
     if wanted != "active":
         return None
@@ -46,26 +46,26 @@ def next_start(policy: AgentSpec, wanted: Wanted, deployed_at: datetime, history
 
 
 def as_known_by(one: Execution, latest: datetime) -> Execution:
-    """The execution with no time later than this one: the clock that said so was set back since."""
+    """The execution with its times capped at `latest`: later ones are from before the clock was set back."""
     ended_at = None if one.ended_at is None else min(one.ended_at, latest)
     return replace(one, created_at=min(one.created_at, latest), ended_at=ended_at)
 
 
 def dispatchable(unfinished: Sequence[Execution], most: int | None) -> Sequence[Execution]:
-    """Those that wait and may run now, so that no more than `most` are under way; in the order that they are given."""
+    """The pending executions that may start now, in the given order, so that at most `most` are under way."""
     pending = [one for one in unfinished if one.state == "pending"]
     under_way = sum(one.state in UNDER_WAY for one in unfinished)
     return pending if most is None else pending[: max(most - under_way, 0)]
 
 
 def wait_s(backoff: Backoff, failures: int) -> float:
-    """How long to wait after so many failures in a row, from 1 on."""
+    """Seconds to wait after this many failures in a row, at least 1."""
     doublings = min(max(failures, 1) - 1, 64)
     return min(backoff.first * 2.0**doublings, backoff.most)
 
 
 def failures_in_a_row(backoff: Backoff, history: Iterable[Execution]) -> int:
-    """How many executions failed since the last healthy one; the newest come first."""
+    """The number of executions that failed since the last healthy one; `history` is newest first."""
     count = 0
     for one in takewhile(lambda one: one.state == "failed", history):
         count += 1
@@ -81,7 +81,7 @@ def _first_start(schedule: Schedule | None, deployed_at: datetime) -> Start:
 
 
 def _again(policy: AgentSpec, history: Sequence[Execution], ended_at: datetime) -> Iterable[Start]:
-    """The start that makes up for how the newest execution ended."""
+    """The restart after the newest execution, if its end and the policy call for one."""
     newest = history[0]
     if newest.stop is not None and newest.stop.reason == SHUTDOWN:
         yield Start(ended_at, "resume")

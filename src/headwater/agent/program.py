@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from headwater.agent.api import create_api
 from headwater.agent.config import LOOPBACK, HttpApi
-from headwater.agent.loop import Agent, Around
+from headwater.agent.loop import Agent, AgentContext
 from headwater.agent.store import AgentStore
 from headwater.errors import SetupError
 from headwater.http1 import Http1OnlyProtocol
@@ -26,29 +26,32 @@ _ANSWERS_WITHIN_S: Final = 2
 
 
 def socket_path(home: Path) -> Path:
-    """Where an agent is controlled by whoever may open its socket."""
+    """The path of the agent's Unix socket."""
     return home / "agent" / "agent.sock"
 
 
-def run_agent(around: Around, say: Callable[[str], None]) -> None:
-    """Run an agent until SIGTERM or SIGINT; it says where it listens once it does.
+def run_agent(context: AgentContext, say: Callable[[str], None]) -> None:
+    """Run an agent until SIGTERM or SIGINT; calls `say` with its addresses once it listens.
 
     Raises:
         SetupError: another agent runs on this HEADWATER_HOME, or a socket or the database cannot be opened.
     """
-    folder = around.home / "agent"
+    folder = context.home / "agent"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:
-        raise SetupError(f"HEADWATER_HOME: {around.home} cannot be used: {fault.strerror}") from fault
+        raise SetupError(f"HEADWATER_HOME: {context.home} cannot be used: {fault.strerror}") from fault
     with _only_agent(folder / "lock"), AgentStore(folder / "agent.db") as store, contextlib.ExitStack() as open_ones:
-        asyncio.run(_running(store, around, _listeners(around, open_ones), say))
+        asyncio.run(_running(store, context, _listeners(context, open_ones), say))
 
 
 async def _running(
-    store: AgentStore, around: Around, listeners: list[tuple[socket.socket, str | None]], say: Callable[[str], None]
+    store: AgentStore,
+    context: AgentContext,
+    listeners: list[tuple[socket.socket, str | None]],
+    say: Callable[[str], None],
 ) -> None:
-    agent = Agent(store, around)
+    agent = Agent(store, context)
     loop = asyncio.get_running_loop()
     told_to_end = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -71,11 +74,11 @@ async def _running(
         ended.cancel()
 
 
-def _listeners(around: Around, open_ones: contextlib.ExitStack) -> list[tuple[socket.socket, str | None]]:
-    """The bound sockets, each with the token it asks for."""
-    found: list[tuple[socket.socket, str | None]] = [(_bound_locally(socket_path(around.home)), None)]
-    if around.config.http is not None:
-        found.append((_bound_http(around.config.http), _token(around.config.http)))
+def _listeners(context: AgentContext, open_ones: contextlib.ExitStack) -> list[tuple[socket.socket, str | None]]:
+    """The bound sockets, each with the token that it requires."""
+    found: list[tuple[socket.socket, str | None]] = [(_bound_locally(socket_path(context.home)), None)]
+    if context.config.http is not None:
+        found.append((_bound_http(context.config.http), _token(context.config.http)))
     for listener, _ in found:
         open_ones.callback(listener.close)
     return found
@@ -87,7 +90,7 @@ def _bound_locally(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        path.unlink(missing_ok=True)  # the lock is ours, so whoever made it is gone
+        path.unlink(missing_ok=True)  # we hold the lock, so the process that created it is gone
         listener.bind(str(path))
         listener.listen()
     except OSError as fault:
@@ -103,7 +106,7 @@ def _bound_http(http: HttpApi) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, http.port))
-        listener.listen()  # now: until then another may bind the port too
+        listener.listen()  # now: before that another process may bind the port too
     except OSError as fault:
         listener.close()
         raise SetupError(f"http.port: cannot listen on {LOOPBACK}, port {http.port}: {fault.strerror}") from fault
@@ -126,7 +129,7 @@ def _where(listener: socket.socket) -> str:
 
 @contextmanager
 def _only_agent(path: Path) -> Iterator[None]:
-    """Hold the lock that one agent of a HEADWATER_HOME has."""
+    """Holds the lock that allows only one agent on a HEADWATER_HOME."""
     with _opened(path) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -134,7 +137,7 @@ def _only_agent(path: Path) -> Iterator[None]:
             raise SetupError(f"another agent runs on this HEADWATER_HOME (process {_content(lock)})") from None
         except OSError as fault:
             raise SetupError(f"HEADWATER_HOME: {path} cannot be locked: {fault.strerror}") from fault
-        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same, and only its holder is not told
+        with contextlib.suppress(OSError):  # a full disk: the lock still holds, only its holder's name is missing
             lock.write(b"%-10d" % os.getpid())
         yield
 
@@ -151,7 +154,7 @@ def _content(lock: IO[bytes]) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to the agent."""
+    """A server that leaves signals to the agent."""
 
     def __init__(self, app: FastAPI) -> None:
         super().__init__(
@@ -170,5 +173,5 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Nothing."""
+        """Capture no signals."""
         yield

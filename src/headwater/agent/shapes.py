@@ -1,4 +1,4 @@
-"""The control API's answers, and what is made of the agent's own records for them."""
+"""The control API's answers, and how they are made from the agent's records."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from headwater.pipeline.spec import Schedule
 
 
 class JobShape(TypedDict):
-    """A job; `problem` says why its pipeline is refused, `nextStart` is None while it runs or waits for a person."""
+    """A job; `problem` says why its pipeline is invalid, `nextStart` is null while it runs or waits for a person."""
 
     id: int
     namespace: str
@@ -57,7 +57,7 @@ class StopShape(TypedDict):
 
 
 class HealthShape(TypedDict):
-    """What became of an execution's lineage events; the pipeline feels none of it."""
+    """The delivery of an execution's lineage events; it never affects the pipeline."""
 
     lineage: str
     delivered: Mapping[str, int]
@@ -86,14 +86,14 @@ class ExecutionShape(TypedDict):
 
 
 class TransitionShape(TypedDict):
-    """When an execution came into a state."""
+    """When an execution entered a state."""
 
     at: str
     state: str
 
 
 class ExecutionWhole(ExecutionShape):
-    """An execution with how it came to where it is."""
+    """An execution with its transitions."""
 
     transitions: list[TransitionShape]
 
@@ -129,7 +129,7 @@ def job_shape(agent: Agent, job: Job) -> JobShape:
     """A job as it is now."""
     newest = next(iter(agent.store.executions(job.id, limit=1)), None)
     refused = agent.deployed.spec_of(job)
-    start = agent.deployed.next_start(job, agent.around.now())
+    start = agent.deployed.next_start(job, agent.context.now())
     before_any = "pending" if job.wanted == "active" else "stopped"
     return JobShape(
         id=job.id,
@@ -145,7 +145,7 @@ def job_shape(agent: Agent, job: Job) -> JobShape:
 
 
 def job_whole(agent: Agent, job: Job) -> JobWhole:
-    """A job with all that was deployed."""
+    """A job with its pipeline's text and how the agent runs it."""
     deployed = agent.store.version(job.id, job.version)
     checked = agent.deployed.spec_of(job)
     spec = None if isinstance(checked, InvalidPipelineError) else checked
@@ -210,11 +210,11 @@ def history_shape(agent: Agent, job: Job, limit: int) -> HistoryShape:
 def node_shape(agent: Agent) -> NodeShape:
     """The agent as it is now."""
     states = [one.state for one in agent.store.unfinished()]
-    endpoints = agent.around.config.allowed_endpoints
+    endpoints = agent.context.config.allowed_endpoints
     return NodeShape(
         version=VERSION,
         pid=os.getpid(),
-        home=str(agent.around.home),
+        home=str(agent.context.home),
         startedAt=_time(agent.started_at),
         jobs=len(agent.store.jobs()),
         executions={state: states.count(state) for state in sorted(set(states))},

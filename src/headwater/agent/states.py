@@ -1,4 +1,4 @@
-"""An execution, and what may happen to it: a state machine without clock, disk or process.
+"""The state machine of an execution: pure, without clock, disk or process.
 
     pending ──▶ starting ──▶ running ⇄ degraded
        │            ╰────────────┴──────┴──▶ stopping ──▶ stopped
@@ -6,7 +6,7 @@
     stopped              completed, failed ◀────┤  (from any state that is under way)
                                                 ╰──▶ lost ──▶ failed
 
-`lost` is an execution whose worker went away without a word; once its run is closed, it has `failed`, `crashed`.
+An execution is `lost` when its worker died without reporting an end; once its run is closed it is `failed` (`crashed`).
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ State = Literal["pending", "starting", "running", "degraded", "stopping", "compl
 Trigger = Literal["deploy", "schedule", "restart", "resume", "rerun"]
 
 UNDER_WAY: Final = frozenset[State]({"starting", "running", "degraded", "stopping"})
-"""A worker has it."""
+"""The states in which a worker has the execution."""
 ENDED: Final = frozenset[State]({"completed", "failed", "stopped"})
 
 SUPERSEDED: Final = "superseded"
@@ -34,12 +34,12 @@ _STATE_OF_END: Final[Mapping[TerminalState, State]] = {"COMPLETE": "completed", 
 
 
 @dataclass(frozen=True, slots=True)
-class WentOut:
-    """Events of an execution that wait no more, whoever sent them.
+class DeliveryCounts:
+    """Counts of an execution's events that no longer wait, whichever process sent them.
 
     Attributes:
-        delivered: acknowledged ones, by transport.
-        refused: those that their target will never take; `why` for the last.
+        delivered: acknowledged events, by transport.
+        refused: events that their target rejected for good; `why` for the last.
     """
 
     delivered: Mapping[str, int]
@@ -48,19 +48,19 @@ class WentOut:
 
     @property
     def count(self) -> int:
-        """How many they are, each counted once a transport."""
+        """The number of events, each counted once per transport."""
         return sum(self.delivered.values()) + self.refused
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What became of the run's events; the pipeline feels none of it.
+    """The delivery of the run's events; it never affects the pipeline.
 
     Attributes:
         delivered: acknowledged events, by transport.
-        waiting: events that wait for a transport, each counted once a transport.
+        waiting: events that wait for delivery, each counted once per transport.
         dropped: lost events, by reason.
-        last_error: why the last delivery failed, if one did.
+        last_error: why the last delivery failed; None if none did.
     """
 
     delivered: Mapping[str, int] = field(default_factory=dict)
@@ -70,11 +70,11 @@ class Health:
 
     @property
     def is_good(self) -> bool:
-        """Whether no event is lost, and none waits behind an error."""
+        """Whether no event is lost, and none waits because of an error."""
         return not self.dropped and not (self.waiting and self.last_error)
 
-    def after(self, went: WentOut) -> "Health":
-        """Once these went out too."""
+    def after(self, went: DeliveryCounts) -> "Health":
+        """The health after these deliveries too."""
         delivered = Counter(self.delivered) + Counter(went.delivered)
         dropped = Counter(self.dropped) + Counter({"refused": went.refused})
         waiting = max(0, self.waiting - went.count)
@@ -82,13 +82,13 @@ class Health:
         return Health(dict(delivered), waiting, dict(dropped), last_error)
 
     def without_waiting(self) -> "Health":
-        """Once it is known that nothing waits any more."""
+        """The health once it is known that no event waits any more."""
         return replace(self, waiting=0, last_error=self.last_error if self.dropped else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why an execution was told to stop; `by` and `note` where a person did."""
+    """Why an execution is stopped; `by` and `note` if a person ordered it."""
 
     reason: str
     by: str | None = None
@@ -100,11 +100,11 @@ class Execution:
     """One start of a job, which is one run.
 
     Attributes:
-        run_id: of its run; also names the execution.
-        started_at: when a worker was told to run it.
-        last_seen: when the worker last said that it lives.
-        is_told: whether its START is out.
-        counters: of the run facet `headwater_run`, the newest.
+        run_id: the id of its run, and of the execution.
+        started_at: when it was dispatched to a worker.
+        last_seen: when the worker last reported that it runs.
+        is_told: whether its START was emitted.
+        counters: the newest values of the run facet `headwater_run`.
     """
 
     run_id: str
@@ -124,23 +124,23 @@ class Execution:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has come to its end."""
+        """Whether it has ended."""
         return self.state in ENDED
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """The agent is about to hand the execution to a worker."""
+class Dispatched:
+    """The agent is about to dispatch the execution to a worker."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The worker said that the START event of the execution's run is out: from now on it needs a last event."""
+class StartReported:
+    """The worker reported that the run's START was emitted: from now on the run needs a terminal event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The worker said that it is at work on the execution, with these counters and this lineage health."""
+class StatusReported:
+    """The worker reported the progress of the execution: its counters and the health of its lineage."""
 
     counters: Mapping[str, object]
     health: Health
@@ -148,14 +148,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """Somebody, or the agent itself, wants the execution to end."""
+    """A person or the agent itself wants the execution to stop."""
 
     stop: Stop
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The worker said that the run is over and its last event is out."""
+    """The worker reported that the run has ended and its terminal event was emitted."""
 
     end: TerminalState
     error: str | None
@@ -165,16 +165,16 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The worker went away without a word about how the execution ended."""
+    """The worker died without reporting how the execution ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """After a loss, the run's last event was told in the lost worker's stead.
+    """After a loss, another worker emitted the run's terminal event.
 
     Attributes:
-        problem: why that could not be, and lineage shows the run as open; None where it was told.
-        waiting: how many of the events that told it wait; `why`.
+        problem: why it could not, so that lineage shows the run as open; None if it did.
+        waiting: how many of the closing events wait for delivery; `why`.
     """
 
     problem: str | None = None
@@ -183,38 +183,38 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
-class Felt:
-    """What became of the execution's events since the worker said it last; what is under way says that itself."""
+class HealthChanged:
+    """Events of an ended execution were delivered since its worker's last report; others report that themselves."""
 
     health: Health
 
 
-Happening = Sent | Told | Seen | StopAsked | Ended | Lost | Closed | Felt
-"""What may happen to an execution, as `after` takes it."""
+StateEvent = Dispatched | StartReported | StatusReported | StopAsked | Ended | Lost | Closed | HealthChanged
+"""The inputs of the state machine, see `after`."""
 
 
-def after(one: Execution, what: Happening, at: datetime) -> Execution:
-    """The execution once this has happened; the very same where it cannot happen in its state.
+def after(one: Execution, event: StateEvent, at: datetime) -> Execution:
+    """The execution after an event; the same object if the event does not apply in its state.
 
-    What has ended stays as it is, so a report that comes late, or twice, changes nothing.
+    An ended execution does not change state, so a report that comes late or twice changes nothing.
     """
-    match what:
-        case Sent() if one.state == "pending":
+    match event:
+        case Dispatched() if one.state == "pending":
             return replace(one, state="starting", started_at=at, last_seen=at)
         case StopAsked(stop) if one.state == "pending":
             return replace(one, state="stopped", stop=stop, ended_at=at)
         case StopAsked(stop) if one.state in UNDER_WAY - {"stopping"}:
             return replace(one, state="stopping", stop=stop)
-        case Told() if one.state in UNDER_WAY:
+        case StartReported() if one.state in UNDER_WAY:
             return replace(one, state="running" if one.state == "starting" else one.state, is_told=True, last_seen=at)
-        case Seen(counters, health) if one.state in UNDER_WAY:
+        case StatusReported(counters, health) if one.state in UNDER_WAY:
             seen = replace(one, counters=counters or one.counters, health=health, last_seen=at)
-            return replace(seen, state=_felt(one.state, health))
+            return replace(seen, state=_health_with(one.state, health))
         case Ended() if one.state in UNDER_WAY | {"lost"}:
-            return _ended(one, what, at)
+            return _ended(one, event, at)
         case Lost() if one.state in UNDER_WAY:
             return replace(one, state="lost", stop=Stop(CRASHED))
-        case Felt(health) if one.state in ENDED | {"lost"}:
+        case HealthChanged(health) if one.state in ENDED | {"lost"}:
             return replace(one, health=health)
         case Closed(problem, waiting, why) if one.state == "lost":
             still_open = "" if problem is None else f"; its run stays open in lineage, for it cannot be told: {problem}"
@@ -227,7 +227,7 @@ def after(one: Execution, what: Happening, at: datetime) -> Execution:
 _WITHOUT_A_WORD: Final = "it ended without a word: its process was killed, or the machine went down"
 
 
-def _felt(state: State, health: Health) -> State:
+def _health_with(state: State, health: Health) -> State:
     if state == "running" and not health.is_good:
         return "degraded"
     if state == "degraded" and health.is_good:
@@ -235,9 +235,9 @@ def _felt(state: State, health: Health) -> State:
     return state
 
 
-def _ended(one: Execution, what: Ended, at: datetime) -> Execution:
-    """A run that was done before the stop reached it is complete, and nobody stopped it."""
-    state = _STATE_OF_END[what.end]
+def _ended(one: Execution, event: Ended, at: datetime) -> Execution:
+    """The execution after its end; a run that completed before the stop reached it counts as completed, not stopped."""
+    state = _STATE_OF_END[event.end]
     return replace(
         one,
         state=state,
@@ -245,7 +245,7 @@ def _ended(one: Execution, what: Ended, at: datetime) -> Execution:
         last_seen=at,
         is_told=True,
         stop=(one.stop or Stop("stopped")) if state == "stopped" else None,
-        error=what.error,
-        counters=what.counters or one.counters,
-        health=what.health,
+        error=event.error,
+        counters=event.counters or one.counters,
+        health=event.health,
     )

@@ -1,7 +1,7 @@
-"""What the agent knows, in SQLite: jobs, their versions, their executions, and every transition of these.
+"""The agent's database in SQLite: jobs, their versions, their executions, and every transition of these.
 
-Each call is one transaction, synced to the disk before it returns: what is acted on is known again after a crash.
-Executions stand in the order in which they were recorded, whatever the clock said then: an edge machine's is set back.
+Each call is one transaction, synced to disk before it returns, so that everything acted on survives a crash.
+Executions are ordered as they were recorded, not by time: an edge machine's clock may be set back.
 """
 
 import json
@@ -45,12 +45,12 @@ CREATE TABLE IF NOT EXISTS left_by (  -- pipelines of executions that are forgot
 """
 _SCHEMA_VERSION: Final = 2
 _CHANGES: Final = 200
-"""How often a stream, which runs for months, is told to have become `degraded`, and `running` again."""
+"""The most changes between `degraded` and `running` kept of an execution: a stream runs for months."""
 _OLD_CHANGES: Final = """
 DELETE FROM transition WHERE run_id = ?1 AND state IN ('running', 'degraded') AND rowid <= (
     SELECT rowid FROM transition WHERE run_id = ?1 AND state = 'degraded' ORDER BY rowid DESC LIMIT 1 OFFSET ?2)
 """
-# As in the index, so that it is found there.
+# The same expression as in the index, so that SQLite uses the index.
 _OWES: Final = "json_extract(body, '$.health.waiting') > 0"
 _REMEMBER: Final = """
 INSERT OR IGNORE INTO left_by SELECT source, path, settings FROM version WHERE (job_id, version) IN (
@@ -61,7 +61,7 @@ _OVER: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A pipeline that was deployed; `version` is its current one, counted from 1."""
+    """A deployed pipeline; `version` is the current one, counted from 1."""
 
     id: int
     namespace: str
@@ -72,7 +72,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """A pipeline's text as it was deployed once."""
+    """A pipeline's text as it was deployed at one time."""
 
     job_id: int
     version: int
@@ -82,20 +82,20 @@ class Version:
 
 
 class Transition(NamedTuple):
-    """When an execution came into a state."""
+    """When an execution entered a state."""
 
     at: datetime
     state: str
 
 
 class AgentStore:
-    """The agent's memory; used from one thread. Every method raises UnavailableError where the disk fails."""
+    """The agent's persistent state; for one thread. Every method raises UnavailableError if the disk fails."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
+        """Open the database, or create it.
 
         Raises:
-            SetupError: it cannot be opened, or a newer Headwater made it.
+            SetupError: it cannot be opened, or was written by a newer version of Headwater.
         """
         try:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -110,7 +110,7 @@ class AgentStore:
         self._db.row_factory = sqlite3.Row
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -122,9 +122,9 @@ class AgentStore:
         self.close()
 
     def deploy(self, namespace: str, name: str, pipeline: Pipeline, at: datetime, by: str | None) -> Job:
-        """Make this the job's current version, and the job one that is to run.
+        """Make this the job's current version, and the job active.
 
-        The very text that is current already, with the same settings, makes no new version of an active job.
+        For an active job, the same text with the same settings makes no new version.
         """
         with self._transaction():
             known = self._found("namespace = ? AND name = ?", namespace, name)
@@ -140,7 +140,7 @@ class AgentStore:
         return job
 
     def want(self, job: Job, wanted: Wanted) -> Job:
-        """Say what people want of the job from now on."""
+        """Set the state that people want the job in."""
         with self._transaction():
             self._db.execute("UPDATE job SET wanted = ? WHERE id = ?", (wanted, job.id))
         return replace(job, wanted=wanted)
@@ -153,7 +153,7 @@ class AgentStore:
         """The job.
 
         Raises:
-            NotFoundError: there is none of this id.
+            NotFoundError: no job has this id.
         """
         found = self._found("id = ?", job_id)
         if found is None:
@@ -166,13 +166,13 @@ class AgentStore:
         return [_version(row) for row in rows]
 
     def version(self, job_id: int, version: int) -> Version:
-        """One version of a job, which there is."""
+        """One version of a job; it must exist."""
         wanted = "SELECT * FROM version WHERE job_id = ? AND version = ?"
         (row,) = self._read(wanted, (job_id, version))
         return _version(row)
 
     def record(self, at: datetime, *executions: Execution) -> None:
-        """Keep executions as they are now; a new state is a transition."""
+        """Save executions; a changed state is also recorded as a transition."""
         with self._transaction():
             for one in executions:
                 before = self._db.execute("SELECT state FROM execution WHERE run_id = ?", (one.run_id,)).fetchone()
@@ -190,7 +190,7 @@ class AgentStore:
         """The execution.
 
         Raises:
-            NotFoundError: there is none with this run id.
+            NotFoundError: no execution has this run id.
         """
         rows = self._read("SELECT * FROM execution WHERE run_id = ?", (run_id,))
         if not rows:
@@ -198,7 +198,7 @@ class AgentStore:
         return _execution(rows[0])
 
     def unfinished(self) -> list[Execution]:
-        """All executions that have not come to their end, the oldest first."""
+        """All executions that have not ended, oldest first."""
         rows = self._read(f"SELECT * FROM execution WHERE state NOT IN ({_OVER}) ORDER BY rowid")  # noqa: S608
         return [_execution(row) for row in rows]
 
@@ -211,28 +211,28 @@ class AgentStore:
         )
         return [_execution(row) for row in rows]
 
-    def owing(self) -> list[Execution]:
-        """All executions that are over and have events that wait, the oldest first."""
+    def with_waiting_events(self) -> list[Execution]:
+        """All ended executions with undelivered events, oldest first."""
         rows = self._read(f"SELECT * FROM execution WHERE state IN ({_OVER}) AND {_OWES} ORDER BY rowid")  # noqa: S608
         return [_execution(row) for row in rows]
 
-    def left_by(self) -> list[Pipeline]:
-        """Pipelines of executions that are forgotten, though events of theirs waited."""
+    def forgotten_with_waiting(self) -> list[Pipeline]:
+        """Pipelines of executions that were forgotten with undelivered events."""
         return [_pipeline(row) for row in self._read("SELECT * FROM left_by")]
 
-    def drop_left_by(self, pipeline: Pipeline) -> None:
-        """Nothing of these waits any more."""
+    def drop_forgotten(self, pipeline: Pipeline) -> None:
+        """Record that no event of these waits any more."""
         values = (pipeline.source, pipeline.path, json.dumps(dict(pipeline.settings)))
         with self._transaction():
             self._db.execute("DELETE FROM left_by WHERE source = ? AND path = ? AND settings = ?", values)
 
     def transitions(self, run_id: str) -> list[Transition]:
-        """How an execution came to where it is, from the first on."""
+        """An execution's transitions, oldest first."""
         rows = self._read("SELECT at_us, state FROM transition WHERE run_id = ? ORDER BY rowid", (run_id,))
         return [Transition(_time(row["at_us"]), row["state"]) for row in rows]
 
     def forget(self, job: Job) -> list[str]:
-        """Delete a job with all that is known of it; gives the run ids of its executions."""
+        """Delete a job with its versions and executions; returns the run ids of these."""
         with self._transaction():
             self._db.execute(f"{_REMEMBER} job_id = ? AND {_OWES})", (job.id,))
             rows = self._db.execute("SELECT run_id FROM execution WHERE job_id = ?", (job.id,)).fetchall()
@@ -240,7 +240,7 @@ class AgentStore:
         return [row["run_id"] for row in rows]
 
     def prune(self, job_id: int, keep: int) -> list[str]:
-        """Forget all executions of a job that are over but the newest; gives the run ids of those forgotten."""
+        """Delete a job's ended executions except the newest `keep`; returns the run ids of those deleted."""
         with self._transaction():
             old = (
                 f"state IN ({_OVER}) AND run_id IN (SELECT run_id FROM execution "  # noqa: S608
@@ -312,7 +312,7 @@ _IN_COLUMNS: Final = ("run_id", "job_id", "version", "state", "created_at")
 
 
 def _body(one: Execution) -> str:
-    """What no query asks for."""
+    """The fields that no query filters by, as JSON."""
     body = {key: value for key, value in asdict(one).items() if key not in _IN_COLUMNS}
     return json.dumps({**body, **{key: _us(body[key]) if body[key] else None for key in _TIMES}})
 

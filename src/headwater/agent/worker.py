@@ -1,9 +1,9 @@
-"""The worker: the one process with Spark. It runs executions, each as `headwater run` would, and says how they fare.
+"""The worker: the one process with Spark. It runs executions, each as `headwater run` would, and reports on them.
 
-What it is started with comes on the first line of standard input, not in its command line, which others may read;
-commands follow, and reports go to what was standard output, a JSON object a line. Where the input ends,
-the agent is gone: the worker then ends at once, as the machine might have, and Spark's JVM with it; the next agent
-closes the runs. Signals are the agent's business: a service manager sends them to both.
+Its settings come on the first line of standard input, not on its command line, which others may read; commands follow.
+Reports go to the original standard output, one JSON object per line. When the input ends, the agent is gone: the worker
+then exits at once, and Spark's JVM with it; the next agent closes the runs. Signals are left to the agent, since a
+service manager sends them to both.
 """
 
 import contextlib
@@ -24,22 +24,22 @@ from headwater.agent.deliveries import Deliveries
 from headwater.agent.deploying import checked
 from headwater.agent.logs import log_of, log_to_standard_error, written_log
 from headwater.agent.messages import (
-    Alive,
-    Began,
     Close,
     ClosedRun,
     Halt,
-    Later,
-    Over,
-    Pulse,
+    LateDeliveries,
     Quit,
     Report,
     Run,
+    RunEnded,
+    RunStarted,
+    RunStatus,
+    StatusReport,
     Unfit,
     read_command,
     report_line,
 )
-from headwater.agent.outcomes import keep_outcome
+from headwater.agent.outcomes import save_outcome
 from headwater.agent.states import Health
 from headwater.agent.worker_settings import WorkerSettings, read_settings
 from headwater.emission import emit_config
@@ -62,8 +62,8 @@ _NO_COUNTERS: Final[Mapping[str, object]] = {}
 
 
 @dataclass(slots=True)
-class _Underway:
-    """An execution, as its threads share it; each attribute is replaced whole."""
+class _RunningExecution:
+    """An execution's state, shared by its threads; each attribute is replaced, never mutated."""
 
     run_id: str
     stop: StopSignal = field(default_factory=StopSignal)
@@ -73,10 +73,10 @@ class _Underway:
     counters: Mapping[str, object] = field(default_factory=dict)
 
     def health(self) -> Health:
-        """What became of its events so far."""
+        """The delivery of its events so far."""
         if self.emitter is None:
             return Health()
-        # Of what the emitter has to do with, others may have left some, of which is told there.
+        # The emitter may also have adopted events of other runs; those are reported as theirs.
         stats, own = self.emitter.stats(), self.deliveries.of(self.run_id)
         waiting = min(stats.spooled, max(0, self.deliveries.told * self.transports - own.count))
         refused = {"refused": own.refused} if own.refused else {}
@@ -84,12 +84,12 @@ class _Underway:
         return Health(own.delivered, waiting, {**dropped, **refused}, stats.last_error)
 
     def waiting_of_told(self) -> int:
-        """At most how many of the events that were told here wait."""
+        """An upper bound of this run's waiting events."""
         waiting = 0 if self.emitter is None else self.emitter.stats().spooled
         return min(waiting, self.deliveries.told * self.transports)
 
     def is_secure(self) -> bool:
-        """Whether what it told so far outlives a kill and a power cut; waits for that."""
+        """Wait until its events so far would survive a kill and a power cut; whether they would."""
         if self.emitter is None or self.emitter.secure(_SECURE_WITHIN_S):
             return True
         log.error("what a run told is not on the disk", extra={"run_id": self.run_id})
@@ -97,20 +97,20 @@ class _Underway:
 
 
 class Worker:
-    """Obeys commands; its executions run in threads of their own."""
+    """Carries out commands; each execution runs in a thread of its own."""
 
     def __init__(self, settings: WorkerSettings, report: Callable[[Report], None]) -> None:
         """`report` is called from many threads."""
         self._settings = settings
         self._report = report
-        self._underway: dict[str, _Underway] = {}
+        self._underway: dict[str, _RunningExecution] = {}
         self._lock = threading.Lock()
 
     def obey(self, command: Run | Halt | Close) -> None:
-        """Begin what the command says; returns at once."""
+        """Start to carry out a command; returns at once."""
         match command:
             case Run():
-                one = _Underway(command.run_id)
+                one = _RunningExecution(command.run_id)
                 with self._lock:
                     self._underway[one.run_id] = one
                 _in_thread(f"execution-{one.run_id}", partial(self._execute, command, one))
@@ -121,40 +121,40 @@ class Worker:
                 _in_thread(f"close-{command.run_id}", partial(self._close, command))
 
     def pulse(self) -> bool:
-        """Report what is alive; False once Spark is gone and nothing runs any more."""
+        """Report the executions in progress; False once Spark is gone and nothing runs any more."""
         with self._lock:
             underway = list(self._underway.values())
         for one in underway:
-            self._tell_of_others(one, but=one.run_id)
+            self._report_others(one, but=one.run_id)
         if underway:
-            alive = (Alive(run_id=one.run_id, counters=one.counters, health=one.health()) for one in underway)
-            self._report(Pulse(alive=tuple(alive)))
+            alive = (RunStatus(run_id=one.run_id, counters=one.counters, health=one.health()) for one in underway)
+            self._report(StatusReport(alive=tuple(alive)))
         if not _jvm_is_gone():
             return True
         self._report(Unfit())
         return bool(underway)
 
-    def _execute(self, command: Run, one: _Underway) -> None:
+    def _execute(self, command: Run, one: _RunningExecution) -> None:
         with written_log(log_of(self._settings.home, one.run_id), one.run_id):
             try:
                 over = self._ran(command, one)
             except Exception as fault:
                 log.exception("an execution could not be run", extra={"run_id": one.run_id})
-                over = self._over(one, "FAIL", _told(fault), _NO_COUNTERS)
+                over = self._over(one, "FAIL", _message_of(fault), _NO_COUNTERS)
             log.info("over: %s", f"{over.end} {over.error}" if over.error else over.end)
-        self._tell_of_others(one, but=one.run_id)
+        self._report_others(one, but=one.run_id)
         with self._lock:
             del self._underway[one.run_id]
         if _jvm_is_gone():
-            self._report(Unfit())  # first, so that no restart is sent here
+            self._report(Unfit())  # first, so that the agent dispatches no restart to this worker
         self._report(over)
 
-    def _ran(self, command: Run, one: _Underway) -> Over:
-        from headwater.pipeline.run import Surroundings, run_pipeline  # pyspark: only a worker that runs something
+    def _ran(self, command: Run, one: _RunningExecution) -> RunEnded:
+        from headwater.pipeline.run import Surroundings, run_pipeline  # imports pyspark: only once something runs
 
         spec = checked(command.pipeline)
         with self._emission(spec.lineage, one) as (node_id, put):
-            around = Surroundings(
+            context = Surroundings(
                 home=self._settings.home,
                 put=put,
                 now=lambda: datetime.now(UTC),
@@ -164,28 +164,28 @@ class Worker:
                 stop_grace_s=self._settings.stop_grace_s,
             )
             session = partial(self._session, one, is_silent=not spec.lineage.enabled)
-            result = run_pipeline(spec, session, around, one.stop)
+            result = run_pipeline(spec, session, context, one.stop)
             over = self._over(one, result.state, result.error, _counted(result))
-            # Before the wait for its events to go out: should all be killed meanwhile, the run has ended all the same.
-            # After what tells of that is on the disk: else it would have ended in no lineage at all.
+            # Before waiting for the delivery of its events: if all is killed meanwhile, the run counts as ended.
+            # After its terminal event is on disk: otherwise its lineage would never show an end.
             if one.is_secure():
-                keep_outcome(self._settings.home, over)
+                save_outcome(self._settings.home, over)
         return self._over(one, result.state, result.error, over.counters)
 
-    def _session(self, one: _Underway, *, is_silent: bool) -> "SparkSession":
+    def _session(self, one: _RunningExecution, *, is_silent: bool) -> "SparkSession":
         from headwater.pipeline.session import open_session  # pyspark, as in `_ran`
 
         settings = self._settings
         session = open_session(
             settings.home, master=settings.master, name="headwater agent", options=dict(settings.spark)
         )
-        if is_silent:  # no START will tell
-            self._report(Began(run_id=one.run_id))
+        if is_silent:  # no START event will report it
+            self._report(RunStarted(run_id=one.run_id))
         return session
 
     @contextlib.contextmanager
-    def _emission(self, lineage: LineageSpec, one: _Underway) -> Iterator[tuple[str, Callable[[bytes], None]]]:
-        """The node's id, and where events go; without lineage no key, no thread, no connection."""
+    def _emission(self, lineage: LineageSpec, one: _RunningExecution) -> Iterator[tuple[str, Callable[[bytes], None]]]:
+        """The node's id, and the function that takes events; without lineage no key, thread or connection is opened."""
         if not lineage.enabled:
             yield "", lambda _: None
             return
@@ -194,26 +194,26 @@ class Worker:
         one.transports = sum(each is not None for each in (config.http, config.file))
         with Emitter.of_node(config, key, observe=one.deliveries) as emitter:
             one.emitter = emitter
-            yield key.node_id, partial(self._passed_on, one, emitter)
+            yield key.node_id, partial(self._forward, one, emitter)
 
-    def _passed_on(self, one: _Underway, emitter: Emitter, event: bytes) -> None:
+    def _forward(self, one: _RunningExecution, emitter: Emitter, event: bytes) -> None:
         one.deliveries.put()
         emitter.put(event)
         try:
             told = orjson.loads(event)
             one.counters = told["run"]["facets"].get("headwater_run", one.counters)
             if told["eventType"] == "START":
-                self._report(Began(run_id=one.run_id))
+                self._report(RunStarted(run_id=one.run_id))
         except (ValueError, LookupError, TypeError, AttributeError):
             log.warning("an event's counters could not be read", extra={"run_id": one.run_id})
 
-    def _tell_of_others(self, one: _Underway, but: str | None) -> None:
-        """Of what its emitter took up from executions before, but for one run."""
+    def _report_others(self, one: _RunningExecution, but: str | None) -> None:
+        """Report what its emitter delivered for other executions, except for the run `but`."""
         if went := one.deliveries.take(but):
-            self._report(Later(went=went))
+            self._report(LateDeliveries(went=went))
 
-    def _over(self, one: _Underway, end: Any, error: str | None, counters: Mapping[str, object]) -> Over:  # noqa: ANN401
-        return Over(
+    def _over(self, one: _RunningExecution, end: Any, error: str | None, counters: Mapping[str, object]) -> RunEnded:  # noqa: ANN401
+        return RunEnded(
             run_id=one.run_id, end=end, error=error, counters=counters, health=one.health(), at=datetime.now(UTC)
         )
 
@@ -221,7 +221,7 @@ class Worker:
         from headwater.agent.closing import last_events  # the OpenLineage client: 0.4 s, and only needed here
 
         problem = None
-        one = _Underway(command.run_id)
+        one = _RunningExecution(command.run_id)
         try:
             spec = checked(command.pipeline)
             with self._emission(spec.lineage, one) as (_, put):
@@ -229,33 +229,33 @@ class Worker:
                     put(event)
                 one.is_secure()
         except HeadwaterError as refused:
-            problem = _told(refused)
+            problem = _message_of(refused)
         except Exception as fault:
             log.exception("a run could not be closed", extra={"run_id": command.run_id})
-            problem = _told(fault)
+            problem = _message_of(fault)
         why = one.health().last_error
-        self._tell_of_others(one, but=None)
+        self._report_others(one, but=None)
         self._report(ClosedRun(run_id=one.run_id, problem=problem, waiting=one.waiting_of_told(), why=why))
 
 
 def main() -> None:
-    """Obey the agent whose pipes these are, until it says so or is gone."""
+    """Carry out the agent's commands from standard input, until it says `quit` or is gone."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     log_to_standard_error()
     commands = os.fdopen(os.dup(0), "rb")
     reports = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a pipeline prints goes where the log goes
+    os.dup2(2, 1)  # the output of pipelines goes to the log
     if not (first := commands.readline()):
         return  # the agent is gone
     worker = Worker(read_settings(first), _reporter(reports))
-    _in_thread("pulse", partial(_keep_pulse, worker))
+    _in_thread("pulse", partial(_report_status_forever, worker))
     for line in commands:
         command = read_command(line)
         if isinstance(command, Quit):
             break
         worker.obey(command)
-    os._exit(0)  # not the usual way: threads may be in the middle of a call into a JVM that now goes too
+    os._exit(0)  # at once: threads may be in a call into the JVM, which ends now too
 
 
 def _reporter(reports: IO[bytes]) -> Callable[[Report], None]:
@@ -272,7 +272,7 @@ def _reporter(reports: IO[bytes]) -> Callable[[Report], None]:
     return report
 
 
-def _keep_pulse(worker: Worker) -> None:
+def _report_status_forever(worker: Worker) -> None:
     waited = threading.Event()
     while _beats(worker):
         waited.wait(_PULSE_S)
@@ -309,8 +309,8 @@ def _counted(result: "RunResult") -> Mapping[str, object]:
     }
 
 
-def _told(fault: Exception) -> str:
-    """In our own errors nothing of the data; of others only the class is told."""
+def _message_of(fault: Exception) -> str:
+    """The message of our own errors, which holds no data; of others only the class."""
     return str(fault) if isinstance(fault, HeadwaterError | InvalidPipelineError) else type(fault).__name__
 
 

@@ -1,4 +1,4 @@
-"""What a worker is started with."""
+"""The settings of a worker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import orjson
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """What the worker is started with.
+    """The settings of a worker.
 
     Attributes:
         master: where Spark runs.
         spark: configuration of the one Spark.
-        stop_grace_s: how long a stopped run may take to come to rest.
+        stop_grace_s: how long a stopped run may take to end.
     """
 
     home: Path
@@ -24,11 +24,11 @@ class WorkerSettings:
 
 
 def settings_line(settings: WorkerSettings) -> bytes:
-    """The settings as the line that a worker reads first."""
+    """The settings as a JSON line, the first that a worker reads."""
     return orjson.dumps(settings, default=str, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def read_settings(line: bytes) -> WorkerSettings:
-    """The settings in such a line."""
+    """Parse the settings."""
     given = orjson.loads(line)
     return WorkerSettings(**{**given, "home": Path(given["home"])})

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from headwater.agent.config import AgentConfig, load_config
-from headwater.agent.loop import Around
+from headwater.agent.loop import AgentContext
 from headwater.agent.program import run_agent
 from headwater.cli.printed import say
 from headwater.emission import new_run_id
@@ -25,10 +25,10 @@ def agent(
     Example: headwater agent --config agent.yaml
     """
     logging.getLogger("headwater.agent").setLevel(logging.INFO)
-    around = Around(
+    context = AgentContext(
         home=headwater_home(),
         config=AgentConfig() if config is None else load_config(config),
         now=lambda: datetime.now(UTC),
         new_run_id=new_run_id,
     )
-    run_agent(around, say)
+    run_agent(context, say)

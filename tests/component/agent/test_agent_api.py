@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from headwater.agent.api import create_api
 from headwater.agent.config import AgentConfig
-from headwater.agent.loop import Agent, Around
+from headwater.agent.loop import Agent, AgentContext
 from headwater.agent.store import AgentStore
 from headwater.emission import new_run_id
 
@@ -30,7 +30,9 @@ agent: {schedule: {every: 10m}}
 def agent(tmp_path: Path) -> Iterator[Agent]:
     config = AgentConfig(allowed_endpoints=("http://localhost:5000", "s3://landing"))
     with AgentStore(tmp_path / "agent.db") as store:
-        yield Agent(store, Around(home=tmp_path, config=config, now=lambda: datetime.now(UTC), new_run_id=new_run_id))
+        yield Agent(
+            store, AgentContext(home=tmp_path, config=config, now=lambda: datetime.now(UTC), new_run_id=new_run_id)
+        )
 
 
 @pytest.fixture
@@ -253,7 +255,7 @@ def test_a_job_that_the_agents_file_does_not_allow_any_more_is_refused_when_the_
     agent: Agent, api: TestClient
 ) -> None:
     job = deployed(api)
-    narrower = replace(agent.around, config=AgentConfig(allowed_endpoints=("https://lineage.eu.example",)))
+    narrower = replace(agent.context, config=AgentConfig(allowed_endpoints=("https://lineage.eu.example",)))
 
     again = TestClient(create_api(Agent(agent.store, narrower), None), base_url="http://agent/api/v1")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater.agent.config import AgentConfig
-from headwater.agent.loop import Agent, Around
+from headwater.agent.loop import Agent, AgentContext
 from headwater.agent.messages import Pipeline
 from headwater.agent.states import Execution
 from headwater.agent.store import AgentStore, Job
@@ -43,7 +43,7 @@ def clock() -> Clock:
 @pytest.fixture
 def agent(tmp_path: Path, clock: Clock) -> Iterator[Agent]:
     with AgentStore(tmp_path / "agent.db") as store:
-        yield Agent(store, Around(home=tmp_path, config=AgentConfig(), now=clock, new_run_id=new_run_id))
+        yield Agent(store, AgentContext(home=tmp_path, config=AgentConfig(), now=clock, new_run_id=new_run_id))
 
 
 def ran(agent: Agent, job: Job, at: datetime, state: str = "completed") -> Execution:

@@ -16,9 +16,9 @@ import pytest
 from headwater.agent.config import AgentConfig
 from headwater.agent.engine import Engine
 from headwater.agent.logs import bound_log, last_lines, log_of, remove_logs, written_log
-from headwater.agent.loop import Agent, Around
-from headwater.agent.messages import Close, ClosedRun, Over, Pipeline, Report, Run
-from headwater.agent.outcomes import keep_outcome, kept_outcomes
+from headwater.agent.loop import Agent, AgentContext
+from headwater.agent.messages import Close, ClosedRun, Pipeline, Report, Run, RunEnded
+from headwater.agent.outcomes import save_outcome, unrecorded_outcomes
 from headwater.agent.program import _only_agent
 from headwater.agent.states import Execution, Health
 from headwater.agent.store import AgentStore
@@ -35,14 +35,16 @@ PIPELINE = Pipeline(
     "lineage: {enabled: false}, agent: {restart: never}}",
     path="/edge/orders.yaml",
 )
-OVER = Over(run_id=RUN, end="COMPLETE", error=None, counters={}, health=Health(), at=NOW)
+OVER = RunEnded(run_id=RUN, end="COMPLETE", error=None, counters={}, health=Health(), at=NOW)
 
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[Agent]:
     config = AgentConfig(drain_timeout=0.2)
     with AgentStore(tmp_path / "agent.db") as store:
-        yield Agent(store, Around(home=tmp_path, config=config, now=lambda: datetime.now(UTC), new_run_id=new_run_id))
+        yield Agent(
+            store, AgentContext(home=tmp_path, config=config, now=lambda: datetime.now(UTC), new_run_id=new_run_id)
+        )
 
 
 def running(agent: Agent) -> None:
@@ -78,7 +80,7 @@ def test_what_the_worker_reported_is_recorded_once_the_disk_takes_it(agent: Agen
         async with serving(agent):
             running(agent)
             full_disk(agent)
-            agent._heard(OVER)
+            agent._on_report(OVER)
             await asyncio.sleep(0.1)
             full_disk(agent, is_full=False)
             return await comes_to(agent, "completed")
@@ -113,11 +115,11 @@ def test_a_full_disk_that_does_not_take_who_holds_the_lock_keeps_no_agent_from_h
 
 
 def test_an_end_that_the_disk_has_damaged_holds_up_no_start(tmp_path: Path) -> None:
-    keep_outcome(tmp_path, OVER)
+    save_outcome(tmp_path, OVER)
     damaged = tmp_path / "agent" / "ended" / "01a1fd5c-bf4f-7259-9205-000000000000.json"
     damaged.write_bytes(b"")
 
-    kept = [list(kept_outcomes(tmp_path)) for _ in range(2)]
+    kept = [list(unrecorded_outcomes(tmp_path)) for _ in range(2)]
 
     assert kept == [[OVER], [OVER]]
     assert damaged.with_suffix(".damaged").exists()
@@ -126,7 +128,7 @@ def test_an_end_that_the_disk_has_damaged_holds_up_no_start(tmp_path: Path) -> N
 def test_an_end_that_the_disk_does_not_take_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "agent").write_text("no folder")
 
-    keep_outcome(tmp_path, OVER)
+    save_outcome(tmp_path, OVER)
 
 
 def full_log(home: Path) -> None:
@@ -148,7 +150,7 @@ def test_an_execution_without_room_for_its_log_tells_its_end(tmp_path: Path, bro
     worker.obey(Run(run_id=RUN, pipeline=replace(PIPELINE, source="refused")))
 
     assert eventually(lambda: bool(reports))
-    assert [(one.run_id, one.end) for one in reports if isinstance(one, Over)] == [(RUN, "FAIL")]
+    assert [(one.run_id, one.end) for one in reports if isinstance(one, RunEnded)] == [(RUN, "FAIL")]
 
 
 def test_a_log_is_bounded_and_its_end_is_found_also_where_it_was_just_begun_anew(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from openlineage.client.event_v2 import Run as OpenLineageRun
 from openlineage.client.event_v2 import RunState
 
 from headwater.agent.config import AgentConfig
-from headwater.agent.loop import Agent, Around
-from headwater.agent.messages import Close, ClosedRun, Later, Pipeline, Report
-from headwater.agent.states import Execution, Health, WentOut
+from headwater.agent.loop import Agent, AgentContext
+from headwater.agent.messages import Close, ClosedRun, LateDeliveries, Pipeline, Report
+from headwater.agent.states import DeliveryCounts, Execution, Health
 from headwater.agent.store import AgentStore
 from headwater.agent.worker import Worker
 from headwater.agent.worker_settings import WorkerSettings
@@ -55,7 +55,7 @@ def out(tmp_path: Path) -> Path:
 
 def started(store: AgentStore, home: Path, *allowed: str) -> Agent:
     config = AgentConfig(drain_timeout=0.2, allowed_endpoints=allowed or None)
-    return Agent(store, Around(home=home, config=config, now=lambda: NOW, new_run_id=new_run_id))
+    return Agent(store, AgentContext(home=home, config=config, now=lambda: NOW, new_run_id=new_run_id))
 
 
 def ended(store: AgentStore, home: Path, out: Path, run_id: str = RUN) -> Execution:
@@ -124,7 +124,7 @@ def test_what_an_execution_left_is_sent_though_its_job_is_deleted(store: AgentSt
     assert served(started(store, tmp_path), lambda: not store.jobs())
     out.parent.unlink()
 
-    assert served(started(store, tmp_path), lambda: not store.left_by())
+    assert served(started(store, tmp_path), lambda: not store.forgotten_with_waiting())
     assert told(out) == [(RUN, "START"), (RUN, "COMPLETE")]
 
 
@@ -138,7 +138,7 @@ def test_what_an_execution_left_that_is_remembered_no_more_is_sent(
     store.prune(one.job_id, keep=1)
     out.parent.unlink()
 
-    assert served(started(store, tmp_path), lambda: not store.left_by())
+    assert served(started(store, tmp_path), lambda: not store.forgotten_with_waiting())
     assert told(out) == [(RUN, "START"), (RUN, "COMPLETE")]
 
 
@@ -189,11 +189,11 @@ def test_a_worker_that_takes_up_what_another_execution_left_tells_what_became_of
 
     later, over = closed(tmp_path, out)
 
-    assert later == Later(went={RUN: WentOut({"file": 2}), LOST: WentOut({"file": 1})})
+    assert later == LateDeliveries(went={RUN: DeliveryCounts({"file": 2}), LOST: DeliveryCounts({"file": 1})})
     assert over == ClosedRun(run_id=LOST)
     agent = started(store, tmp_path)
     assert served(
-        agent, lambda: store.execution(RUN).health == Health({"file": 2}), meanwhile=lambda: agent._heard(later)
+        agent, lambda: store.execution(RUN).health == Health({"file": 2}), meanwhile=lambda: agent._on_report(later)
     )
 
 

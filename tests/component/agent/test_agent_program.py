@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from headwater.agent.messages import Over, Pipeline
-from headwater.agent.outcomes import keep_outcome
+from headwater.agent.messages import Pipeline, RunEnded
+from headwater.agent.outcomes import save_outcome
 from headwater.agent.states import Execution, Health, State
 from headwater.agent.store import AgentStore
 from tests.support.agent import RealAgent
@@ -138,8 +138,8 @@ def test_what_a_crash_left_open_is_closed_for_the_time_it_was_last_seen_and_what
 ) -> None:
     open_run, ended_run = "01a1fd5c-bf4f-7259-9205-000000000001", "01a1fd5c-bf4f-7259-9205-000000000002"
     left_running(agent, open_run, ended_run)
-    over = Over(run_id=ended_run, end="COMPLETE", error=None, counters={}, health=Health(), at=SEEN)
-    keep_outcome(agent.home, over)
+    over = RunEnded(run_id=ended_run, end="COMPLETE", error=None, counters={}, health=Health(), at=SEEN)
+    save_outcome(agent.home, over)
 
     agent.start()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwater.agent.messages import Pipeline
-from headwater.agent.states import Ended, Execution, Health, Sent, Stop, StopAsked, after
+from headwater.agent.states import Dispatched, Ended, Execution, Health, Stop, StopAsked, after
 from headwater.agent.store import AgentStore, Job
 from headwater.errors import NotFoundError, UnavailableError
 
@@ -37,7 +37,7 @@ def execution(job: Job, number: int) -> Execution:
 def test_an_execution_is_read_as_it_was_recorded_by_whoever_opens_the_file_next(
     store: AgentStore, job: Job, tmp_path: Path
 ) -> None:
-    sent = after(execution(job, 1), Sent(), NOON)
+    sent = after(execution(job, 1), Dispatched(), NOON)
     stopping = after(sent, StopAsked(Stop("stopped", "ann", "closed")), NOON)
     whole = replace(stopping, health=Health({"http": 3}, 1, {"refused": 2}, "timed out"), counters={"recordsOut": 7})
 
@@ -97,7 +97,9 @@ def test_a_job_is_forgotten_with_all_that_is_known_of_it(store: AgentStore, job:
 
 
 def test_only_old_executions_that_are_over_are_pruned(store: AgentStore, job: Job) -> None:
-    over = [after(after(execution(job, n), Sent(), NOON), Ended("FAIL", None, {}, Health()), NOON) for n in (2, 3, 4)]
+    over = [
+        after(after(execution(job, n), Dispatched(), NOON), Ended("FAIL", None, {}, Health()), NOON) for n in (2, 3, 4)
+    ]
     store.record(NOON, execution(job, 1), *over)
 
     pruned = store.prune(job.id, keep=2)
@@ -111,7 +113,7 @@ def test_a_disk_that_takes_nothing_is_told_and_what_was_known_stays(store: Agent
     store._db.execute("PRAGMA query_only = ON")
 
     with pytest.raises(UnavailableError, match="cannot be written"):
-        store.record(NOON, after(execution(job, 1), Sent(), NOON))
+        store.record(NOON, after(execution(job, 1), Dispatched(), NOON))
 
     store._db.execute("PRAGMA query_only = OFF")
     assert store.execution("run-1").state == "pending"
@@ -137,16 +139,16 @@ def test_executions_whose_events_wait_are_known_and_their_pipelines_outlive_them
     over = [replace(execution(job, n), state="completed", health=Health(waiting=n)) for n in range(3)]
     store.record(NOON, *over, replace(execution(job, 3), state="running", health=Health(waiting=3)))
 
-    owing = store.owing()
-    before = store.left_by()
+    with_waiting_events = store.with_waiting_events()
+    before = store.forgotten_with_waiting()
     store.prune(job.id, keep=2)
-    pruned = store.left_by()
-    store.drop_left_by(PIPELINE)
-    dropped = store.left_by()
+    pruned = store.forgotten_with_waiting()
+    store.drop_forgotten(PIPELINE)
+    dropped = store.forgotten_with_waiting()
     store.forget(job)
 
-    assert owing == over[1:]
-    assert (before, pruned, dropped, store.left_by()) == ([], [PIPELINE], [], [PIPELINE])
+    assert with_waiting_events == over[1:]
+    assert (before, pruned, dropped, store.forgotten_with_waiting()) == ([], [PIPELINE], [], [PIPELINE])
 
 
 def test_a_database_of_an_older_agent_is_brought_forward(tmp_path: Path) -> None:
@@ -157,4 +159,4 @@ def test_a_database_of_an_older_agent_is_brought_forward(tmp_path: Path) -> None
 
     with AgentStore(path) as store:
         assert store.jobs() == [job]
-        assert (store.owing(), store.left_by()) == ([], [])
+        assert (store.with_waiting_events(), store.forgotten_with_waiting()) == ([], [])

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from headwater.agent.states import (
     ENDED,
     Closed,
+    DeliveryCounts,
+    Dispatched,
     Ended,
     Execution,
-    Felt,
-    Happening,
     Health,
+    HealthChanged,
     Lost,
-    Seen,
-    Sent,
+    StartReported,
     State,
+    StateEvent,
+    StatusReported,
     Stop,
     StopAsked,
-    Told,
-    WentOut,
     after,
 )
 
@@ -33,11 +33,11 @@ PENDING = Execution(
     run_id="01a1fd5c-bf4f-7259-9205-000000000001", job_id=1, version=1, trigger="deploy", created_at=NOON
 )
 
-HAPPENINGS: dict[str, Happening] = {
-    "sent": Sent(),
-    "told": Told(),
-    "seen well": Seen({}, Health()),
-    "seen troubled": Seen({}, TROUBLED),
+HAPPENINGS: dict[str, StateEvent] = {
+    "sent": Dispatched(),
+    "told": StartReported(),
+    "seen well": StatusReported({}, Health()),
+    "seen troubled": StatusReported({}, TROUBLED),
     "stop asked": StopAsked(Stop("stopped", "ann", "closed")),
     "complete": Ended("COMPLETE", None, {}, Health()),
     "fail": Ended("FAIL", "no such table", {}, Health()),
@@ -106,7 +106,7 @@ def test_a_lost_execution_ended_when_it_was_last_seen() -> None:
 
 
 def test_a_lost_execution_whose_end_cannot_be_told_says_that_its_run_stays_open_and_why() -> None:
-    lost = after(after(after(PENDING, Sent(), NOON), Told(), NOON), Lost(), NOON)
+    lost = after(after(after(PENDING, Dispatched(), NOON), StartReported(), NOON), Lost(), NOON)
 
     closed = after(lost, Closed("the environment variable SHOP is not set"), NOON)
 
@@ -122,7 +122,7 @@ def test_an_outcome_that_is_found_after_a_crash_counts_for_a_lost_execution() ->
 def test_dropped_events_leave_an_execution_degraded() -> None:
     dropped = Health(delivered={"http": 5}, dropped={"spool_full": 1})
 
-    assert after(come_to("sent", "told"), Seen({}, dropped), NOON).state == "degraded"
+    assert after(come_to("sent", "told"), StatusReported({}, dropped), NOON).state == "degraded"
 
 
 def test_events_that_wait_without_an_error_are_no_trouble() -> None:
@@ -147,10 +147,10 @@ def test_what_has_ended_stays_as_it_is(names: list[str], last: str) -> None:
 
 
 @given(st.lists(st.sampled_from(sorted(HAPPENINGS)), max_size=12))
-def test_what_is_felt_of_its_events_changes_nothing_else(names: list[str]) -> None:
+def test_a_change_of_health_changes_nothing_else(names: list[str]) -> None:
     one = come_to(*names)
 
-    assert replace(after(one, Felt(TROUBLED), NOON + timedelta(hours=1)), health=one.health) == one
+    assert replace(after(one, HealthChanged(TROUBLED), NOON + timedelta(hours=1)), health=one.health) == one
 
 
 def test_every_state_is_reached_and_drawn() -> None:
@@ -159,29 +159,29 @@ def test_every_state_is_reached_and_drawn() -> None:
 
 
 def test_events_that_went_out_later_wait_no_more_and_the_last_takes_the_trouble_away() -> None:
-    one = TROUBLED.after(WentOut({"http": 2}))
+    one = TROUBLED.after(DeliveryCounts({"http": 2}))
 
     assert one == Health({"http": 2}, 1, {}, "timed out")
-    assert one.after(WentOut({"http": 1})) == Health({"http": 3})
-    assert one.after(WentOut({"http": 1})).is_good
+    assert one.after(DeliveryCounts({"http": 1})) == Health({"http": 3})
+    assert one.after(DeliveryCounts({"http": 1})).is_good
 
 
 def test_an_event_that_was_refused_later_is_dropped_and_says_why() -> None:
-    one = TROUBLED.after(WentOut({"http": 2}, refused=1, why="422 no such run"))
+    one = TROUBLED.after(DeliveryCounts({"http": 2}, refused=1, why="422 no such run"))
 
     assert one == Health({"http": 2}, 0, {"refused": 1}, "422 no such run")
     assert one.without_waiting() == one
 
 
-def test_what_is_felt_later_is_for_what_is_over_and_what_is_under_way_says_it_itself() -> None:
+def test_a_later_change_of_health_applies_to_ended_executions_only() -> None:
     over = after(come_to("sent", "told"), Ended("COMPLETE", None, {}, TROUBLED), NOON)
     under_way = come_to("sent", "told")
 
-    assert after(over, Felt(Health({"http": 3})), NOON).health == Health({"http": 3})
-    assert after(under_way, Felt(TROUBLED), NOON) is under_way
+    assert after(over, HealthChanged(Health({"http": 3})), NOON).health == Health({"http": 3})
+    assert after(under_way, HealthChanged(TROUBLED), NOON) is under_way
 
 
 def test_the_events_that_told_of_a_crash_wait_beside_those_of_the_run() -> None:
-    lost = after(after(come_to("sent", "told"), Seen({}, TROUBLED), NOON), Lost(), NOON)
+    lost = after(after(come_to("sent", "told"), StatusReported({}, TROUBLED), NOON), Lost(), NOON)
 
     assert after(lost, Closed(None, 2, "refused"), NOON).health == Health({}, 5, {}, "refused")
