@@ -24,9 +24,9 @@ from headwater.observe.described import Described
 from headwater.observe.failure import Failure, is_exit, python_message, python_trace
 from headwater.observe.given import Dataset, given, plain
 from headwater.observe.run_facets import failure_facet
-from headwater.observe.signals import Ends, Signals
+from headwater.observe.run_reporter import Content, EventOutput, RunReporter
+from headwater.observe.signals import SignalCallbacks, Signals
 from headwater.observe.threads import ObserverThread
-from headwater.observe.told_run import Content, Outward, ToldRun
 
 _STOPPED: Final[Mapping[type[BaseException], str]] = {
     KeyboardInterrupt: "SIGINT",
@@ -127,7 +127,7 @@ class ExplicitRun:
     def running(self) -> None:
         """Send a RUNNING event now, besides the periodic ones."""
         if self._process == os.getpid():
-            self._told.tell(RunState.RUNNING, self._content(None))
+            self._reporter.emit(RunState.RUNNING, self._content(None))
 
     def abort(self, reason: str) -> None:
         """End the run as ABORT when the block ends, unless the block raises."""
@@ -145,13 +145,13 @@ class ExplicitRun:
         self._started_at = self._now()
         kind = job_type_job.JobTypeJobFacet(processingType="BATCH", integration="HEADWATER", jobType="RUN")
         job = Job(namespace=self._job.namespace, name=self._job.name, facets={"jobType": kind})
-        out = Outward(self._now, self._emitter.put)
-        self._told = ToldRun(job, self.run_id, self._started_at, {}, out)
+        out = EventOutput(self._now, self._emitter.put)
+        self._reporter = RunReporter(job, self.run_id, self._started_at, {}, out)
         self._process = os.getpid()
-        self._signals = Signals(Ends(self.abort, self._stopped, self._emitter.close))
+        self._signals = Signals(SignalCallbacks(self.abort, self._stopped, self._emitter.close))
         atexit.register(self._left_open)
-        self._told.tell(RunState.START, self._content(None))
-        ObserverThread(self._tell_running, "headwater-run").start()
+        self._reporter.emit(RunState.START, self._content(None))
+        ObserverThread(self._emit_running, "headwater-run").start()
         return self
 
     def __exit__(
@@ -175,10 +175,10 @@ class ExplicitRun:
     def _end(self, error: BaseException | None) -> None:
         self._over.set()
         atexit.unregister(self._left_open)
-        if not self._told.over:
+        if not self._reporter.over:
             failure = None if error is None or self._signals.reason else _failure(error)
             ended = RunState.COMPLETE if self._stop_reason is None else RunState.ABORT
-            self._told.tell(RunState.FAIL if failure else ended, self._content(failure))
+            self._reporter.emit(RunState.FAIL if failure else ended, self._content(failure))
         self._deliver()
 
     def _deliver(self) -> None:
@@ -188,16 +188,16 @@ class ExplicitRun:
 
     def _stopped(self, _: str) -> None:
         """Send ABORT at once, without waiting for the thread that runs the block."""
-        self._told.tell(RunState.ABORT, self._content(None))
+        self._reporter.emit(RunState.ABORT, self._content(None))
 
     def _left_open(self) -> None:
         """Send ABORT at exit, if the block is still open in a daemon thread or in a generator that was never closed."""
         if self._process == os.getpid():
             self._over.set()
             self._stop_reason = self._stop_reason or "exit"
-            self._told.tell(RunState.ABORT, self._content(None))
+            self._reporter.emit(RunState.ABORT, self._content(None))
 
-    def _tell_running(self) -> None:
+    def _emit_running(self) -> None:
         while not self._over.wait(min(self._running_every_s, threading.TIMEOUT_MAX)):
             self.running()
 

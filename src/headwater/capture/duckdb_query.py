@@ -32,8 +32,8 @@ from headwater.model.names import DatasetId, JobId
 from headwater.observe.described import Described
 from headwater.observe.failure import Failure, python_message, python_trace
 from headwater.observe.run_facets import failure_facet
+from headwater.observe.run_reporter import Content, EventOutput, RunReporter
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, version_facet
-from headwater.observe.told_run import Content, Outward, ToldRun
 from headwater.sql.columns import Statement, statement
 from headwater.sql.label import Label, label_of
 from headwater.sql.reading import Parsed, Parts, UnreadableSqlError, parsed
@@ -93,7 +93,7 @@ class _Query:
     """By the flat names of `read`."""
 
 
-def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: Outward) -> Answer:
+def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: EventOutput) -> Answer:
     """Run a query, and tell its run: START, then COMPLETE or FAIL.
 
     Raises:
@@ -106,18 +106,18 @@ def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: Outward) -> An
     names = {query.read.tables[flat]: described.id for flat, described in zip(query.tables, inputs, strict=True)}
     outputs = [] if label is None else [_dashboard(label, query.told, names)]
     started_at = out.now()
-    run = ToldRun(_job(asked, label), run_id, started_at, {}, out)
-    run.tell(RunState.START, Content(inputs=inputs))
+    run = RunReporter(_job(asked, label), run_id, started_at, {}, out)
+    run.emit(RunState.START, Content(inputs=inputs))
     try:
         answer, rows_in = _answered(query)
     except Exception as error:
         # Only the kind of error: DuckDB's messages repeat values.
         failure = Failure(python_message(error), python_trace(error), "PYTHON")
         figures = _figures(started_at, out.now(), None, None)
-        run.tell(RunState.FAIL, Content({"errorMessage": failure_facet(failure), "headwater_run": figures}, inputs))
+        run.emit(RunState.FAIL, Content({"errorMessage": failure_facet(failure), "headwater_run": figures}, inputs))
         raise
     figures = _figures(started_at, out.now(), rows_in, len(answer.rows))
-    run.tell(RunState.COMPLETE, Content({"headwater_run": figures}, inputs, outputs))
+    run.emit(RunState.COMPLETE, Content({"headwater_run": figures}, inputs, outputs))
     return answer
 
 

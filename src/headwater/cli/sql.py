@@ -18,7 +18,7 @@ from headwater.emission import new_run_id, opened_emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
 from headwater.model.names import JobId
-from headwater.observe.told_run import Outward
+from headwater.observe.run_reporter import EventOutput
 from headwater.pipeline.catalogs import lake_properties
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run(
     name = job or ("query" if file is None else file.stem)
     asked = Asked(query or "", dialect, JobId(namespace, name))
     with closing_aloud(opened_emitter(endpoint, None, token_env)) as emitter:
-        outward = Outward(lambda: datetime.now(UTC), emitter.put)
+        outward = EventOutput(lambda: datetime.now(UTC), emitter.put)
         try:
             answer = run_query(asked, _catalogs(catalog or []), new_run_id(), outward)
         except (duckdb.Error, OSError) as fault:

@@ -1,6 +1,6 @@
-"""Datasets on their way into an event: name and facets as an observer gathers them, with the official client's classes.
+"""Datasets for events: names and facets as an observer collects them, in the official client's classes.
 
-`Described` is filled while a run goes on, and then stands in its events as an input, an output or both.
+A `Described` is filled while a run goes on, and becomes an input, an output or both in the run's events.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from headwater.model.names import DatasetId
 
 @dataclass(slots=True)
 class Described:
-    """A dataset, what is known of it, and what this run did with it."""
+    """A dataset with its facets, and those of its use by this run."""
 
     id: DatasetId
     facets: dict[str, DatasetFacet] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Described:
 
 
 def source_facet(id: DatasetId) -> datasource_dataset.DatasourceDatasetFacet:
-    """Where a dataset lives; the namespace is its address without credentials, `file` alone is no URI."""
+    """The facet with a dataset's address without credentials: its namespace, or `file:///` for local files."""
     uri = "file:///" if id.namespace == "file" else id.namespace
     return datasource_dataset.DatasourceDatasetFacet(name=id.namespace, uri=uri)
 

@@ -1,21 +1,21 @@
-"""Why a run failed, told without a single value of the data."""
+"""Why a run failed, without any value of the data."""
 
 import traceback
 from dataclasses import dataclass
 from typing import Final, Literal
 
 MOST_FRAMES: Final = 40
-"""Of a stack trace that is told."""
+"""The most frames of a reported stack trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, for people and for the `errorMessage` facet.
+    """A failure, for people and for the `errorMessage` facet.
 
     Attributes:
-        message: begins with where in the pipeline file it happened, if that is known.
+        message: begins with the place in the pipeline file, if known.
         stack_trace: classes, files and lines, outermost first; no messages.
-        lost_jvm: Spark's JVM went away, which may be how a stop from outside looks.
+        lost_jvm: whether Spark's JVM died, which may be the effect of a stop from outside.
     """
 
     message: str
@@ -28,12 +28,12 @@ UNKNOWN_FAILURE: Final = Failure("Spark does not tell why", "", "JAVA")
 
 
 def is_exit(error: BaseException | None) -> bool:
-    """Whether this is how a program that is content with itself exits."""
+    """Whether this is a `SystemExit` with a status of success."""
     return isinstance(error, SystemExit) and error.code in (None, 0)
 
 
 def python_message(error: BaseException) -> str:
-    """The class and the place; the message may hold anything."""
+    """The exception's class and place, without its message, which may hold values."""
     frames = traceback.extract_tb(error.__traceback__)
     at = f" in {frames[-1].name} ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}{at}"

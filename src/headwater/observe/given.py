@@ -1,6 +1,6 @@
-"""Datasets as a person writes them into a program.
+"""Parses datasets as a person passes them to `headwater.run`.
 
-They are signed and kept for good, so nothing that may be a password becomes a part of a name, or of what is said of it.
+Names are signed and kept for good, so nothing that may be a password gets into a name or an error message.
 """
 
 import re
@@ -29,15 +29,15 @@ _MAY_HOLD_A_LOGIN: Final = re.compile(
     r"|[A-Za-z][A-Za-z0-9+.-]+:.*[?;]",  # driver:place;password=…
     re.DOTALL,
 )
-"""What is no URL, and may yet be an address rather than a path; a path may begin with `./`."""
+"""Texts that are not URLs but may be addresses with credentials; a path that looks like one can begin with `./`."""
 
 
 def given(parameter: str, datasets: Dataset | Iterable[Dataset]) -> list[Described]:
-    """What a parameter of that name says; a text is one dataset, not one for each of its letters.
+    """The datasets passed as this parameter; a string is one dataset.
 
     Raises:
-        TypeError: one is neither a text nor a pair of texts.
-        InvalidNameError: one cannot be read, or may hold a password; it is not repeated.
+        TypeError: one is neither a string nor a pair of strings.
+        InvalidNameError: one cannot be read, or may hold a password; the message does not quote it.
     """
     if not isinstance(datasets, Iterable):
         raise TypeError(f"{parameter}: expected {_A_DATASET}, or several; found {type(datasets).__name__}")
@@ -45,10 +45,10 @@ def given(parameter: str, datasets: Dataset | Iterable[Dataset]) -> list[Describ
 
 
 def plain(parameter: str, text: str) -> str:
-    """The text itself.
+    """Validate a name and return it.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not a string.
         InvalidNameError: it is empty, or an address with a password.
     """
     if not isinstance(text, str):

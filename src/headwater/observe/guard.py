@@ -1,4 +1,4 @@
-"""The one place where lineage may fail."""
+"""Contains failures of lineage code, so that they never reach the pipeline."""
 
 import logging
 from collections.abc import Callable
@@ -10,21 +10,21 @@ T = TypeVar("T")
 
 
 class Guard:
-    """Runs what observes a pipeline; its failures are counted and logged, and the pipeline goes on.
+    """Runs observer code; its exceptions are counted and logged, never raised.
 
     Attributes:
-        failures: how many observations failed so far.
+        failures: the number of failed observations so far.
     """
 
     def __init__(self) -> None:
         self.failures = 0
 
     def attempt(self, what: str, observe: Callable[[], T], otherwise: T) -> T:
-        """What `observe` gives, or `otherwise` if it fails in any way."""
+        """The result of `observe`, or `otherwise` if it raises."""
         try:
             return observe()
         except Exception as failure:
-            # Only the class: a message may quote a record.
+            # Only the class is logged: a message may quote a record.
             self.failures += 1
             log.warning("lineage observation failed", extra={"observation": what, "error": type(failure).__name__})
             return otherwise

@@ -13,32 +13,31 @@ Body = Callable[[RunState, datetime], bytes]
 
 
 class Lifecycle:
-    """Lets an event through only where it may stand; called from several threads."""
+    """Emits only events that are valid in their order. Thread-safe."""
 
     def __init__(self, started_at: datetime, now: Callable[[], datetime], put: Callable[[bytes], None]) -> None:
         self._now = now
         self._put = put
         self._last = started_at
         self._states: list[RunState] = []
-        # A signal handler may tell the end while the thread that it interrupted is telling something.
+        # Reentrant: a signal handler may emit the end while the thread that it interrupted is emitting.
         self._lock = threading.RLock()
 
     @property
     def over(self) -> bool:
-        """Whether the terminal event is out."""
+        """Whether the terminal event was emitted."""
         return bool(self._states) and self._states[-1] in TERMINAL
 
     @property
     def begun(self) -> bool:
-        """Whether START is out."""
+        """Whether START was emitted."""
         return bool(self._states)
 
-    def tell(self, state: RunState, body: Body, at: datetime | None = None) -> bool:
-        """Emit the event that `body` writes for the given state and time, or nothing if it may not stand here.
+    def emit(self, state: RunState, body: Body, at: datetime | None = None) -> bool:
+        """Emit the event that `body` builds for the given state and time, or nothing if its state is not valid now.
 
-        START has the time at which the run started; every later event a later time, to the microsecond: now, unless
-        `at` says when it was. Returns True:
-        what went out, or was left out on purpose, is told.
+        START has the time at which the run started; every later event a later time, to the microsecond: `at`, or now.
+        Always returns True, so that a caller behind a `Guard` can tell it from a failure.
         """
         with self._lock:
             if self.over or self.begun == (state == RunState.START):

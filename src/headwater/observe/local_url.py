@@ -1,4 +1,4 @@
-"""JDBC URLs of databases that are files of this machine."""
+"""JDBC URLs of databases that are local files."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ _SQLITE: Final = "jdbc:sqlite:"
 
 
 def local_url(url: str, directory: str | Path = "") -> str:
-    """A JDBC URL with the path of a database that is a file made absolute: against the directory, or where we are.
+    """A JDBC URL, with a local database file's path made absolute against the directory, or the current one.
 
     >>> local_url("jdbc:sqlite:shop.db", "/data"), local_url("jdbc:postgresql://db/shop", "/data")
     ('jdbc:sqlite:/data/shop.db', 'jdbc:postgresql://db/shop')

@@ -1,4 +1,4 @@
-"""What a query that runs in a database reads, from its text."""
+"""Which tables a query that runs in a database reads, from its text."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from sqlglot import exp
 
 
 def tables_of(query: str) -> Iterator[str]:
-    """Every table that a query names, as often as it does; none where the text cannot be read."""
+    """Every table that a query names, repeats included; none if the text cannot be parsed."""
     parsed = _parsed(query)
     if parsed is None:
         return
@@ -19,7 +19,7 @@ def tables_of(query: str) -> Iterator[str]:
 
 
 def only_picks(query: str) -> bool:
-    """Whether a query only picks columns and rows of one table, so that its columns are those of the table."""
+    """Whether a query only selects columns and rows of one table, so that its columns are the table's."""
     parsed = _parsed(query)
     return (
         isinstance(parsed, exp.Select)

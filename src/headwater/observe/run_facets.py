@@ -1,4 +1,4 @@
-"""Run facets that every run of ours may have."""
+"""Run facets that any run of ours may have."""
 
 import attrs
 from openlineage.client.facet_v2 import RunFacet, error_message_run, extraction_error_run
@@ -11,10 +11,10 @@ from headwater.observe.failure import Failure
 
 @attrs.define(kw_only=True)
 class HeadwaterStreamFacet(RunFacet):
-    """How far a stream has come: the run facet `headwater_stream`.
+    """The run facet `headwater_stream`: the progress of a stream.
 
     `sources` has an object for each source of each streaming query, with `query`, `batchId`, `source`, `startOffset`,
-    `endOffset` and `numInputRows` of the last micro-batch, of Kafka also `latestOffset` and `lag`, in records.
+    `endOffset` and `numInputRows` of the last micro-batch; for Kafka also `latestOffset`, and `lag` in records.
     """
 
     sources: list[dict[str, object]]
@@ -47,7 +47,7 @@ def failure_facet(failure: Failure) -> error_message_run.ErrorMessageRunFacet:
 
 
 def gaps_facet(gaps: list[str]) -> dict[str, RunFacet]:
-    """What could not be learned of a run, one text each; nothing where all was."""
+    """The run facet with one text for each thing that could not be determined; empty if there is none."""
     if not gaps:
         return {}
     errors = [extraction_error_run.Error(errorMessage=gap) for gap in gaps]

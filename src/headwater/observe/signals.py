@@ -1,9 +1,9 @@
-"""SIGTERM, which ends a Python program without letting it say anything: its open runs tell their ends first.
+"""SIGTERM kills a Python program at once; this handler lets its open runs emit their terminal events first.
 
-One handler does it for all of them, in whatever thread they are.
+One handler serves all runs of the process, in whatever thread they are.
 
-A forked child has none of the runs: they are its parent's to tell. It gets the signal's handling back as it was before
-the first of them, and until then SIGTERM waits: a handler of ours would have it be forgotten.
+A forked child owns none of the runs; their ends belong to the parent. In the child the handling of SIGTERM from before
+the first run is restored. Until then SIGTERM is blocked, since our handler would swallow it.
 """
 
 import logging
@@ -19,17 +19,17 @@ from headwater.observe.threads import ObserverThread
 log = logging.getLogger(__name__)
 
 _open: Final[list["Signals"]] = []
-"""The runs of this process that have not ended, the oldest first. Without a lock: a handler cannot wait for one."""
+"""The open runs of this process, oldest first. Without a lock, since a signal handler cannot wait for one."""
 _forking: Final = threading.local()
 
 
-class Ends(NamedTuple):
-    """How a run hears of a signal; none may wait for what the thread that it interrupts holds.
+class SignalCallbacks(NamedTuple):
+    """A run's callbacks for a signal; none may wait for a lock of the interrupted thread.
 
     Attributes:
-        noted: takes the signal's name: what is cancelled from then on is told as stopped.
-        told: takes the signal's name, and tells the run's end, since the program ends now.
-        delivered: returns once what was told is safe.
+        noted: called with the signal's name; work cancelled from then on counts as stopped.
+        told: called with the signal's name, to emit the terminal event, since the program is about to end.
+        delivered: returns once that event is safe.
     """
 
     noted: Callable[[str], None]
@@ -38,44 +38,44 @@ class Ends(NamedTuple):
 
 
 class Signals:
-    """Has an open run of a program that does not handle SIGTERM itself tell its end; then the program ends of it.
+    """An open run that emits its terminal event on SIGTERM; then the program ends of the signal.
 
-    Of several the inner ones go first. A program with a handler of its own keeps it: it is called, and decides. To one
-    that ignores the signal nothing happens.
+    Of nested runs the inner ones go first. If the program has a handler of its own, that is called and decides. If it
+    ignores the signal, nothing happens.
 
     Attributes:
-        reason: the signal's name, once it came.
+        reason: the signal's name, once it arrived.
     """
 
-    def __init__(self, ends: Ends) -> None:
+    def __init__(self, ends: SignalCallbacks) -> None:
         self.reason: str | None = None
         self._ends = ends
         _open.append(self)
         _take_signal()
 
     def restore(self) -> None:
-        """The run has ended; with the last one the signal is given back, unless the program has taken it meanwhile."""
+        """Deregister the ended run; the last one restores the old handler, unless the program has set another."""
         if self in _open:
             _open.remove(self)
         if not _open:
             _give_signal_back()
 
     def note(self, reason: str) -> None:
-        """The signal came."""
+        """Note that the signal arrived."""
         self.reason = reason
         _attempt(lambda: self._ends.noted(reason))
 
     def tell(self, reason: str) -> None:
-        """The program ends."""
+        """Emit the terminal event, since the program ends."""
         _attempt(lambda: self._ends.told(reason))
 
     def deliver(self) -> None:
-        """Wait until the end is safe."""
+        """Wait until the terminal event is safe."""
         _attempt(self._ends.delivered)
 
 
 class _Handler:
-    """In the place of what was there before, which it calls or does in the end."""
+    """Replaces the previous handler, and finally calls it or does its default action."""
 
     def __init__(self, before: object) -> None:
         self.before = before
@@ -96,7 +96,7 @@ class _Handler:
 def _end(runs: Sequence[Signals], reason: str) -> None:
     for run in runs:
         run.tell(reason)
-    # At the same time: each may wait for a service that is away, and who sends SIGTERM does not wait for long.
+    # In parallel: each may wait for an unreachable service, and SIGKILL follows a SIGTERM soon.
     waiting = [(run, ObserverThread(run.deliver, "headwater-end")) for run in runs]
     alone = [run for run, thread in waiting if not thread.start()]
     for run in alone:
@@ -109,7 +109,7 @@ def _take_signal() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     before = signal.getsignal(signal.SIGTERM)
-    # None: it is not Python's, and could not be put back. What is ignored is ignored by what the program starts, too.
+    # None: a handler from outside Python, which could not be restored. SIG_IGN stays, since child processes inherit it.
     if before not in (None, signal.SIG_IGN) and not isinstance(before, _Handler):
         signal.signal(signal.SIGTERM, _Handler(before))
 
@@ -122,7 +122,7 @@ def _give_signal_back() -> None:
 
 
 def _attempt(act: Callable[[], None]) -> None:
-    """Do it; whatever goes wrong, the other runs tell their ends, too."""
+    """Call `act`; an exception must not keep the other runs from emitting their ends."""
     try:
         act()
     except Exception:
@@ -130,7 +130,7 @@ def _attempt(act: Callable[[], None]) -> None:
 
 
 def _before_fork() -> None:
-    """Have SIGTERM wait: what a handler of Python's notes between the fork and the child's first step is forgotten."""
+    """Block SIGTERM: one that Python's handler notes between the fork and the child's first step would be lost."""
     if isinstance(signal.getsignal(signal.SIGTERM), _Handler):
         _forking.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 

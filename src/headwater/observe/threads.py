@@ -1,4 +1,4 @@
-"""Threads of an observer: where the machine has no more to give, the program goes on without them."""
+"""Observer threads: if the machine cannot start one, the program goes on without it."""
 
 import logging
 import threading
@@ -8,10 +8,10 @@ log = logging.getLogger(__name__)
 
 
 class ObserverThread:
-    """A daemon thread that starts when it is told to, or, where none could be had then, when it is told to again."""
+    """A daemon thread whose start may fail and be tried again."""
 
     def __init__(self, work: Callable[[], None], name: str) -> None:
-        """Nothing starts yet."""
+        """Does not start the thread yet."""
         self._work = work
         self._name = name
         self._thread: threading.Thread | None = None
@@ -19,7 +19,7 @@ class ObserverThread:
         self._is_warned = False
 
     def start(self) -> bool:
-        """Start unless it has; False where there is no thread to be had, or somebody else just starts it."""
+        """Start unless started; False if no thread can be created, or another thread is just starting it."""
         if self._thread is not None:
             return True
         if not self._starting.acquire(blocking=False):
@@ -37,11 +37,11 @@ class ObserverThread:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has started and has not ended."""
+        """Whether it was started and has not ended."""
         return self._thread is not None and self._thread.is_alive()
 
     def join(self, timeout_s: float | None = None) -> None:
-        """Wait for its end; not at all if it has never started."""
+        """Wait for its end; returns at once if it was never started."""
         if self._thread is not None:
             self._thread.join(timeout_s)
 

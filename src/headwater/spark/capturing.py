@@ -13,7 +13,7 @@ from headwater.capture.spark.capture import Capture, NotCaptured
 from headwater.emission import new_run_id, opened_emitter
 from headwater.errors import HeadwaterError, SetupError
 from headwater.model.names import JobId
-from headwater.observe.told_run import Outward, RunOfJob
+from headwater.observe.run_reporter import EventOutput, RunOfJob
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def _captured(spark: SparkSession, given: _Settings) -> Capture:
             namespace=settings.namespace or "default",
             job=settings.job or spark.sparkContext.appName,
             new_run_id=new_run_id,
-            out=Outward(lambda: datetime.now(UTC), emitter.put),
+            out=EventOutput(lambda: datetime.now(UTC), emitter.put),
             parent=_parent(spark),
         )
 

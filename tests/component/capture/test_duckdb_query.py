@@ -17,7 +17,7 @@ from headwater.capture.duckdb_query import Asked, run_query
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model.names import JobId
-from headwater.observe.told_run import Outward
+from headwater.observe.run_reporter import EventOutput
 from tests.support.spec import Specification
 
 JOB = JobId("duckdb", "query")
@@ -43,7 +43,7 @@ class Told:
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self.outward = Outward(lambda: datetime.now(UTC), lambda raw: self.events.append(json.loads(raw)))
+        self.outward = EventOutput(lambda: datetime.now(UTC), lambda raw: self.events.append(json.loads(raw)))
 
 
 def asked(lake: Catalog, sql: str, told: Told, dialect: str = "trino") -> list[tuple[Any, ...]]:

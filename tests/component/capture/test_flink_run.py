@@ -26,7 +26,7 @@ from headwater.capture.spark.application import Surroundings
 from headwater.capture.spark.capture import Capture
 from headwater.emission import new_run_id
 from headwater.lab.lab import Lab
-from headwater.observe.told_run import Outward
+from headwater.observe.run_reporter import EventOutput
 from tests.support.service import Service, eventually, running
 
 _SQL = """
@@ -324,7 +324,7 @@ def test_a_topic_flows_into_a_table_that_spark_calls_by_the_same_names(
 def _told_by_spark(session: SparkSession, action: Callable[[], object]) -> dict[str, Any]:
     """The first input of an action, as our capture of Spark tells it."""
     told: list[bytes] = []
-    out = Outward(lambda: datetime.now(UTC), told.append)
+    out = EventOutput(lambda: datetime.now(UTC), told.append)
     around = Surroundings(namespace="test", job="reader", new_run_id=new_run_id, out=out)
     capture = Capture(session, around, lambda: None)
     action()

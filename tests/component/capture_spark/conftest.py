@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from headwater.capture.spark.application import Surroundings
 from headwater.capture.spark.capture import Capture
-from headwater.observe.told_run import Outward
+from headwater.observe.run_reporter import EventOutput
 from tests.support.spec import Specification
 
 
@@ -37,7 +37,7 @@ def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Progr
         namespace="test",
         job="shop",
         new_run_id=lambda: f"01a1fd5c-bf4f-7259-9205-{next(numbers):012x}",
-        out=Outward(lambda: datetime.now(UTC), events.append),
+        out=EventOutput(lambda: datetime.now(UTC), events.append),
     )
     capture = Capture(session, around, lambda: None)
     yield Program(session, tmp_path, events, capture)

@@ -144,7 +144,7 @@ def test_events_stand_in_order_and_time_never_goes_back() -> None:
         RunState.COMPLETE,
         RunState.RUNNING,
     ):
-        life.tell(state, lambda state, time: f"{state.value} {time:%S.%f}".encode())
+        life.emit(state, lambda state, time: f"{state.value} {time:%S.%f}".encode())
 
     assert told == [b"START 00.000000", b"RUNNING 01.000000", b"COMPLETE 01.000001"]
     assert life.over
@@ -153,7 +153,7 @@ def test_events_stand_in_order_and_time_never_goes_back() -> None:
 def test_the_terminal_event_goes_out_once_however_many_threads_tell_it() -> None:
     told = list[bytes]()
     life = Lifecycle(NOON, lambda: NOON, told.append)
-    life.tell(RunState.START, lambda state, _: state.value.encode())
+    life.emit(RunState.START, lambda state, _: state.value.encode())
 
     threads = [
         threading.Thread(target=life.tell, args=(state, lambda state, _: state.value.encode()))

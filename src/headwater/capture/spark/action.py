@@ -17,11 +17,11 @@ from headwater.model.build import HeadwaterRunFacet
 from headwater.observe.described import Described
 from headwater.observe.guard import Guard
 from headwater.observe.run_facets import gaps_facet
+from headwater.observe.run_reporter import Content
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.jvm import Java
 from headwater.observe.spark.relations import Relation, relations
 from headwater.observe.spark.tally import Tally, read_facet, sum_of, written_facet
-from headwater.observe.told_run import Content
 
 _NAMED_AT_MOST = 3
 """Inputs that the name of a query without a target lists."""

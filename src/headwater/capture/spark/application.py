@@ -12,7 +12,7 @@ from headwater.model.build import HeadwaterRunFacet
 from headwater.model.producer import VERSION
 from headwater.observe.failure import Failure
 from headwater.observe.run_facets import failure_facet
-from headwater.observe.told_run import Content, Outward, RunOfJob, ToldRun
+from headwater.observe.run_reporter import Content, EventOutput, RunOfJob, RunReporter
 
 ENGINE: Final = "spark"
 
@@ -33,7 +33,7 @@ class Surroundings:
     namespace: str
     job: str
     new_run_id: Callable[[], str]
-    out: Outward
+    out: EventOutput
     parent: RunOfJob | None = None
 
 
@@ -68,7 +68,7 @@ class Application:
             )
         }
         parent: dict[str, RunFacet] = {"parent": around.parent.facet()} if around.parent else {}
-        self._run = ToldRun(
+        self._run = RunReporter(
             self._job(around.job, "BATCH", "APPLICATION"),
             around.new_run_id(),
             self._started_at,
@@ -88,7 +88,7 @@ class Application:
 
     def begin(self) -> None:
         """START."""
-        self._run.tell(RunState.START)
+        self._run.emit(RunState.START)
 
     def end(self, ending: Ending) -> None:
         """The program's terminal event, after those of all its runs."""
@@ -102,13 +102,13 @@ class Application:
                 durationMs=round((self.now() - self._started_at).total_seconds() * 1000),
                 stopReason=ending.stop_reason,
             )
-        self._run.tell(ending.state, Content(facets))
+        self._run.emit(ending.state, Content(facets))
 
-    def child(self, name: str, kind: Kind, started_at: datetime, run_id: str | None = None) -> ToldRun:
+    def child(self, name: str, kind: Kind, started_at: datetime, run_id: str | None = None) -> RunReporter:
         """A run inside this one, of the job `name` behind the program's; nothing is told of it yet."""
         job = self._job(f"{self._around.job}.{name}", kind, "QUERY")
         facets = {**self._engine, "parent": self._run.me.facet(self._around.parent)}
-        return ToldRun(job, run_id or self._around.new_run_id(), started_at, facets, self._around.out)
+        return RunReporter(job, run_id or self._around.new_run_id(), started_at, facets, self._around.out)
 
     def _job(self, name: str, kind: Kind, job_type: str) -> Job:
         facet = job_type_job.JobTypeJobFacet(processingType=kind, integration="SPARK", jobType=job_type)

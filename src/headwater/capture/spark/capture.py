@@ -17,7 +17,7 @@ from headwater.capture.spark.listeners import ActionListener, QueryListener
 from headwater.capture.spark.watcher import Watcher
 from headwater.observe.failure import Failure, is_exit
 from headwater.observe.guard import Guard
-from headwater.observe.signals import Ends, Signals
+from headwater.observe.signals import SignalCallbacks, Signals
 from headwater.observe.spark.failure import failure_of
 
 _PATIENCE_S: Final = 15.0
@@ -45,7 +45,7 @@ class Capture:
         self._heard: set[str] = set()
         self._deaf: list[Callable[[], None]] = []
         self._watcher = Watcher(session, Application(around, session.version), self.guard)
-        self._signals = Signals(Ends(self._watcher.stopping, self._stopped, close))
+        self._signals = Signals(SignalCallbacks(self._watcher.stopping, self._stopped, close))
         self._watcher.start()
         self.add(session)
         self._excepthook = sys.excepthook

@@ -10,7 +10,7 @@ from headwater.graph.sparkplan.plan import parse_plan
 from headwater.graph.sparkplan.splice import with_query
 from headwater.model.names import DatasetId
 from headwater.observe.described import Described
-from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words, named_as, spread
+from headwater.observe.spark.columns import Facet, facet_of, gap_texts, named_as, spread
 from headwater.observe.spark.jvm import Java
 
 
@@ -43,6 +43,6 @@ def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> t
 
     reads = [read] if behind is None else [read, behind.read]
     found = column_lineage(parse_plan(text), dataset_of, hides)
-    gaps = gaps_in_words(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # of an RDD's rows `Read` tells
+    gaps = gap_texts(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # of an RDD's rows `Read` tells
     told = spread(found, lambda dataset, _: [one for read in reads for one in read.members(dataset)])
     return facet_of(told, lambda leaf: [name for one in reads for name in one.behind(leaf)]), gaps

@@ -22,6 +22,7 @@ from headwater.observe.described import Described
 from headwater.observe.failure import UNKNOWN_FAILURE, Failure
 from headwater.observe.guard import Guard
 from headwater.observe.run_facets import HeadwaterStreamFacet, gaps_facet
+from headwater.observe.run_reporter import Content
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.failure import java_failure
 from headwater.observe.spark.iceberg import version_facet
@@ -30,7 +31,6 @@ from headwater.observe.spark.progress import Report, sources_of
 from headwater.observe.spark.relations import Relation, items, relations
 from headwater.observe.spark.schema import schema_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
-from headwater.observe.told_run import Content
 
 _RUNNING_EVERY: Final = timedelta(seconds=10)
 _QUERY_ID: Final = "spark.sql.streaming.queryId"
@@ -67,7 +67,7 @@ class Stream:
     def begin(self, application: Application, run_id: str) -> None:
         """START, with all that is known by now."""
         self._run = application.child(self._job, "STREAMING", self._started_at, run_id)
-        self._run.tell(RunState.START, self._content({}))
+        self._run.emit(RunState.START, self._content({}))
 
     def progressed(self, report: Report, at: datetime) -> None:
         """Count a micro-batch; RUNNING after the first, and then now and then."""
@@ -111,7 +111,7 @@ class Stream:
             self._guard.attempt("version", self._learn_version, None)
         state = RunState.COMPLETE if stop_reason is None else RunState.ABORT
         facets = self._counters(at, failure, stop_reason)
-        self._run.tell(RunState.FAIL if failure else state, self._content({**facets, **why(failure)}), at)
+        self._run.emit(RunState.FAIL if failure else state, self._content({**facets, **why(failure)}), at)
 
     def _failure(self) -> Failure:
         return java_failure(self._execution.exception().get())
@@ -120,7 +120,7 @@ class Stream:
         if at is not None:
             self._running_at = at
             self._guard.attempt("version", self._learn_version, None)
-            self._run.tell(RunState.RUNNING, self._content(self._counters(at, None, None)), at)
+            self._run.emit(RunState.RUNNING, self._content(self._counters(at, None, None)), at)
 
     def _learn(self, execution: Java) -> None:
         plan, session = execution.analyzedPlan(), execution.sparkSessionForStream()

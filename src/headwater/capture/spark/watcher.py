@@ -27,10 +27,10 @@ from headwater.capture.spark.running import Running, running
 from headwater.capture.spark.stream import Stream
 from headwater.observe.failure import UNKNOWN_FAILURE
 from headwater.observe.guard import Guard
+from headwater.observe.run_reporter import RunReporter
 from headwater.observe.spark.executions import JDBC_WRITE, shows_result
 from headwater.observe.spark.failure import java_failure, was_cancelled
 from headwater.observe.spark.jvm import Java, release_thread
-from headwater.observe.told_run import ToldRun
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class _Open(NamedTuple):
     """An action that was found while it works."""
 
     action: Action
-    run: ToldRun | None
+    run: RunReporter | None
     """None for one that writes no dataset, or works for a stream."""
 
 
@@ -133,7 +133,7 @@ class Watcher:
         if not action.tells_something or not action.writes:
             return _Open(action, None)
         run = self._application.child(action.name, "BATCH", action.started_at)
-        run.tell(RunState.START, action.content())
+        run.emit(RunState.START, action.content())
         return _Open(action, run)
 
     def _ended(self, note: ActionEnded) -> None:
@@ -160,7 +160,7 @@ class Watcher:
         else:
             self._sort(action, known.run if known else None)
 
-    def _sort(self, action: Action, run: ToldRun | None) -> None:
+    def _sort(self, action: Action, run: RunReporter | None) -> None:
         """Tell an action, or have it wait for one that it may be a part of."""
         for part in self._held.parts_of(action):
             action.adopt(part)
@@ -169,10 +169,10 @@ class Watcher:
         else:
             self._tell(action, run)
 
-    def _tell(self, action: Action, run: ToldRun | None = None) -> None:
+    def _tell(self, action: Action, run: RunReporter | None = None) -> None:
         if action.tells_something or run is not None:
             run = run or self._application.child(action.name, "BATCH", action.started_at)
-            run.tell(action.ending.state, action.content(), action.ended_at)
+            run.emit(action.ending.state, action.content(), action.ended_at)
 
     def _ending(self, error: Java | None) -> Ending:
         if error is None:

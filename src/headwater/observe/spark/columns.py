@@ -16,14 +16,14 @@ Facet = column_lineage_dataset.ColumnLineageDatasetFacet
 
 
 def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collection[DatasetId]]) -> Facet | None:
-    """The facet: direct and conditional inputs by column, what decides the rows under `dataset`.
+    """The facet: each column's direct and conditional inputs; under `dataset`, the columns that decide the rows.
 
-    A column is left out of which nothing is known, since one without inputs is made from nothing, as literals are. None
-    where no column is left, or where the facet would not name a dataset that takes part, as a gap hides it or only its
-    rows are counted: who has no facet to go by takes the output to be made from all that was read.
+    A column with unknown inputs is left out, since a column listed without inputs is one made from literals. Returns
+    None if no column is left, or if the facet would omit a dataset that takes part, because of a gap or because only
+    its rows are counted: without a facet, readers derive the output from all inputs.
 
     Args:
-        lineage: of a plan.
+        lineage: the column lineage of a plan.
         behind: the datasets that a leaf may stand for.
     """
     known = known_columns(lineage.columns, (gap.columns for gap in lineage.gaps))
@@ -36,20 +36,20 @@ def facet_of(lineage: PlanLineage[DatasetId], behind: Callable[[Leaf], Collectio
 def known_columns(
     columns: Mapping[str, frozenset[ColumnInput[D]]], incomplete: Iterable[Iterable[str]]
 ) -> dict[str, frozenset[ColumnInput[D]]]:
-    """The columns but for those of which nothing is known: that are incomplete, by some gap, and have no inputs."""
+    """The columns, without those of unknown origin: incomplete by some gap, and without inputs."""
     unknown = {name for gap in incomplete for name in gap if not columns[name]}
     return {name: inputs for name, inputs in columns.items() if name not in unknown}
 
 
 def named_in(columns: Mapping[str, Iterable[ColumnInput[D]]], dataset: Iterable[ColumnInput[D]]) -> set[D]:
-    """The datasets of which a facet of these columns, and of what decides the rows, names a column."""
+    """The datasets that a facet of these columns and row-deciding inputs would name."""
     return {one.dataset for inputs in (*columns.values(), dataset) for one in inputs}
 
 
 def spread(
     lineage: PlanLineage[DatasetId], members: Callable[[DatasetId, str], Sequence[DatasetId]]
 ) -> PlanLineage[DatasetId]:
-    """The lineage with every column of a group of datasets as the column of those that have it."""
+    """The lineage with each column of a group of datasets replaced by that column of the members that have it."""
 
     def all_of(inputs: Iterable[ColumnInput[DatasetId]]) -> frozenset[ColumnInput[DatasetId]]:
         return frozenset(
@@ -68,7 +68,7 @@ def spread(
 def column_facet(
     columns: Mapping[str, Iterable[ColumnInput[DatasetId]]], dataset: Iterable[ColumnInput[DatasetId]]
 ) -> Facet:
-    """The facet of these columns, and of what decides the rows."""
+    """The facet of these columns, and of the inputs that decide the rows."""
     return Facet(
         fields={
             name: column_lineage_dataset.Fields(inputFields=_input_fields(inputs)) for name, inputs in columns.items()
@@ -78,7 +78,7 @@ def column_facet(
 
 
 def named_as(facet: Facet, schema: object) -> Facet:
-    """The facet with its columns as the dataset's own schema facet writes them: Spark takes any case for the same."""
+    """The facet with column names in the case of the dataset's schema facet: Spark ignores case."""
     fields = (schema.fields or []) if isinstance(schema, schema_dataset.SchemaDatasetFacet) else []
     own = {field.name.lower(): field.name for field in fields}
     exact = {field.name for field in fields}
@@ -87,7 +87,7 @@ def named_as(facet: Facet, schema: object) -> Facet:
 
 
 def united(facets: Iterable[Facet]) -> Facet:
-    """What all these facets of one dataset tell together."""
+    """The union of several facets of one dataset."""
     fields: defaultdict[str, list[column_lineage_dataset.InputField]] = defaultdict(list)
     dataset: list[column_lineage_dataset.InputField] = []
     for facet in facets:
@@ -100,13 +100,13 @@ def united(facets: Iterable[Facet]) -> Facet:
     )
 
 
-def gaps_in_words(gaps: Iterable[Gap]) -> list[str]:
-    """What column lineage did not see through, each kind once."""
+def gap_texts(gaps: Iterable[Gap]) -> list[str]:
+    """Texts for the gaps that column lineage could not resolve, each kind once."""
     return list(dict.fromkeys(f"column lineage ends at {gap.kind}" for gap in gaps))
 
 
 def _input_fields(inputs: Iterable[ColumnInput[DatasetId]]) -> list[column_lineage_dataset.InputField]:
-    """One entry a column, with all the ways in which it takes part; sorted, so that equal plans give equal facets."""
+    """One entry per column, with all its transformations; sorted, so that equal plans give equal facets."""
     ways: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
     for one in inputs:
         how = one.transformation
@@ -115,7 +115,7 @@ def _input_fields(inputs: Iterable[ColumnInput[DatasetId]]) -> list[column_linea
 
 
 def _one_each(inputs: Iterable[column_lineage_dataset.InputField]) -> list[column_lineage_dataset.InputField]:
-    """The same of inputs that may stand there several times."""
+    """Merge entries of the same column."""
     ways: defaultdict[ColumnId, set[tuple[str, str, bool]]] = defaultdict(set)
     for one in inputs:
         for how in one.transformations or []:

@@ -1,7 +1,7 @@
 """What Spark's query executions read and wrote, from the metrics of their executed plans.
 
-A listener keeps the executions of the run's session; their plans are walked later, between two outputs. The metrics are
-Spark's accumulators: attempts of a task that failed do not count in them.
+A listener collects the executions of the run's session; their plans are walked later, between two outputs. The metrics
+are Spark's accumulators, which do not count failed task attempts.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ from headwater.observe.spark.relations import items, scan_source
 from headwater.observe.spark.sampling import passes_over_leaves
 
 OBSERVED_ROWS: Final = "headwater_rows"
-"""Name of the observation, and of its one value, that counts the rows of a stream's frame."""
+"""The name of the observation that counts the rows of a stream's frame, and of its one value."""
 
 JDBC_WRITE: Final = "foreachPartition"
-"""What Spark calls to write to a database; the command around it tells the same observations again."""
+"""The action by which Spark writes to a database; the command around it reports the same observations again."""
 
 _DRAIN_MS: Final = 10_000
 
@@ -29,13 +29,13 @@ _FILES_METRICS: Final = {"FileSourceScanExec": "numFiles", "BatchScanExec": "res
 
 
 def shows_result(execution: Java) -> bool:
-    """Whether it only hands on the result of a command that has run before: `spark.sql("INSERT …").show()`."""
+    """Whether it only returns the result of a command that ran before: `spark.sql("INSERT …").show()`."""
     return str(execution.commandExecuted().getClass().getSimpleName()) == "CommandResult"
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Rows, bytes and files that went through one scan or one write; None where Spark does not tell."""
+    """Rows, bytes and files of one scan or one write; None if Spark does not report them."""
 
     rows: int | None = None
     bytes: int | None = None
@@ -53,7 +53,7 @@ class Executions:
         self._manager.register(self._listener)
 
     def take(self) -> list[tuple[str, Java]]:
-        """What was called and its execution, since the last call, oldest first, once Spark has told all of them."""
+        """The actions and their executions since the last call, oldest first, once Spark has reported all."""
         self._bus.waitUntilEmpty(_DRAIN_MS)
         taken, self._listener.ended = self._listener.ended, []
         return taken
@@ -64,10 +64,10 @@ class Executions:
 
 
 class Plans:
-    """Executed plans, walked with as few calls into the JVM as will do.
+    """Walks executed plans with as few calls into the JVM as possible.
 
-    Spark's own walk, that of EXPLAIN, goes through adaptive plans and their stages by itself. The names of its methods
-    are looked up in the JVM once.
+    Spark's own walk, that of EXPLAIN, descends into adaptive plans and their stages by itself. Its methods are looked
+    up in the JVM once.
     """
 
     def __init__(self, session: SparkSession) -> None:
@@ -76,7 +76,7 @@ class Plans:
         self._subqueries_all = walk.subqueriesAll
 
     def scans(self, plan: Java) -> Iterator[tuple[str, Moved]]:
-        """Every scan of a plan: what it read, and how much; one that is used twice comes twice."""
+        """Every scan of a plan: its source, and how much it read; a scan used twice comes twice."""
         passes = passes_over_leaves(plan)
         for leaf, name in self._leaves(plan):
             source = scan_source(leaf, name)
@@ -87,7 +87,7 @@ class Plans:
                 yield source, moved
 
     def _leaves(self, plan: Java) -> Iterator[tuple[Java, str]]:
-        """Leaves with their class, through what Spark counts as leaves but is a plan again."""
+        """Leaves with their class; descends into operators that Spark treats as leaves but contain a plan."""
         for root in (plan, *items(self._subqueries_all(plan))):
             for leaf in items(self._collect_leaves(root)):
                 name = leaf.productPrefix()
@@ -99,7 +99,7 @@ class Plans:
 
 
 def file_write(plan: Java) -> Moved | None:
-    """What an executed plan wrote to files; None where it is no such write."""
+    """How much an executed plan wrote to files; None if it does not write files."""
     for _ in range(4):
         match plan.productPrefix():
             case "AdaptiveSparkPlanExec":
@@ -114,7 +114,7 @@ def file_write(plan: Java) -> Moved | None:
 
 
 def added_by_iceberg(plan: Java) -> Moved | None:
-    """What the command at the top of an executed plan added to an Iceberg table; None where that does not count."""
+    """How much the command at the top of an executed plan added to an Iceberg table; None if it has no such metric."""
     metrics = metrics_of(plan)
     if "addedRecords" not in metrics:
         return None
@@ -122,7 +122,7 @@ def added_by_iceberg(plan: Java) -> Moved | None:
 
 
 def observed_rows(execution: Java, observation: str) -> int:
-    """The rows that an observation counted; 0 where the execution has none of that name."""
+    """The rows that an observation counted; 0 if the execution has none of that name."""
     row = execution.observedMetrics().get(observation)
     return int(row.get().getLong(0)) if row.isDefined() else 0
 
@@ -145,7 +145,7 @@ def _moved(node: Java, bytes_metric: str | None, files_metric: str | None) -> Mo
 
 
 class _Listener:
-    """Spark's `QueryExecutionListener`, called from the JVM on a thread of py4j's."""
+    """A `QueryExecutionListener` of Spark, called from the JVM on a py4j thread."""
 
     def __init__(self) -> None:
         self.ended: list[tuple[str, Java]] = []
@@ -154,7 +154,7 @@ class _Listener:
         self.ended.append((name, execution))
 
     def onFailure(self, _name: str, execution: Any, _error: Any) -> None:  # noqa: ANN401
-        """A failed write has counted nothing that stays."""
+        """Ignored: nothing of a failed write stays."""
 
     class Java:
         implements: ClassVar = ["org.apache.spark.sql.util.QueryExecutionListener"]

@@ -1,10 +1,9 @@
-"""Why a run failed, told without a single value of the data.
+"""Why a run failed, without any value of the data.
 
-Spark quotes values: a failed cast names the text it could not cast, a database the key that was there twice, a function
-of the user's whatever it put into its exception. So a message is never passed on as it is. It is put together from
-Spark's error condition and the condition's template, in which only those parameters are filled in that name things
-(tables, columns, types); from another exception stay its class, and its message where that class speaks only of files,
-hosts and tables.
+Spark's messages quote values: a failed cast the text that it could not cast, a database the duplicate key, a user's
+function anything. So a message is never passed on as it is. It is built from the template of Spark's error condition,
+with only those parameters filled in that name tables, columns or types. Of other exceptions the class is reported, and
+the message only for classes whose messages name nothing but files, hosts and tables.
 """
 
 import re
@@ -20,7 +19,7 @@ from pyspark.errors.exceptions.captured import CapturedException, PythonExceptio
 from headwater.errors import HeadwaterError
 from headwater.observe.failure import MOST_FRAMES, Failure, python_message, python_trace
 
-# Raised while a query is analysed, before a row is read: whatever they name stands in the pipeline file or in a schema.
+# Raised by the analysis of a query, before a row is read: they only quote the pipeline file or a schema.
 _BEFORE_ANY_ROW: Final = frozenset({"AnalysisException", "ExtendedAnalysisException", "ParseException"})
 
 _NAMES_NO_VALUE: Final = frozenset(
@@ -41,12 +40,12 @@ _NAMES_NO_VALUE: Final = frozenset(
     }
 )
 
-# Spark wraps what happened in one of these.
+# Classes in which Spark wraps the actual error.
 _WRAPPERS: Final = frozenset(
     {"STREAM_FAILED", "TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "FOREACH_BATCH_USER_FUNCTION_ERROR", "INTERNAL_ERROR"}
 )
 
-# They carry a traceback: from a worker's process, and from a function that the JVM called in this one.
+# They contain a Python traceback: from a worker process, and from a function that the JVM called in this process.
 _OF_PYTHON: Final = frozenset({"PythonException", "Py4JException"})
 
 _SPEAKS_OF_PLACES: Final = frozenset(
@@ -91,7 +90,7 @@ def java_failure(error: Any) -> Failure:  # noqa: ANN401  (a Java object)
 
 
 def was_cancelled(error: Any) -> bool:  # noqa: ANN401  (a Java object)
-    """Whether Spark ended a job because it was told to, or because Spark itself was being stopped."""
+    """Whether Spark cancelled a job on request, or because Spark itself was being stopped."""
     try:
         return any(
             throwable.condition == "SPARK_JOB_CANCELLED" or "cancelled because SparkContext" in _text(throwable)
@@ -135,7 +134,7 @@ def _java_failure(java: Any) -> Failure:  # noqa: ANN401  (a Java object)
 
 @dataclass(frozen=True, slots=True)
 class _Throwable:
-    """What a Java exception says of itself; `condition` is Spark's error condition."""
+    """The parts of a Java exception; `condition` is Spark's error condition."""
 
     java: Any
     class_name: str
@@ -165,7 +164,7 @@ def _condition(java: Any) -> tuple[str | None, dict[str, str]]:  # noqa: ANN401 
 
 
 def _java_message(chain: list[_Throwable]) -> str:
-    """The innermost cause that says something, else the classes from the outermost to the innermost."""
+    """The message of the innermost cause that has a safe one, else all classes, outermost first."""
     for throwable in reversed(chain):
         if throwable.condition and throwable.condition not in _WRAPPERS:
             return f"{throwable.short_name} [{throwable.condition}] {_filled_template(throwable)}".rstrip()
@@ -196,7 +195,7 @@ def _template(condition: str) -> str:
 
 
 def _sql_code(throwable: _Throwable) -> str | None:
-    """By which number a database knows what went wrong: the standard's, or else its own."""
+    """The database's error code: the SQLSTATE, or else the vendor's code."""
     try:
         state, code = throwable.java.getSQLState(), throwable.java.getErrorCode()
     except Py4JError:  # no `java.sql.SQLException`
@@ -215,7 +214,7 @@ def _java_trace(chain: list[_Throwable]) -> Iterator[str]:
 
 
 def _python_worker_message(error: str, frames: list[str]) -> str:
-    """The class and place from what Spark's Python worker sent."""
+    """The class and place from a traceback of Spark's Python worker."""
     return f"{error} in a Python function{f', at {frames[-1]}' if frames else ''}"
 
 
@@ -226,7 +225,7 @@ def _at(frames: list[str]) -> list[str]:
 def read_traceback(text: str) -> tuple[str, list[str]]:
     """The class and the frames of the first traceback in a text.
 
-    Its frames are indented; the class begins the first line that is not, and what follows it there is the message.
+    Frames are indented; the first line that is not starts with the class, followed by the message.
     """
     found = _PYTHON_TRACEBACK.search(text)
     if found is None:

@@ -1,7 +1,7 @@
 """Iceberg tables as datasets.
 
-A table is named by where it lies (`file` and a path, `s3://bucket` and a key), since that is what every engine that
-opens it can tell; symlinks say what people call it: `raw.flights` under the warehouse, as openlineage-spark does, and
+A table is named by its location (`file` and a path, `s3://bucket` and a key), which every engine that opens it knows.
+Symlinks hold the names that people use: `raw.flights` under the warehouse, as in openlineage-spark, and
 `lake.raw.flights` in the catalog.
 """
 
@@ -27,7 +27,7 @@ _DEFAULT_FORMAT: Final = "parquet"
 
 @dataclass(frozen=True, slots=True)
 class IcebergCatalog:
-    """What names a table besides its location.
+    """A catalog's properties, from which a table's names besides its location derive.
 
     Attributes:
         type: `jdbc`, `rest`, `glue`, `hadoop`, `hive`, or the class of another implementation.
@@ -41,7 +41,7 @@ class IcebergCatalog:
 def iceberg_dataset(
     location: str, file_format: str | None, table: str, catalog: IcebergCatalog | None, engine: str = "spark"
 ) -> Described:
-    """A table at a location; `table` begins with the catalog's name, as `engine` knows it."""
+    """A table at a location; `table` begins with the catalog's name as known to `engine`."""
     described = Described(file_dataset(location))
     described.facets |= {
         "dataSource": source_facet(described.id),
@@ -57,19 +57,19 @@ def iceberg_dataset(
 
 
 def called(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
-    """What a table is called in its catalog; the name with the catalog's comes first: people know it by that."""
+    """A table's names in its catalog; the one with the catalog's name, which people use, comes first."""
     address = address_of(catalog.uri)
     first = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
     return [*first, *_under_warehouse(table.partition(".")[2], catalog)]
 
 
 def version_facet(snapshot: str) -> dataset_version_dataset.DatasetVersionDatasetFacet:
-    """The version of a table: the id of its snapshot, as text, since it does not fit into a JSON number's 53 bits."""
+    """The version facet of a table: its snapshot id, as text since it does not fit a JSON number's 53 bits."""
     return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=snapshot)
 
 
 def symlinks(*names: DatasetId) -> symlinks_dataset.SymlinksDatasetFacet:
-    """What a table is called besides the name of its location."""
+    """The facet with a table's names besides its location."""
     return symlinks_dataset.SymlinksDatasetFacet(
         identifiers=[symlinks_dataset.Identifier(namespace=one.namespace, name=one.name, type="TABLE") for one in names]
     )
@@ -87,7 +87,7 @@ def _catalog_facet(table: str, catalog: IcebergCatalog, engine: str) -> catalog_
 
 
 def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
-    """The table's name under the warehouse; a REST catalog may call its warehouse by a word that is no location."""
+    """The table's name under the warehouse; none for a REST catalog whose warehouse is a word, not a location."""
     try:
         return [warehouse_table(catalog.warehouse, table)] if catalog.warehouse else []
     except InvalidNameError:
@@ -95,9 +95,9 @@ def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
 
 
 def address_of(uri: str | None) -> str | None:
-    """A catalog's or warehouse's address without credentials; None where it cannot be told apart from them.
+    """A catalog's or warehouse's address without credentials; None if these cannot be separated safely.
 
-    Of several metastores it is the first.
+    Of several metastores, the first.
     """
     if uri is None:
         return None

@@ -12,12 +12,12 @@ Java = Any
 
 
 def java_class(session: SparkSession, name: str) -> Java:
-    """A class of the JVM by its whole name: one call where `_jvm.org.apache…` asks for every package on the way."""
+    """A JVM class by its full name, with one call; `_jvm.org.apache…` needs one for each package in the path."""
     return JavaClass(name, session.sparkContext._gateway._gateway_client)
 
 
 def private(thing: Java, name: str) -> Java:
-    """A field that a thing's class, or one that it extends, keeps to itself; None where none has it."""
+    """The value of a private field of an object's class or a superclass; None if there is no such field."""
     kind = thing.getClass()
     while kind is not None:
         if any(one.getName() == name for one in kind.getDeclaredFields()):
@@ -29,12 +29,12 @@ def private(thing: Java, name: str) -> Java:
 
 
 def activate(session: SparkSession) -> None:
-    """Make the session the one whose catalogs and configuration this thread's calls into Spark use."""
+    """Make the session active, so that this thread's calls into Spark use its catalogs and configuration."""
     java_class(session, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session._jsparkSession)
 
 
 def release_thread() -> None:
-    """Close this thread's connection to the JVM, and with it the thread that serves it there; call it last."""
+    """Close this thread's connection to the JVM, and the thread that serves it there; to be called last."""
     gateway = SparkContext._gateway
     if isinstance(gateway, ClientServer) and (connection := gateway._gateway_client.get_thread_connection()):
         connection.close()

@@ -1,4 +1,4 @@
-"""What Spark's operators count."""
+"""Metrics of Spark's operators."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def metrics_of(operator: Java) -> Mapping[str, int]:
 
 
 def metric_values(text: str) -> Mapping[str, int]:
-    """An operator's metrics by name, from the text that Spark makes of each, one a line.
+    """An operator's metrics by name, parsed from Spark's text of them, one per line.
 
     >>> metric_values("numOutputRows -> SQLMetric(id: 54, name: Some(number of output rows), value: 336776)")
     {'numOutputRows': 336776}

@@ -1,4 +1,4 @@
-"""What the micro-batches of a streaming query report, and where it stands: the run facet `headwater_stream`."""
+"""Progress reports of streaming queries: the content of the run facet `headwater_stream`."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -13,21 +13,21 @@ from headwater.observe.spark.jvm import java_class
 log = logging.getLogger(__name__)
 
 Report = Mapping[str, Any]
-"""What a micro-batch reports when it is committed, as Spark writes it in JSON; offsets are JSON in it too."""
+"""The report of a committed micro-batch, as parsed from Spark's JSON; offsets in it are JSON too."""
 
 
 class ProgressListener:
-    """Spark's listener to streaming queries, called from the JVM on a thread of py4j's.
+    """A `StreamingQueryListener` of Spark, called from the JVM on a py4j thread.
 
-    A report comes as one text. Pyspark's own listener asks the JVM for each of its values by itself, in hundreds of
-    calls: 100 ms of processor time for every micro-batch.
+    It fetches a report as one text. Pyspark's own listener fetches each value by itself, in hundreds of calls into the
+    JVM: 100 ms of CPU for every micro-batch.
     """
 
     def __init__(self, take: Callable[[Report], None]) -> None:
         self._take = take
 
     def listen(self, session: SparkSession) -> Callable[[], None]:
-        """Listen to the session's queries from now on; gives what ends it."""
+        """Listen to the session's queries from now on; returns the function that stops it."""
         ensure_callback_server_started(session.sparkContext._gateway)
         streams = session._jsparkSession.streams()
         wrapped = java_class(session, "org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper")(self)
@@ -35,29 +35,29 @@ class ProgressListener:
         return lambda: streams.removeListener(wrapped)
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: ANN401
-        """Nothing has moved yet."""
+        """Ignored: no data was processed yet."""
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: ANN401
-        """A micro-batch is committed. Spark would say nothing of a fault in here."""
+        """Take the report of a committed micro-batch. Spark would swallow an exception silently."""
         try:
             self._take(orjson.loads(event.json())["progress"])
         except Exception as fault:
             log.warning("a micro-batch is not counted", extra={"error": type(fault).__name__})
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: ANN401
-        """Nothing has moved."""
+        """Ignored: no data was processed."""
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: ANN401
-        """Whoever waits for the query tells."""
+        """Ignored: the caller that waits for the query handles its end."""
 
     class Java:
-        """What py4j shows Spark this object as."""
+        """The Java interface that py4j gives this object."""
 
         implements: ClassVar = ["org.apache.spark.sql.streaming.PythonStreamingQueryListener"]
 
 
 def sources_of(report: Report) -> list[dict[str, object]]:
-    """The sources of a query as its last micro-batch left them."""
+    """The sources of a query, with their offsets after its last micro-batch."""
     return [
         {
             "query": report.get("name") or "",
@@ -73,7 +73,7 @@ def sources_of(report: Report) -> list[dict[str, object]]:
 
 
 def _lag(end: Any, latest: Any) -> dict[str, object]:  # noqa: ANN401  (JSON)
-    """How many records of Kafka were there and not read yet; nothing for sources that do not tell.
+    """The number of Kafka records that were available and not read yet; empty for sources without that.
 
     >>> _lag({"orders": {"0": 5, "1": 7}}, {"orders": {"0": 9, "1": 7}})
     {'latestOffset': {'orders': {'0': 9, '1': 7}}, 'lag': 4}

@@ -1,14 +1,14 @@
-"""What the relations of a plan read, asked of the JVM: a text that is equal for equal sources, in any plan.
+"""The sources that the relations of a plan read, from the JVM: as a text that is equal for equal sources in any plan.
 
     files:PATH…       the root paths of a file relation, one a line
     table:NAME        a catalog's table, with the catalog
     jdbc:URL TABLE    a database table or query
     topics:…          topics of Kafka up to where a batch reads them, as Spark describes it
     stream:SOURCE     a stream of files, as Spark describes it
-    range:ID          made-up rows
+    range:ID          generated rows
 
-The same text names a relation in the analysed plan, where lineage is read, and its scan in the executed plan, where
-rows are counted.
+The same text identifies a relation in the analysed plan, which gives lineage, and its scan in the executed plan, which
+counts rows.
 """
 
 from collections.abc import Callable, Container, Iterator
@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from headwater.observe.spark.jvm import Java
 
-MadeSince = Callable[[Java], bool]
-"""Whether a snapshot of an Iceberg table was made since the run began to read, by itself or by others."""
+MadeAfterStart = Callable[[Java], bool]
+"""Whether a snapshot of an Iceberg table was made after the run began to read, by this run or by others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Relation:
     """A leaf of an analysed plan.
 
     Attributes:
-        key: expression id of its first column, as in the plan's JSON.
-        source: what it reads.
-        version: of a table, as its format tells; None elsewhere.
+        key: the expression id of its first column, as in the plan's JSON.
+        source: the text of its source, see above.
+        version: a table's version, if its format has versions.
         leaf: the operator in the JVM.
     """
 
@@ -37,10 +37,10 @@ class Relation:
     leaf: Java = None
 
 
-def relations(plan: Java, made_since: MadeSince, known: Container[int] = ()) -> Iterator[Relation]:
-    """The leaves of an analysed plan that read something, those of its subqueries included, but for the known keys.
+def relations(plan: Java, made_since: MadeAfterStart, known: Container[int] = ()) -> Iterator[Relation]:
+    """The leaves of an analysed plan and its subqueries that read a source, except those with `known` keys.
 
-    A table's version is the newest that was not made since.
+    A table's version is the newest that was not made after the run began.
     """
     for leaf in leaves_of(plan):
         columns = leaf.output()
@@ -51,8 +51,8 @@ def relations(plan: Java, made_since: MadeSince, known: Container[int] = ()) -> 
             yield replace(found, leaf=leaf)
 
 
-def _relation(leaf: Java, key: int, made_since: MadeSince) -> Relation | None:
-    """The relation that a leaf of an analysed plan is; None for one that reads nothing from outside."""
+def _relation(leaf: Java, key: int, made_since: MadeAfterStart) -> Relation | None:
+    """The relation of a leaf of an analysed plan; None if it reads no external source."""
     match leaf.productPrefix():
         case "LogicalRelation":
             source = _base_relation_source(leaf.relation())
@@ -73,7 +73,7 @@ def _relation(leaf: Java, key: int, made_since: MadeSince) -> Relation | None:
 
 
 def scan_source(leaf: Java, class_name: str) -> str | None:
-    """What a leaf of an executed plan reads; None for one that reads nothing from outside."""
+    """The source that a leaf of an executed plan reads; None if it reads no external source."""
     match class_name:
         case "FileSourceScanExec" | "RowDataSourceScanExec":
             return _base_relation_source(leaf.relation())
@@ -99,7 +99,7 @@ def _base_relation_source(relation: Java) -> str | None:
             return None
 
 
-def _version(table: Java, made_since: MadeSince) -> str | None:
+def _version(table: Java, made_since: MadeAfterStart) -> str | None:
     if table.getClass().getName() != "org.apache.iceberg.spark.source.SparkTable":
         return None
     chosen = table.snapshotId()
@@ -113,7 +113,7 @@ def _version(table: Java, made_since: MadeSince) -> str | None:
 
 
 def leaves_of(plan: Java) -> Iterator[Java]:
-    """The leaves of a plan in the JVM, those of its subqueries included."""
+    """The leaves of a plan in the JVM and of its subqueries."""
     yield from items(plan.collectLeaves())
     for subquery in items(plan.subqueriesAll()):
         yield from items(subquery.collectLeaves())

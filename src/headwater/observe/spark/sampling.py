@@ -1,7 +1,7 @@
-"""How often Spark went over what lies below a sort, which it samples before it sorts.
+"""How often Spark read the input of a sort, which it samples before sorting.
 
-To sort, rows are sent to partitions by ranges, whose bounds Spark finds by going over all rows once before; over a
-partition with far more rows than the others it goes once more. Operators below count each time.
+A sort partitions rows by ranges. Spark finds the range bounds with an additional pass over all rows, and with another
+one over a partition that has far more rows than the others. The operators below count rows in each pass.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,18 +12,18 @@ from headwater.observe.spark.metrics import ROWS_METRIC, metrics_of
 from headwater.observe.spark.relations import items
 
 _SORTED: Final = "rangepartitioning("
-"""How the text of a plan names what sorts."""
+"""The text of a plan contains this if it sorts."""
 _WRITTEN: Final = "shuffleRecordsWritten"
 _PASSES: Final = 2.0
 _MOST_PASSES: Final = 3.0
 
 
 def passes_over_leaves(plan: Java) -> Mapping[int, float]:
-    """By id of those leaves of an executed plan that were gone over more than once, how often, in the mean of rows.
+    """The average number of passes, by the id of each leaf of an executed plan that was read more than once.
 
-    It is by what the shuffle wrote, of rows that were sent once, and what the operator below it counted.
+    It is the ratio of the rows counted by the operator below the shuffle to those that the shuffle wrote once.
     """
-    if _SORTED not in plan.toString():  # one call into the JVM, where a walk would take some for each operator
+    if _SORTED not in plan.toString():  # one call into the JVM; a walk takes several for each operator
         return {}
     passes: dict[int, float] = {}
     for exchange in _sorting_exchanges(plan):
@@ -42,7 +42,7 @@ def _sorting_exchanges(operator: Java) -> Iterator[Java]:
 
 
 def _within(operator: Java) -> Iterator[Java]:
-    """An operator's children, and the plan inside one that Spark makes a leaf of."""
+    """An operator's children, or the plan inside an operator that Spark treats as a leaf."""
     match operator.productPrefix():
         case "AdaptiveSparkPlanExec":
             yield operator.executedPlan()
@@ -55,7 +55,7 @@ def _within(operator: Java) -> Iterator[Java]:
 
 
 def _leaves_before_others(operator: Java) -> Iterator[Java]:
-    """The leaves from which rows come without another exchange, whose rows are kept and not made again."""
+    """The leaves below an operator without another exchange in between, whose rows are stored, not recomputed."""
     if operator.productPrefix().endswith(("ExchangeExec", "QueryStageExec", "InMemoryTableScanExec")):
         return
     inner = [*_within(operator)]
@@ -72,7 +72,7 @@ def _passes_below(exchange: Java) -> float:
 
 
 def _counted(operator: Java) -> int | None:
-    """The rows that came out of an operator, by itself or, where it neither counts nor changes them, by those below."""
+    """An operator's output rows; if it neither counts nor changes rows, those of the operators below."""
     rows = metrics_of(operator).get(ROWS_METRIC)
     if rows is not None:
         return rows

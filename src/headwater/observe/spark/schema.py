@@ -24,7 +24,7 @@ def _field(field: StructField, position: int) -> schema_dataset.SchemaDatasetFac
 
 
 def _type_name(kind: DataType) -> str:
-    """Without a struct's fields, which the facet lists one by one."""
+    """A type's name, without a struct's fields, which the facet lists one by one."""
     return "struct" if isinstance(kind, StructType) else kind.simpleString()
 
 

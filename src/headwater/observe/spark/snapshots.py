@@ -1,4 +1,4 @@
-"""Snapshots of Iceberg tables, what their summaries say was written, and which write made one."""
+"""Snapshots of Iceberg tables: the counts in their summaries, and which write made a snapshot."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -15,7 +15,7 @@ MAIN: Final = "main"
 """The branch whose newest snapshot is the table's current one."""
 
 _FILES_LOOKED_AT: Final = 16
-"""Of a manifest: those that the snapshot has added come before those that it has taken over."""
+"""The most files read of a manifest: files that the snapshot added come before those it inherited."""
 
 _WITH_A_WRITE: Final = frozenset(
     {
@@ -31,7 +31,7 @@ _MERGED_ROWS: Final = ("spark.merge-into.num-target-rows-inserted", "spark.merge
 
 
 def history_of(table: Java, to_json: Java, branch: str = MAIN) -> Iterator[dict[str, Any]]:
-    """The snapshots of a branch, newest first, each as the table's metadata have it: one call brings a whole one.
+    """The snapshots of a branch, newest first, each as in the table's metadata, with one call into the JVM each.
 
     Source: https://iceberg.apache.org/spec/#snapshots
     """
@@ -44,9 +44,9 @@ def history_of(table: Java, to_json: Java, branch: str = MAIN) -> Iterator[dict[
 
 
 def write_id(plan: Java) -> str | None:
-    """The id that the write at the top of an executed plan gives to each file it makes; None where it has none.
+    """The id of the write at the top of an executed plan; None if it has none.
 
-    Iceberg has it in the names of data and delete files: `00000-7-ID-00001.parquet`.
+    Iceberg puts it into the names of data and delete files: `00000-7-ID-00001.parquet`.
     """
     if plan.productPrefix() not in _WITH_A_WRITE:
         return None
@@ -56,7 +56,7 @@ def write_id(plan: Java) -> str | None:
 
 
 def has_files_of(session: SparkSession, table: Java, snapshot: int, write: str) -> bool:
-    """Whether a write made the files that a snapshot added, by their names: its manifests are read for it."""
+    """Whether a write created the files that a snapshot added, by their names in the snapshot's manifests."""
     files = java_class(session, "org.apache.iceberg.ManifestFiles")
     reads = {"DATA": files.read, "DELETES": files.readDeleteManifest}
     for manifest in table.snapshot(snapshot).allManifests(table.io()):
@@ -68,14 +68,14 @@ def has_files_of(session: SparkSession, table: Java, snapshot: int, write: str) 
 
 
 def moved(summary: Mapping[str, str]) -> Moved:
-    """Rows of a merge are those it inserted or updated, without those it had to copy beside them."""
+    """How much a snapshot added; rows of a merge are those inserted or updated, without copied ones."""
     merged = [int(summary[key]) for key in _MERGED_ROWS if key in summary]
     rows = sum(merged) if merged else _figure(summary, "added-records")
     return Moved(rows, _figure(summary, "added-files-size"), _figure(summary, "added-data-files"))
 
 
 def adds_files(summary: Mapping[str, str]) -> bool:
-    """Whether a snapshot has added data or delete files."""
+    """Whether a snapshot added data or delete files."""
     return _figure(summary, "added-data-files") + _figure(summary, "added-delete-files") > 0
 
 

@@ -1,4 +1,4 @@
-"""Sums over a run's executions: per source that was read, per output that was written."""
+"""Sums over a run's executions, by source read and by output written."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from headwater.observe.spark.executions import Moved
 
 @dataclass(slots=True)
 class Tally:
-    """What a run has read and written so far.
+    """How much a run has read and written so far.
 
     Attributes:
         read: by source; a source scanned more than once counts with its largest scan.
@@ -21,40 +21,40 @@ class Tally:
     written: dict[str, Moved] = field(default_factory=dict)
 
     def add_scan(self, source: str, scan: Moved) -> None:
-        """Take a scan into account."""
+        """Add a scan."""
         known = self.read.get(source, Moved())
         self.read[source] = Moved(
             _largest(known.rows, scan.rows), _largest(known.bytes, scan.bytes), _largest(known.files, scan.files)
         )
 
     def add_write(self, output: str, write: Moved) -> None:
-        """Take a write into account."""
+        """Add a write."""
         known = self.written.get(output, Moved())
         self.written[output] = sum_of((known, write))
 
 
 def sum_of(figures: Iterable[Moved]) -> Moved:
-    """All of them together; a part that none of them tells stays unknown."""
+    """The sum; a figure that none of them has stays unknown."""
     moved = list(figures)
     return Moved(total(one.rows for one in moved), total(one.bytes for one in moved), total(one.files for one in moved))
 
 
 def read_facet(moved: Moved) -> input_statistics_input_dataset.InputStatisticsInputDatasetFacet:
-    """How much was read, as a facet of an input."""
+    """The input facet with how much was read."""
     return input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
         rowCount=moved.rows, size=moved.bytes, fileCount=moved.files
     )
 
 
 def written_facet(moved: Moved) -> output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet:
-    """How much was written, as a facet of an output."""
+    """The output facet with how much was written."""
     return output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
         rowCount=moved.rows, size=moved.bytes, fileCount=moved.files
     )
 
 
 def total(figures: Iterable[int | None]) -> int | None:
-    """The sum of the known figures; None where there are figures and none is known."""
+    """The sum of the known figures; None if there are figures and none is known."""
     all_figures = list(figures)
     known = [figure for figure in all_figures if figure is not None]
     return sum(known) if known or not all_figures else None

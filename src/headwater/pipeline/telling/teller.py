@@ -20,7 +20,7 @@ from headwater.observe.failure import Failure
 from headwater.observe.guard import Guard
 from headwater.observe.lifecycle import Lifecycle
 from headwater.observe.run_facets import HeadwaterStreamFacet, counters_facet, failure_facet, gaps_facet
-from headwater.observe.spark.columns import Facet, facet_of, gaps_in_words, named_as, spread
+from headwater.observe.spark.columns import Facet, facet_of, gap_texts, named_as, spread
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
@@ -155,7 +155,7 @@ class Teller:
         datasets.learn_relations(self._session, analysed, plan)
         found = column_lineage(plan, datasets.dataset_of, datasets.hides)
         self._rows_were_hidden |= any(map(datasets.is_of_function, leaves(plan)))
-        return facet_of(spread(found, datasets.members), datasets.behind), gaps_in_words(found.gaps)
+        return facet_of(spread(found, datasets.members), datasets.behind), gap_texts(found.gaps)
 
     def _learn_output(self, output: Output, frames: Mapping[str, DataFrame], columns: Facet | None) -> None:
         self._columns_of[output.place.path] = columns
@@ -233,8 +233,8 @@ class Teller:
         """Emit an event; should a dataset's facet not be writable, the event goes out without the datasets."""
         full = partial(self._event, facets, with_datasets=True)
         bare = partial(self._event, facets, with_datasets=False)
-        if not self._guard.attempt("event", lambda: self._lifecycle.tell(state, full), False):
-            self._guard.attempt("event without datasets", lambda: self._lifecycle.tell(state, bare), False)
+        if not self._guard.attempt("event", lambda: self._lifecycle.emit(state, full), False):
+            self._guard.attempt("event without datasets", lambda: self._lifecycle.emit(state, bare), False)
 
     def _event(self, facets: Mapping[str, RunFacet], state: RunState, time: datetime, *, with_datasets: bool) -> bytes:
         inputs = self._datasets.inputs.values() if with_datasets else []

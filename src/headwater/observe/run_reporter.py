@@ -1,4 +1,4 @@
-"""A run that is told event by event, whoever does the work."""
+"""Emits the events of one run."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from headwater.observe.lifecycle import Lifecycle
 
 @dataclass(frozen=True, slots=True)
 class RunOfJob:
-    """Which run of which job, as a parent is named."""
+    """A run and its job, as named by the `parent` facet."""
 
     run_id: str
     job: JobId
 
     def facet(self, root: "RunOfJob | None" = None) -> parent_run.ParentRunFacet:
-        """The run facet `parent` of a run that this one contains."""
+        """The run facet `parent` for a run that this one contains."""
         return parent_run.ParentRunFacet(
             run=parent_run.Run(runId=self.run_id),
             job=parent_run.Job(namespace=self.job.namespace, name=self.job.name),
@@ -33,8 +33,8 @@ class RunOfJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Outward:
-    """The clock, and where events go; `put` must neither block nor raise."""
+class EventOutput:
+    """The clock, and the function that takes events; `put` must neither block nor raise."""
 
     now: Callable[[], datetime]
     put: Callable[[bytes], None]
@@ -42,20 +42,20 @@ class Outward:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What an event says besides which run it is of, and when."""
+    """An event's content besides its run and its time."""
 
     facets: Mapping[str, RunFacet] = field(default_factory=dict)
     inputs: Iterable[Described] = ()
     outputs: Iterable[Described] = ()
 
 
-class ToldRun:
-    """One run: START once and first, one terminal event at most and last, times that never go back."""
+class RunReporter:
+    """Emits one run's events: START once and first, at most one terminal event and last, times in order."""
 
     def __init__(
-        self, job: Job, run_id: str, started_at: datetime, facets: Mapping[str, RunFacet], out: Outward
+        self, job: Job, run_id: str, started_at: datetime, facets: Mapping[str, RunFacet], out: EventOutput
     ) -> None:
-        """Nothing is told yet; `facets` are in every event."""
+        """Emits nothing yet; `facets` are in every event."""
         self._job = job
         self._run_id = run_id
         self._facets = facets
@@ -63,18 +63,18 @@ class ToldRun:
 
     @property
     def me(self) -> RunOfJob:
-        """This run, for those that it contains."""
+        """This run, as the parent of runs that it contains."""
         return RunOfJob(self._run_id, JobId(self._job.namespace, self._job.name))
 
     @property
     def over(self) -> bool:
-        """Whether the terminal event is out."""
+        """Whether the terminal event was emitted."""
         return self._lifecycle.over
 
-    def tell(self, state: RunState, content: Content | None = None, at: datetime | None = None) -> None:
-        """Emit an event, or nothing where none of this state may stand; START comes by itself where it is missing."""
+    def emit(self, state: RunState, content: Content | None = None, at: datetime | None = None) -> None:
+        """Emit an event, unless its state is not valid now; a missing START is emitted before it."""
         if state != RunState.START and not self._lifecycle.begun:
-            self.tell(RunState.START)
+            self.emit(RunState.START)
         said = content or Content()
 
         def body(state: RunState, time: datetime) -> bytes:
@@ -87,4 +87,4 @@ class ToldRun:
                 outputs=[one.as_output() for one in said.outputs],
             )
 
-        self._lifecycle.tell(state, body, at)
+        self._lifecycle.emit(state, body, at)
