@@ -29,7 +29,7 @@ from headwater.cli.demo.data import lay_out
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.pipeline.check import load_pipeline
-from headwater.pipeline.run import Surroundings, run_pipeline
+from headwater.pipeline.run import RunContext, run_pipeline
 from headwater.pipeline.session import open_session
 from headwater.signing.keyfile import load_or_create
 
@@ -74,7 +74,7 @@ def _timed(file: Path, home: Path, spark: SparkSession, put: Callable[[bytes], N
     result = run_pipeline(
         load_pipeline(file, {}),
         spark,
-        Surroundings(
+        RunContext(
             home=home,
             put=put,
             now=lambda: datetime.now(UTC),

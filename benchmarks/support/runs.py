@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.observe.spark.jvm import java_class
-from headwater.pipeline.run import Surroundings, run_pipeline
+from headwater.pipeline.run import RunContext, run_pipeline
 from headwater.pipeline.spec import PipelineSpec
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.sign import sign_event
@@ -31,7 +31,7 @@ def cost_of(spec: PipelineSpec, home: Path, spark: SparkSession, endpoint: str |
     cpu_before, begun = _cpu_s(spark), time.perf_counter()
     with contextlib.ExitStack() as open_things:
         put = open_things.enter_context(_emitter(home, endpoint)).put if endpoint else _unexpected
-        around = Surroundings(
+        around = RunContext(
             home=home,
             put=put,
             now=lambda: datetime.now(UTC),

@@ -150,11 +150,11 @@ class Worker:
         self._report(over)
 
     def _ran(self, command: Run, one: _RunningExecution) -> RunEnded:
-        from headwater.pipeline.run import Surroundings, run_pipeline  # imports pyspark: only once something runs
+        from headwater.pipeline.run import RunContext, run_pipeline  # imports pyspark: only once something runs
 
         spec = checked(command.pipeline)
         with self._emission(spec.lineage, one) as (node_id, put):
-            context = Surroundings(
+            context = RunContext(
                 home=self._settings.home,
                 put=put,
                 now=lambda: datetime.now(UTC),

@@ -1,4 +1,4 @@
-"""What the clock shows, as Connect and Flink write times."""
+"""The current time, as Connect and Flink write times."""
 
 import time
 

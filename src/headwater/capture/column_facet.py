@@ -7,10 +7,10 @@ from openlineage.client.facet_v2 import column_lineage_dataset
 
 
 def column_facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLineageDatasetFacet | None:
-    """A facet that `sql_lineage` makes, for an event of our own.
+    """The facet from a result of `sql_lineage`, for an event of our own.
 
-    None where it has no columns, or a dataset as a whole, which the standard has no words for: who has no facet to go
-    by takes the output to be made from all that was read.
+    None if it has no columns, or names a dataset as a whole, which the standard cannot express: without a facet,
+    readers derive the output from all inputs.
     """
     entries = [*lineage["dataset"], *(each for made in lineage["fields"].values() for each in made["inputFields"])]
     if not lineage["fields"] or not all("field" in each for each in entries):

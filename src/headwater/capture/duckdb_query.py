@@ -1,8 +1,8 @@
-"""A query of Iceberg tables, run by DuckDB in this process and told as a run: for a machine without room for Trino.
+"""A query of Iceberg tables, run by DuckDB in this process and reported as a run: for machines too small for Trino.
 
-pyiceberg reads the columns that the query names out of the tables, so it works with every catalog that pyiceberg knows;
-DuckDB's own Iceberg extension would have to be fetched from the network when the query runs. The query may be written
-for Trino: sqlglot says it in DuckDB's words. Names, columns and jobs are those that the same query has on Trino.
+pyiceberg reads the columns that the query names, so it works with every catalog that pyiceberg supports. DuckDB's own
+Iceberg extension would have to be downloaded when the query runs. The query may be written for Trino; sqlglot
+translates it. Names, columns and jobs are those of the same query on Trino.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,17 +39,17 @@ from headwater.sql.label import Label, label_of
 from headwater.sql.reading import Parsed, Parts, UnreadableSqlError, parsed
 
 Catalogs = Callable[[str], Catalog]
-"""Gives the catalog of that name.
+"""Returns the catalog of that name.
 
 Raises:
     InvalidInputError: there is none.
 """
 
 _DATABASES: Final[Mapping[str, str]] = {"sqlite:///": "jdbc:sqlite:", "postgresql+psycopg2://": "jdbc:postgresql://"}
-"""How SQLAlchemy's addresses of a catalog begin, and how Java's do, by which others know it."""
+"""Prefixes of SQLAlchemy's addresses of a catalog, with those of JDBC, by which other engines name it."""
 
 _BEFORE_ANY_ROW: Final = frozenset({"BinderException", "CatalogException", "ParserException", "PermissionException"})
-"""Errors of DuckDB about the query alone, so their messages hold no value of a table."""
+"""DuckDB's errors about the query text alone, so that their messages hold no table values."""
 _OF_VALUES: Final[Mapping[str, str]] = {
     "ConversionException": "a value cannot be converted to the type that the query wants; TRY_CAST makes null of it",
     "OutOfRangeException": "a number is too large or too small for its type or its function",
@@ -59,7 +59,7 @@ _OF_VALUES: Final[Mapping[str, str]] = {
 
 
 class Asked(NamedTuple):
-    """A query, in the words of `dialect`; `job` is its job unless a comment names a dashboard."""
+    """A query in a SQL `dialect`; `job` is its job unless a comment names a dashboard."""
 
     sql: str
     dialect: str
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a query answers with."""
+    """A query's result."""
 
     columns: Sequence[str]
     rows: Sequence[tuple[Any, ...]]
@@ -78,11 +78,11 @@ _SETTINGS: Final = {
     "autoload_known_extensions": False,
     "enable_external_access": False,
 }
-"""Nothing is fetched, and no file is read, but what pyiceberg reads."""
+"""DuckDB itself may neither download anything nor read files; only pyiceberg reads."""
 
 
 _BY_NO_NAME: Final = (exp.Columns, exp.PositionalColumn, exp.Pivot)
-"""What takes columns by a pattern, by their place, or all that are left."""
+"""Expressions that select columns by a pattern, by position, or all remaining ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,15 @@ class _Query:
     read: Parsed
     told: Statement
     tables: Mapping[str, Table]
-    """By the flat names of `read`."""
+    """Tables by their flat names in `read`."""
 
 
 def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: EventOutput) -> Answer:
-    """Run a query, and tell its run: START, then COMPLETE or FAIL.
+    """Run a query, and report its run: START, then COMPLETE or FAIL.
 
     Raises:
-        InvalidInputError: it is no query, names a table in less than three parts, or a catalog that there is not.
-        NotFoundError: there is no such table.
+        InvalidInputError: it is not a query, a table's name has fewer than three parts, or a catalog does not exist.
+        NotFoundError: a table does not exist.
     """
     query = _prepared(asked, catalogs)
     label = label_of(asked.sql)
@@ -111,7 +111,7 @@ def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: EventOutput) -
     try:
         answer, rows_in = _answered(query)
     except Exception as error:
-        # Only the kind of error: DuckDB's messages repeat values.
+        # Only the error's class: DuckDB's messages quote values.
         failure = Failure(python_message(error), python_trace(error), "PYTHON")
         figures = _figures(started_at, out.now(), None, None)
         run.emit(RunState.FAIL, Content({"errorMessage": failure_facet(failure), "headwater_run": figures}, inputs))
@@ -122,7 +122,7 @@ def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: EventOutput) -
 
 
 def why_failed(error: Exception) -> str:
-    """Why a query that was run failed, on one line; none of the values that it read."""
+    """Why a query failed, on one line, without values that it read."""
     kind = type(error).__name__
     if kind in _BEFORE_ANY_ROW:
         message, *_ = str(error).partition("\n\nLINE ")
@@ -157,12 +157,12 @@ def _table(parts: Parts, catalogs: Catalogs) -> Table:
 
 
 def _names(table: Table) -> list[str]:
-    """As names without quotes are read: in lower case."""
+    """The column names in lower case, as unquoted names are resolved."""
     return [field.name.lower() for field in table.schema().fields]
 
 
 def _answered(query: _Query) -> tuple[Answer, int]:
-    import duckdb  # here, not above: 40 MB that the check of a query needs not
+    import duckdb  # imported here: 40 MB that checking a query does not need
 
     rows_in = 0
     with duckdb.connect(":memory:", config={**_SETTINGS}) as database:
@@ -175,9 +175,9 @@ def _answered(query: _Query) -> tuple[Answer, int]:
 
 
 def _needed(query: _Query, flat: str) -> tuple[str, ...]:
-    """The columns to read: those that the query names, of a table that is only counted its first; all where in doubt.
+    """The columns to read: those that the query names; only the first of a table that is just counted; all in doubt.
 
-    A name may be of any table that has such a column: to know of which takes more than to read it does.
+    A name counts for every table that has such a column: reading it is cheaper than resolving the name.
     """
     tree = query.read.tree
     if query.told.gaps or tree.find(*_BY_NO_NAME) or any(join.method == "NATURAL" for join in tree.find_all(exp.Join)):
@@ -190,7 +190,7 @@ def _needed(query: _Query, flat: str) -> tuple[str, ...]:
 
 
 def _is_meant_whole(table: exp.Table) -> bool:
-    """Whether a star may stand for its columns, or its name for its rows."""
+    """Whether a star may select all its columns, or its name stand for whole rows."""
     select = table.parent_select
     if select is None or any(star.parent_select is select and not _counts(star) for star in select.find_all(exp.Star)):
         return True

@@ -1,4 +1,4 @@
-"""Fields of records, whatever language their schema is in."""
+"""Fields of records, independent of the schema language."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeVar
@@ -8,7 +8,7 @@ _MemberT = TypeVar("_MemberT")
 
 
 class Field(NamedTuple):
-    """A field of a record; of a list or a map of records it has the fields of these."""
+    """A field of a record; for a list or a map of records, `fields` are those of the records."""
 
     name: str
     type: str
@@ -16,26 +16,26 @@ class Field(NamedTuple):
 
 
 class TopicSchema(NamedTuple):
-    """The fields of a topic's values, and the version of the subject they are from, if they are from a registry."""
+    """The fields of a topic's values, and their subject's version if they are from a registry."""
 
     fields: tuple[Field, ...]
     version: int | None = None
 
 
 SchemaOf = Callable[[str], TopicSchema | None]
-"""Gives the schema of a topic, as far as it is known."""
+"""Returns the schema of a topic; None if unknown."""
 
 
 class FieldBudget:
-    """How many fields of one schema are told: records within each other in turns have more than memory has room for."""
+    """Limits the fields reported of one schema: mutually nested records could have more than memory can hold."""
 
     def __init__(self) -> None:
         self._left = _MOST_FIELDS
 
     def taken(self, members: Sequence[_MemberT]) -> Sequence[_MemberT]:
-        """The members of one record, as many of them as there is room for.
+        """The members of one record, as many as the budget allows.
 
-        To be asked before what is inside of any of them, which then takes no room from the others.
+        To be called before descending into any member, so that its content takes no room from the others.
         """
         taken = members[: self._left]
         self._left -= len(taken)
@@ -43,7 +43,7 @@ class FieldBudget:
 
 
 def types(fields: Iterable[Field], prefix: str = "") -> dict[str, str]:
-    """The types of fields by dotted path, those of nested ones behind their parent's."""
+    """The types of fields by dotted path, nested fields after their parents."""
     found: dict[str, str] = {}
     for field in fields:
         found[f"{prefix}{field.name}"] = field.type

@@ -1,4 +1,4 @@
-"""Where a watcher's events go."""
+"""The functions that take a watcher's events."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,4 +9,4 @@ class Outlet(NamedTuple):
 
     put: Callable[[bytes], None]
     settle: Callable[[float], bool]
-    """Waits until all that was put is safe; False if it is not within the seconds."""
+    """Waits up to so many seconds until all events put before are safe; False on timeout."""

@@ -1,7 +1,7 @@
-"""A schema registry, watched: every version of every subject as a dataset event, with what changed since the last.
+"""Watches a schema registry: every version of every subject as a dataset event, with the changes since the last one.
 
-The subject `TOPIC-value` is the schema of the topic's values, so of the dataset `kafka://host:port` / `TOPIC`; other
-subjects (keys, records by their own name) are of no dataset that could be named.
+The subject `TOPIC-value` is the schema of the topic's values, and so of the dataset `kafka://host:port` / `TOPIC`.
+Other subjects (keys, records by their own name) cannot be assigned to a dataset.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import orjson
 
-from headwater.capture import kept
+from headwater.capture import state_file
 from headwater.capture.fields import Field, TopicSchema, types
 from headwater.capture.outlet import Outlet
-from headwater.capture.schemas import LANGUAGES, NotToldError, Registry
+from headwater.capture.schemas import LANGUAGES, NotProvidedError, Registry
 from headwater.capture.topics import topic_dataset
 from headwater.errors import NotFoundError, UnavailableError
 from headwater.graph.drift import ColumnChange, column_changes
@@ -29,14 +29,14 @@ log = logging.getLogger(__name__)
 _OF_VALUES: Final = "-value"
 _SETTLE_S: Final = 30.0
 _COMPARE_EVERY_S: Final = 60.0
-"""How often what was told is held against what is there, by one more question for each subject."""
+"""How often reported versions are compared with the registry's, at one more request for each subject."""
 _MOST_SHOWN: Final = 3
 
 AnswerT = TypeVar("AnswerT")
 
 
-class Told(NamedTuple):
-    """A version that was told."""
+class ReportedVersion(NamedTuple):
+    """A version that was reported."""
 
     subject: str
     version: int
@@ -44,7 +44,7 @@ class Told(NamedTuple):
 
 
 class RegistryWatcher:
-    """Tells versions as they come; what was told is kept in `state`, so that none is told twice or missed."""
+    """Reports new versions; the `state` file holds those reported, so that none is reported twice or missed."""
 
     def __init__(
         self,
@@ -59,16 +59,16 @@ class RegistryWatcher:
         self._state = state
         self._outlet = outlet
         self._clock = clock
-        known = kept.load(state) or {}
+        known = state_file.load(state) or {}
         self._told: dict[str, int] = known.get("told", {})
         self._digests: dict[str, dict[str, str]] = known.get("digests", {})
-        """Of the versions that were told, by subject and number: a number may come to mean another schema."""
+        """Digests of the reported versions, by subject and number: a number may be reused for another schema."""
         self._compare_at_s = clock()
         self._fault: str | None = None
-        """What was wrong with the last look."""
+        """The fault of the last poll."""
 
-    def run(self, stop: threading.Event, every_s: float, said: Callable[[Told], None]) -> None:
-        """Look again and again until told to stop; `said` is called for each version that was told."""
+    def run(self, stop: threading.Event, every_s: float, said: Callable[[ReportedVersion], None]) -> None:
+        """Poll until told to stop; `said` is called for each reported version."""
         while True:
             try:
                 self.look(said)
@@ -80,13 +80,13 @@ class RegistryWatcher:
             if stop.wait(every_s):
                 return
 
-    def look(self, said: Callable[[Told], None] = lambda told: None) -> list[Told]:
-        """Tell every version that was not told yet; `said` is called for each.
+    def look(self, said: Callable[[ReportedVersion], None] = lambda told: None) -> list[ReportedVersion]:
+        """Report every new version; `said` is called for each.
 
         Raises:
-            UnavailableError: the registry does not answer, or does not tell some subjects; what was told stays told.
+            UnavailableError: the registry does not answer, or not for some subjects; the reported versions stay so.
         """
-        told: list[Told] = []
+        told: list[ReportedVersion] = []
         untold: dict[str, str] = {}
         is_comparing = self._clock() >= self._compare_at_s
         try:
@@ -96,18 +96,18 @@ class RegistryWatcher:
                         for each in self._new_versions(subject, is_comparing=is_comparing):
                             told.append(each)
                             said(each)
-                    except NotToldError as fault:
+                    except NotProvidedError as fault:
                         untold[subject] = str(fault)
         finally:
             if (told or is_comparing) and self._outlet.settle(_SETTLE_S):
-                kept.save(self._state, {"told": self._told, "digests": self._digests})
+                state_file.save(self._state, {"told": self._told, "digests": self._digests})
         if is_comparing:
             self._compare_at_s = self._clock() + _COMPARE_EVERY_S
         if untold:
             raise UnavailableError(_in_words(untold))
         return told
 
-    def _new_versions(self, subject: str, *, is_comparing: bool) -> Iterator[Told]:
+    def _new_versions(self, subject: str, *, is_comparing: bool) -> Iterator[ReportedVersion]:
         try:
             versions = self._registry.versions(subject)
             if (is_comparing or versions[-1:] != [self._told.get(subject)]) and self._is_anew(subject, versions):
@@ -121,9 +121,9 @@ class RegistryWatcher:
             return
 
     def _is_anew(self, subject: str, versions: Sequence[int]) -> bool:
-        """Whether a subject was deleted for good and registered anew since it was told: then versions count from 1.
+        """Whether a subject was hard-deleted and registered again since it was reported, so that versions restart at 1.
 
-        Of one whose newest versions were deleted, what is left is what it was.
+        If only its newest versions were deleted, the remaining ones are unchanged.
         """
         told = [number for number in versions if number <= self._told.get(subject, 0)]
         if not told:
@@ -131,7 +131,7 @@ class RegistryWatcher:
         digest = _digest(self._registry.version(subject, told[-1]))
         return self._digests.setdefault(subject, {}).setdefault(str(told[-1]), digest) != digest
 
-    def _tell(self, subject: str, number: int, before: int | None) -> Told:
+    def _tell(self, subject: str, number: int, before: int | None) -> ReportedVersion:
         found = self._registry.version(subject, number)
         old = self._registry.read(self._registry.version(subject, before)) if before is not None else None
         schema = self._registry.read(found) or TopicSchema(())
@@ -151,7 +151,7 @@ class RegistryWatcher:
         )
         self._outlet.put(self._event(subject.removesuffix(_OF_VALUES), schema._replace(version=number), facet))
         self._digests.setdefault(subject, {})[str(number)] = _digest(found)
-        return Told(subject, number, is_breaking)
+        return ReportedVersion(subject, number, is_breaking)
 
     def _event(self, topic: str, schema: TopicSchema, facet: Facet) -> bytes:
         dataset = topic_dataset(self._bootstrap, topic, schema)
@@ -160,32 +160,32 @@ class RegistryWatcher:
 
 
 def _if_told(ask: Callable[[], AnswerT]) -> AnswerT | None:
-    """What the registry says beside a version; None where it will not tell it: the version is told without."""
+    """An additional answer of the registry; None if it does not provide it: the version is reported without."""
     try:
         return ask()
     except NotFoundError:
         return None
-    except NotToldError as fault:
+    except NotProvidedError as fault:
         if fault.is_retriable:
             raise
         return None
 
 
 def _digest(version: Mapping[str, Any]) -> str:
-    """Tells two versions apart that had one number, 16 hex digits."""
+    """A digest of a version, 16 hex digits, to notice a reused version number."""
     what = [version.get("schemaType") or "AVRO", version["schema"], version.get("references") or []]
     return hashlib.sha256(orjson.dumps(what)).hexdigest()[:16]
 
 
 def _in_words(untold: Mapping[str, str]) -> str:
-    """The subjects that were not told, the first ones by name, with the reason."""
+    """A message on the subjects that were not reported, naming the first ones and the reason."""
     shown = "; ".join(f"{subject}: {why}" for subject, why in [*untold.items()][:_MOST_SHOWN])
     more = f"; and {len(untold) - _MOST_SHOWN} more" if len(untold) > _MOST_SHOWN else ""
     return f"{shown}{more}"
 
 
 def changes(before: tuple[Field, ...], after: tuple[Field, ...], language: str = "AVRO") -> list[dict[str, object]]:
-    """The fields that came, went or have another type, nested ones by dotted paths.
+    """The fields added, removed or changed in type, nested ones by dotted paths.
 
     >>> changes((Field("price", "int"), Field("note", "string")), (Field("price", "long"), Field("note", "boolean")))
     [{'field': 'price', 'change': 'retyped', 'from': 'int', 'to': 'long', 'isBreaking': False},

@@ -1,4 +1,4 @@
-"""Subjects, their schemas and the fields in them, from a registry that speaks Confluent's API."""
+"""A client of schema registries with Confluent's API: subjects, their schemas and the fields of these."""
 
 import logging
 import time
@@ -19,21 +19,21 @@ log = logging.getLogger(__name__)
 _TIMEOUT_S: Final = 3.0
 _FRESH_S: Final = 30.0
 _OF_ALL: Final = frozenset({401, 407, 429, 502, 503, 504})
-"""Where a registry, or a proxy before it, answers so to one question, it does to all."""
+"""A registry, or a proxy before it, that answers with one of these does so for all requests."""
 _ADVICE: Final[Mapping[int, str]] = {
     401: ": a user and a password may stand in its URL, http://user:password@host:port"
 }
 _SOMETHING_ELSE: Final = "the schema registry answers with something else than its API says"
 _MOST_REFERENCED: Final = 100
-"""Other schemas that one may refer to, so that a circle of them ends."""
+"""The most schemas that a schema may refer to, so that circular references end."""
 
 
 class Language(NamedTuple):
-    """What is known of a language of schemas."""
+    """The functions of a schema language."""
 
     fields: Callable[[str, Mapping[str, str]], tuple[Field, ...]]
     breaks: Callable[[str, str], bool]
-    """Whether who reads a field of one type cannot read it with another."""
+    """Whether a reader of a field's old type cannot read the new one."""
 
 
 LANGUAGES: Final[Mapping[str, Language]] = {
@@ -43,10 +43,10 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 }
 
 
-class NotToldError(UnavailableError):
-    """The registry answers, and does not tell this: who asks may not see it, or it cannot read its own schema.
+class NotProvidedError(UnavailableError):
+    """The registry answers but does not provide this: we lack the permission, or it cannot read its own schema.
 
-    `is_retriable` is False where it will not tell it later either.
+    `is_retriable` is False if it will not provide it later either.
     """
 
     def __init__(self, message: str, *, is_retriable: bool = False) -> None:
@@ -55,18 +55,18 @@ class NotToldError(UnavailableError):
 
 
 class _SilentError(UnavailableError):
-    """There was no answer at all, which may have taken long."""
+    """There was no answer at all, perhaps only after a timeout."""
 
 
 class Registry:
-    """A client of a registry that speaks Confluent's API.
+    """A client of a registry with Confluent's API.
 
-    `url` may hold a user and a password; neither is shown anywhere. All but `schema_of` raise UnavailableError if the
-    registry does not answer, NotToldError if it answers and does not tell this, and NotFoundError if it has no such
-    thing.
+    `url` may hold a user and a password; neither is ever shown. All methods but `schema_of` raise UnavailableError if
+    the registry does not answer, NotProvidedError if it answers but does not provide this, and NotFoundError if it does
+    not exist there.
 
     Raises:
-        SetupError: the certificates of those to trust cannot be read.
+        SetupError: the trusted certificates cannot be read.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ class Registry:
         self._fails = False
         self._known: dict[str, tuple[float, TopicSchema | None]] = {}
         self._asks_from = 0.0
-        """Until then no schema is asked for: the registry has kept one waiting, and would keep the next as well."""
+        """Until then no schema is requested: the last request timed out, and the next one would probably too."""
 
     def subjects(self) -> list[str]:
-        """All subjects, in the order of their names."""
+        """All subjects, by name."""
         found = self._get("subjects")
         if not isinstance(found, list) or not all(isinstance(subject, str) for subject in found):
             raise UnavailableError("what answers is no schema registry of Confluent's API: is its URL right?")
@@ -91,18 +91,18 @@ class Registry:
         """The versions of a subject, oldest first."""
         found = self._get(f"subjects/{_quoted(subject)}/versions")
         if not isinstance(found, list) or not all(isinstance(number, int) for number in found):
-            raise NotToldError(_SOMETHING_ELSE)
+            raise NotProvidedError(_SOMETHING_ELSE)
         return sorted(found)
 
     def version(self, subject: str, version: int) -> Mapping[str, Any]:
         """A version: `schema`, `schemaType`, `id`."""
         found = _members(self._get(f"subjects/{_quoted(subject)}/versions/{version}"))
         if not isinstance(found.get("schema"), str):
-            raise NotToldError(_SOMETHING_ELSE)
+            raise NotProvidedError(_SOMETHING_ELSE)
         return found
 
     def read(self, version: Mapping[str, Any]) -> TopicSchema | None:
-        """The fields of a version, with those of the schemas that it refers to."""
+        """The fields of a version, including those of referenced schemas."""
         return read_subject(version, self._referenced(version))
 
     def _referenced(self, version: Mapping[str, Any]) -> dict[str, str]:
@@ -117,19 +117,19 @@ class Registry:
         return texts
 
     def rule(self, subject: str) -> str:
-        """The rule by which versions of the subject must fit together, for example BACKWARD."""
+        """The subject's compatibility rule, for example BACKWARD."""
         found = _members(self._get(f"config/{_quoted(subject)}?defaultToGlobal=true"))
         return str(found.get("compatibilityLevel") or found.get("compatibility"))
 
     def fits(self, subject: str, schema: Mapping[str, Any], other: int) -> bool:
-        """Whether a schema fits to a version of the subject, by its rule."""
+        """Whether a schema is compatible with a version of the subject, by its rule."""
         body = {"schema": schema["schema"], "schemaType": schema.get("schemaType") or "AVRO"}
         if schema.get("references"):
             body["references"] = schema["references"]
         path = f"compatibility/subjects/{_quoted(subject)}/versions/{other}"
         fits = _members(_answered(lambda: self._client.post(path, json=body))).get("is_compatible")
         if not isinstance(fits, bool):
-            raise NotToldError(_SOMETHING_ELSE)
+            raise NotProvidedError(_SOMETHING_ELSE)
         return fits
 
     def _get(self, path: str) -> Any:  # noqa: ANN401  any JSON
@@ -138,13 +138,13 @@ class Registry:
     def schema_of(self, topic: str) -> TopicSchema | None:
         """The newest schema of the topic's values, half a minute old at most.
 
-        None if there is none, or if the registry has never answered. One that is silent is let be for as long, by all
-        topics: who watches must not wait for each of them.
+        None if there is none, or if the registry has never answered. After a timeout no topic's schema is requested for
+        as long, so that a watcher does not wait for each of its topics.
         """
         asked, known = self._known.get(topic, (-_FRESH_S, None))
         if self._clock() >= self._asks_from and self._clock() - asked >= _FRESH_S:
             known = self._asked(topic) or known
-            # The one at which it fell silent is asked for last: it may be silent at that one only.
+            # The topic whose request timed out goes last, in case only that one does.
             self._known[topic] = (max(self._clock(), self._asks_from), known)
         return known
 
@@ -173,7 +173,7 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
 
     Raises:
         NotFoundError: there is no such subject or version.
-        NotToldError: it does not tell this, whatever it tells of others.
+        NotProvidedError: the registry does not provide this one.
         UnavailableError: the registry does not answer, or with something else.
     """
     try:
@@ -184,7 +184,7 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
             why = f"the schema registry answers {answer.status_code}{_ADVICE.get(answer.status_code, '')}"
             if answer.status_code in _OF_ALL:
                 raise UnavailableError(why)
-            raise NotToldError(why, is_retriable=answer.is_server_error)
+            raise NotProvidedError(why, is_retriable=answer.is_server_error)
         return answer.json()
     except (httpx.HTTPError, ValueError) as fault:
         if is_not_trusted(fault):
@@ -194,13 +194,13 @@ def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JS
 
 
 def _members(answer: object) -> Mapping[str, Any]:
-    """An answer that should be an object.
+    """The answer, if it is a JSON object.
 
     Raises:
-        NotToldError: it is none.
+        NotProvidedError: it is not.
     """
     if not isinstance(answer, dict):
-        raise NotToldError(_SOMETHING_ELSE)
+        raise NotProvidedError(_SOMETHING_ELSE)
     return answer
 
 
@@ -211,9 +211,9 @@ def _quoted(subject: str) -> str:
 def read_subject(
     version: Mapping[str, Any], referenced: Mapping[str, str] = MappingProxyType({})
 ) -> TopicSchema | None:
-    """The fields of a subject's version, as a registry gives it; None for a schema that has none, or is none.
+    """The fields of a subject's version, as a registry returns it; None if the schema has none or cannot be parsed.
 
-    `referenced` has the texts of the schemas that it refers to, by the names it has for them.
+    `referenced` maps the names that it refers to, to the texts of these schemas.
     """
     language = LANGUAGES.get(version.get("schemaType") or "AVRO")
     try:

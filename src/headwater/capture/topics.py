@@ -9,7 +9,7 @@ from headwater.model.slim import Described, Facet, dataset_type, dataset_version
 
 
 def topic_dataset(bootstrap: str, topic: str, schema: TopicSchema | None) -> Described:
-    """The topic, with the schema of its values as far as it is known."""
+    """The topic, with the schema of its values if known."""
     name = kafka_dataset(bootstrap, topic)
     facets: dict[str, Facet] = {
         "dataSource": facet("1-0-1/DatasourceDatasetFacet", name=name.namespace, uri=name.namespace),

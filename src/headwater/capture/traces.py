@@ -1,8 +1,8 @@
-"""Java stack traces without the values in them.
+"""Java stack traces without data values.
 
-What an engine fails on is often a record, and its exceptions quote it. So of a trace the classes and the frames are
-kept, and the messages of those kinds of exception alone that speak of connections, files and settings. Which these are
-depends on the engine: where Connect's `IOException` names a file, Flink's quotes the line that it cannot read.
+An engine often fails on a record, and its exceptions quote it. So only a trace's classes and frames are kept, and
+messages only of exceptions about connections, files and settings. Which these are depends on the engine: Connect's
+`IOException` names a file, Flink's quotes the line that it cannot read.
 """
 
 import re
@@ -25,34 +25,34 @@ SPEAK_OF_SETTINGS: Final = (
     r"org\.apache\.kafka\.common\.config\.",
     r"org\.apache\.kafka\.common\.errors\.(?!Serialization|Record|Invalid)",
 )
-"""How the names begin of exceptions whose messages hold no record in any engine, as regular expressions."""
+"""Regular expressions for the beginnings of exception names whose messages quote no record in any engine."""
 _QUOTES_ANOTHER: Final = re.compile(r"[\w$]+(?:\.[\w$]+)*(?:Exception|Error)\b")
 _MAX_CHARS: Final = 20_000
 
 
 class Trace(NamedTuple):
-    """Why something failed: what was thrown in the end, what it was caused by in the first place, and where."""
+    """Why something failed: the exception thrown, its root cause, and the frames."""
 
     message: str
     root: str
-    """The deepest cause, in one line."""
+    """The root cause, on one line."""
     text: str
 
 
 def kinds(*beginnings: str) -> re.Pattern[str]:
-    """Exceptions whose messages are kept: those of every engine, and those whose names begin like one of these."""
+    """The exceptions whose messages are kept: those safe in every engine, and those with one of these prefixes."""
     return re.compile(rf"(?:{'|'.join((*SPEAK_OF_SETTINGS, *beginnings))}).*")
 
 
 def without_values(trace: str, kept: re.Pattern[str]) -> Trace:
-    """A Java stack trace, without the values that its messages may quote; `kept` are the kinds whose messages stay."""
+    """A Java stack trace without messages that may quote values; `kept` matches the exceptions whose messages stay."""
     lines: list[str] = []
     for line in trace.splitlines():
         if _FRAME.fullmatch(line):
             lines.append(line)
         elif thrown := _THROWN.fullmatch(line.rstrip()):
             lines.append(_thrown(thrown, kept))
-        # Anything else goes on with a message.
+        # Any other line continues a message.
     messages = [line for line in lines if not _FRAME.fullmatch(line)] or ["failed, without a trace"]
     causes = [line for line in messages if line.startswith(_CAUSED_BY)] or messages[:1]
     return Trace(messages[0], causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])

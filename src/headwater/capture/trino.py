@@ -1,8 +1,8 @@
-"""What a Trino means by its catalogs, from its configuration: one dataset event a catalog, told anew when it changes.
+"""Which tables Trino's catalogs stand for, from its configuration: one dataset event per catalog and change.
 
 With it the service joins `trino://host:port` / `lake.sales.orders` to the table that Spark, Flink and others name by
-where it lies. Nothing is asked of Trino, and nothing is said of single tables: what holds for a catalog holds for all
-of its tables, also for those that come.
+its location. Trino itself is not queried, and single tables are not reported: a catalog's event covers all its tables,
+future ones included.
 
 Source: https://trino.io/docs/476/connector.html, the properties of each connector
 """
@@ -39,19 +39,19 @@ _LISTENER: Final = "openlineage-event-listener"
 _ANY_TABLE: Final = "s.t"
 _DATABASES: Final = frozenset({"postgresql", "mysql", "mariadb", "sqlserver", "oracle", "redshift"})
 _OWN: Final = frozenset({"system", "jmx", "memory", "tpch", "tpcds", "blackhole"})
-"""Connectors whose tables nobody else has."""
+"""Connectors whose tables exist only in Trino."""
 _ON_HIVE: Final = frozenset({"hive", "delta_lake", "hudi"})
 _SECRET: Final = re.compile(r"\$\{[A-Za-z][A-Za-z0-9_-]*:[^}]+\}")
-"""What Trino fills in when it starts: https://trino.io/docs/476/security/secrets.html."""
+"""A reference that Trino resolves when it starts: https://trino.io/docs/476/security/secrets.html."""
 _METASTORE: Final = "hive.metastore.uri"
 
 
 @attrs.define(kw_only=True)
 class HeadwaterEngineCatalogFacet(DatasetFacet):
-    """What a query engine means by a catalog: the facet `headwater_engine_catalog` of a dataset that stands for it.
+    """The dataset facet `headwater_engine_catalog`: which tables a query engine's catalog stands for.
 
-    Either `type` with `metadataUri` or `warehouseUri`, as the facet `catalog` of other engines has them for its
-    tables; or `namespace` and `prefix`: how the names begin that its tables have elsewhere.
+    Either `type` with `metadataUri` or `warehouseUri`, as in the facet `catalog` of other engines' tables; or
+    `namespace` and `prefix`: how the names of its tables begin in other engines.
     """
 
     type: str | None = None
@@ -65,8 +65,8 @@ class HeadwaterEngineCatalogFacet(DatasetFacet):
         return f"{HEADWATER_FACETS}/headwater_engine_catalog.json"
 
 
-class Meant(NamedTuple):
-    """A catalog, and what its tables are; `facet` None: `why` says why nobody can tell."""
+class CatalogMeaning(NamedTuple):
+    """A catalog, and which tables it stands for; if `facet` is None, `why` says why that is unknown."""
 
     name: str
     facet: HeadwaterEngineCatalogFacet | None
@@ -74,7 +74,7 @@ class Meant(NamedTuple):
 
 
 def namespace_of(etc: Path) -> str | None:
-    """The namespace of this Trino's tables, as its OpenLineage listener gives it; None where it has no listener."""
+    """The namespace of this Trino's tables, from its OpenLineage listener's configuration; None without a listener."""
     for file in sorted(etc.glob("*.properties")):
         properties = _properties_in(file) or {}
         if properties.get("event-listener.name") == "openlineage":
@@ -84,7 +84,7 @@ def namespace_of(etc: Path) -> str | None:
 
 
 def engine_namespace(uri: str) -> str:
-    """The namespace for the address of a coordinator.
+    """The namespace for a coordinator's address.
 
     >>> engine_namespace("http://Trino:8080")
     'trino://trino:8080'
@@ -98,8 +98,8 @@ def engine_namespace(uri: str) -> str:
         raise InvalidInputError("uri: expected http://host:port, the address of Trino's coordinator") from None
 
 
-def catalogs_in(etc: Path) -> list[Meant]:
-    """The catalogs that `etc/catalog` configures, by name; of one whose file cannot be read nothing is known.
+def catalogs_in(etc: Path) -> list[CatalogMeaning]:
+    """The catalogs configured in `etc/catalog`, by name; one whose file cannot be read is unknown.
 
     Raises:
         SetupError: there is no such folder.
@@ -110,14 +110,18 @@ def catalogs_in(etc: Path) -> list[Meant]:
     found = []
     for file in sorted(folder.glob("*.properties")):
         properties = _properties_in(file)
-        each = Meant(file.stem, None, f"{file} cannot be read") if properties is None else meant(file.stem, properties)
+        each = (
+            CatalogMeaning(file.stem, None, f"{file} cannot be read")
+            if properties is None
+            else meant(file.stem, properties)
+        )
         if each is not None:
             found.append(each)
     return found
 
 
 def _properties_in(file: Path) -> dict[str, str] | None:
-    """None where it cannot be read: it may be another user's, gone since it was listed, or none that Java reads."""
+    """The file's properties; None if it cannot be read: no permission, deleted meanwhile, or invalid for Java."""
     try:
         return read_properties(file.read_bytes())
     except (OSError, javaproperties.InvalidUEscapeError):
@@ -131,30 +135,32 @@ def read_properties(text: bytes) -> dict[str, str]:
     {'connection-url': 'jdbc:mysql://db:3306', 'metastore': 'thrift://m'}
 
     Raises:
-        InvalidUEscapeError: `\u` stands before what are no four hex digits; Java refuses it, too.
+        InvalidUEscapeError: `\u` is not followed by four hex digits; Java refuses it, too.
 
     Source: Java 17, `java.util.Properties.load`; airlift 336, `ConfigurationLoader.loadPropertiesFrom`
     """
     return {key: value.strip() for key, value in javaproperties.loads(text).items()}
 
 
-def meant(name: str, properties: Properties) -> Meant | None:
-    """What the tables of a catalog are; None for a connector whose tables nobody else has."""
+def meant(name: str, properties: Properties) -> CatalogMeaning | None:
+    """Which tables a catalog stands for; None for a connector whose tables exist only in Trino."""
     connector = properties.get("connector.name", "")
     if connector in _OWN:
         return None
     named_by = _named_by(connector, properties)
     if elsewhere := [each for each in named_by if _is_left_open(properties.get(each, ""))]:
-        return Meant(name, None, f"{' and '.join(elsewhere)} cannot be known: Trino fills it in when it starts")
+        return CatalogMeaning(
+            name, None, f"{' and '.join(elsewhere)} cannot be known: Trino fills it in when it starts"
+        )
     try:
         facet = _facet(connector, properties)
     except InvalidNameError as fault:
-        return Meant(name, None, f"{' and '.join(named_by)}: {fault}")
-    return Meant(name, facet, "" if facet else _why(connector, named_by, properties))
+        return CatalogMeaning(name, None, f"{' and '.join(named_by)}: {fault}")
+    return CatalogMeaning(name, facet, "" if facet else _why(connector, named_by, properties))
 
 
 def _named_by(connector: str, properties: Properties) -> list[str]:
-    """The properties that hold how others name the tables of a catalog; none of one that is not known."""
+    """The properties that other engines' names of a catalog's tables depend on; none for an unknown connector."""
     if connector == "iceberg":
         return [each for each in _ADDRESSES.get(_kind(properties), ()) if each]
     if connector in _DATABASES:
@@ -163,7 +169,7 @@ def _named_by(connector: str, properties: Properties) -> list[str]:
 
 
 def _is_left_open(address: str) -> bool:
-    """Whether Trino fills in a part of an address, be it not that of a password or of an option."""
+    """Whether Trino fills in a part of an address, other than a password or an option."""
     return _SECRET.search(without_credentials(address).partition("?")[0]) is not None
 
 
@@ -201,7 +207,7 @@ _ADDRESSES: Final[Mapping[str, tuple[str, str]]] = {
     "rest": ("iceberg.rest-catalog.uri", "iceberg.rest-catalog.warehouse"),
     "nessie": ("iceberg.nessie-catalog.uri", "iceberg.nessie-catalog.default-warehouse-dir"),
 }
-"""Which properties of each kind of catalog hold what Spark's catalogs call `uri` and `warehouse`."""
+"""By kind of catalog, the properties that correspond to `uri` and `warehouse` of Spark's catalogs."""
 
 
 def _names(names: DatasetId) -> HeadwaterEngineCatalogFacet:
@@ -219,16 +225,16 @@ def _why(connector: str, named_by: Sequence[str], properties: Properties) -> str
 
 
 class TrinoWatcher:
-    """Tells what the catalogs of a configuration folder mean: all of them once, then those that changed."""
+    """Reports the catalogs of a configuration folder: all of them once, then those that changed."""
 
     def __init__(self, etc: Path, namespace: str, outlet: Outlet) -> None:
         self._etc = etc
         self._namespace = namespace
         self._outlet = outlet
-        self._told: dict[str, Meant] = {}
+        self._told: dict[str, CatalogMeaning] = {}
 
-    def run(self, stop: threading.Event, every_s: float, said: Callable[[Meant], None]) -> None:
-        """Look again and again until told to stop; `said` is called for each catalog that is new or changed."""
+    def run(self, stop: threading.Event, every_s: float, said: Callable[[CatalogMeaning], None]) -> None:
+        """Poll until told to stop; `said` is called for each new or changed catalog."""
         while True:
             for each in self.look():
                 said(each)
@@ -236,11 +242,11 @@ class TrinoWatcher:
                 self._outlet.settle(_SETTLE_S)
                 return
 
-    def look(self) -> list[Meant]:
-        """Tell the catalogs that are not told as they are now.
+    def look(self) -> list[CatalogMeaning]:
+        """Report the catalogs that are new or have changed.
 
         Raises:
-            SetupError: the folder is gone.
+            SetupError: the folder no longer exists.
         """
         fresh = [each for each in catalogs_in(self._etc) if self._told.get(each.name) != each]
         for each in fresh:

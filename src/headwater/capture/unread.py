@@ -1,8 +1,8 @@
-"""Why a file cannot be read, in words."""
+"""Why a file cannot be read, as text."""
 
 
 def why_unread(fault: OSError | UnicodeDecodeError) -> str:
-    """As the system says it.
+    """The operating system's message, or the encoding error.
 
     >>> why_unread(FileNotFoundError(2, "No such file or directory"))
     'No such file or directory'

@@ -72,13 +72,13 @@ def executed(spec: PipelineSpec, master: str, stop: StopSignal, progress: Callab
     """Run a checked pipeline and tell about it, by this machine's key and home; Spark is started once a process."""
     try:
         # Here, not above: importing pyspark takes half a second, which every other command would wait for.
-        from headwater.pipeline.run import Surroundings, run_pipeline
+        from headwater.pipeline.run import RunContext, run_pipeline
         from headwater.pipeline.session import open_session
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[spark]'") from missing
     home = headwater_home()
     with _emission(spec.lineage, home) as (node_id, put):
-        around = Surroundings(
+        around = RunContext(
             home=home,
             put=put,
             now=lambda: datetime.now(UTC),

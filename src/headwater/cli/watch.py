@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from headwater.capture.outlet import Outlet
-from headwater.capture.registry import RegistryWatcher, Told
+from headwater.capture.registry import RegistryWatcher, ReportedVersion
 from headwater.capture.schemas import Registry
 from headwater.cli.events_to import EndpointOption, TokenEnvOption
 from headwater.cli.printed import say
@@ -25,7 +25,7 @@ from headwater.model.credentials import without_credentials
 from headwater.signing.keyfile import load_or_create
 
 if TYPE_CHECKING:
-    from headwater.capture.trino import Meant
+    from headwater.capture.trino import CatalogMeaning
 
 watch = typer.Typer(
     name="watch",
@@ -70,7 +70,7 @@ def connect(
     """
     try:
         # Here, not above: Kafka's client is an extra, and --help shall not need it.
-        from headwater.capture.connect.events import Surroundings
+        from headwater.capture.connect.events import ClusterContext
         from headwater.capture.connect.rest import version_at
         from headwater.capture.connect.watcher import WatchConfig, Watcher
     except ModuleNotFoundError as missing:
@@ -89,7 +89,7 @@ def connect(
         lost_after_s=lost_after,
     )
     version = version_at(web_address("--rest", rest)) if rest else None
-    around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
+    around = ClusterContext(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
     with _until_told() as stop, _emission(home, endpoint, token_env, file) as outlet:
         Watcher(config, around, outlet).run(stop, _said("connectors", bootstrap))
 
@@ -195,7 +195,7 @@ def trino(
         TrinoWatcher(etc, namespace, outlet).run(stop, interval, _meant)
 
 
-def _meant(catalog: "Meant") -> None:
+def _meant(catalog: "CatalogMeaning") -> None:
     if catalog.facet is None:
         say(f"{catalog.name}: its tables are joined to no others: {catalog.why}", err=True)
     else:
@@ -203,7 +203,7 @@ def _meant(catalog: "Meant") -> None:
         say(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
 
 
-def _told(told: Told) -> None:
+def _told(told: ReportedVersion) -> None:
     breaking = ", breaking for who reads what it changed" if told.is_breaking else ""
     say(f"{told.subject} version {told.version}{breaking}")
 

@@ -33,7 +33,7 @@ _SIGNAL_MAY_FOLLOW_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class RunContext:
     """What a run is given from outside.
 
     Attributes:
@@ -74,7 +74,7 @@ class RunResult:
 def run_pipeline(
     spec: PipelineSpec,
     spark: SparkSession | Callable[[], SparkSession],
-    around: Surroundings,
+    around: RunContext,
     stop: StopSignal | None = None,
 ) -> RunResult:
     """Run a pipeline to its end, and tell about it.
@@ -108,7 +108,7 @@ def run_pipeline(
     return result
 
 
-def _observer(spec: PipelineSpec, execution: Execution, around: Surroundings, promised: "Future[Observer]") -> Observer:
+def _observer(spec: PipelineSpec, execution: Execution, around: RunContext, promised: "Future[Observer]") -> Observer:
     """Make the observer and keep the promise: the work comes to need it once Spark has started."""
     try:
         observer = _made_observer(spec, execution, around)
@@ -119,7 +119,7 @@ def _observer(spec: PipelineSpec, execution: Execution, around: Surroundings, pr
     return observer
 
 
-def _made_observer(spec: PipelineSpec, execution: Execution, around: Surroundings) -> Observer:
+def _made_observer(spec: PipelineSpec, execution: Execution, around: RunContext) -> Observer:
     if not spec.lineage.enabled:
         return Silent()
     # Here, not above: the OpenLineage client takes half a second to import. A run without lineage does without it, one

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pyspark.sql import SparkSession
 
-from headwater.capture.spark.application import Surroundings
+from headwater.capture.spark.application import CaptureContext
 from headwater.capture.spark.capture import Capture, NotCaptured
 from headwater.emission import new_run_id, opened_emitter
 from headwater.errors import HeadwaterError, SetupError
@@ -80,7 +80,7 @@ def _captured(spark: SparkSession, given: _Settings) -> Capture:
             return known
         settings = _with_configured(given, spark)
         emitter = opened_emitter(settings.endpoint, settings.file, settings.token_env)
-        around = Surroundings(
+        around = CaptureContext(
             namespace=settings.namespace or "default",
             job=settings.job or spark.sparkContext.appName,
             new_run_id=new_run_id,

@@ -22,7 +22,7 @@ from headwater.capture.flink.rest import FlinkCluster
 from headwater.capture.flink.run_ids import run_of_job
 from headwater.capture.flink.watcher import WatchConfig, Watcher
 from headwater.capture.outlet import Outlet
-from headwater.capture.spark.application import Surroundings
+from headwater.capture.spark.application import CaptureContext
 from headwater.capture.spark.capture import Capture
 from headwater.emission import new_run_id
 from headwater.lab.lab import Lab
@@ -325,7 +325,7 @@ def _told_by_spark(session: SparkSession, action: Callable[[], object]) -> dict[
     """The first input of an action, as our capture of Spark tells it."""
     told: list[bytes] = []
     out = EventOutput(lambda: datetime.now(UTC), told.append)
-    around = Surroundings(namespace="test", job="reader", new_run_id=new_run_id, out=out)
+    around = CaptureContext(namespace="test", job="reader", new_run_id=new_run_id, out=out)
     capture = Capture(session, around, lambda: None)
     action()
     capture.end()

@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import KafkaError, Message
 from typer.testing import CliRunner
 
-from headwater.capture.connect.events import Surroundings
+from headwater.capture.connect.events import ClusterContext
 from headwater.capture.connect.watcher import WatchConfig, Watcher
 from headwater.capture.outlet import Outlet
 from headwater.cli.main import app
@@ -63,7 +63,7 @@ def test_a_watcher_goes_on_while_kafka_is_away(tmp_path: Path) -> None:
             heartbeat_s=1,
             lost_after_s=1,
         )
-        around = Surroundings("kafka-connect", bootstrap, lambda _: None, 1)
+        around = ClusterContext("kafka-connect", bootstrap, lambda _: None, 1)
         outlet = Outlet(lambda event: told.append(json.loads(event)["eventType"]), lambda _: True)
         stop, ready = threading.Event(), threading.Event()
         thread = threading.Thread(target=Watcher(config, around, outlet).run, args=(stop, lambda _: ready.set()))
@@ -95,13 +95,13 @@ def test_a_topic_that_cannot_be_read_is_told_once(tmp_path: Path, caplog: pytest
         heartbeat_s=1,
         lost_after_s=1,
     )
-    around = Surroundings("kafka-connect", config.bootstrap, lambda _: None, 1)
+    around = ClusterContext("kafka-connect", config.bootstrap, lambda _: None, 1)
     watcher = Watcher(config, around, Outlet(lambda _: None, lambda _: True))
     refused = Message(
         topic="connect-configs", partition=0, offset=0, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
     )
 
-    watcher._hold([refused, refused])  # a broker within the client refuses nobody
+    watcher._buffer([refused, refused])  # a broker within the client refuses nobody
 
     (told,) = caplog.records
     assert told.message == "a topic cannot be read"

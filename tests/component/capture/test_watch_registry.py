@@ -13,7 +13,7 @@ import httpx
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from headwater.capture.outlet import Outlet
-from headwater.capture.registry import RegistryWatcher, Told
+from headwater.capture.registry import RegistryWatcher, ReportedVersion
 from headwater.capture.schemas import Registry
 from headwater.lab.lab import Lab
 from tests.support.service import Service, running
@@ -59,7 +59,7 @@ class Watched:
         with SchemaRegistryClient({"url": self.url}) as client:
             client.register_schema(self.subject, schema)
 
-    def look(self) -> list[Told]:
+    def look(self) -> list[ReportedVersion]:
         """What a watcher that is started now tells of the subject."""
         outlet = Outlet(self.events.append, lambda _: True)
         with closing(Registry(self.url)) as registry:
@@ -90,9 +90,9 @@ def test_each_version_is_told_once_also_by_the_next_watcher(kafka: Lab, tmp_path
     watched.register(PRICE_PROMOTED)
     then = watched.look()
 
-    assert first == [Told(watched.subject, 1, is_breaking=False)]
+    assert first == [ReportedVersion(watched.subject, 1, is_breaking=False)]
     assert again == []
-    assert then == [Told(watched.subject, 2, is_breaking=False)]
+    assert then == [ReportedVersion(watched.subject, 2, is_breaking=False)]
     assert [facets["version"]["datasetVersion"] for facets in watched.facets()] == ["1", "2"]
     assert [(each["name"], each["type"]) for each in watched.facets()[1]["schema"]["fields"]] == [
         ("id", "long"),

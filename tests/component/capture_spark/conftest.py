@@ -9,7 +9,7 @@ import pytest
 from captured import Program
 from pyspark.sql import SparkSession
 
-from headwater.capture.spark.application import Surroundings
+from headwater.capture.spark.application import CaptureContext
 from headwater.capture.spark.capture import Capture
 from headwater.observe.run_reporter import EventOutput
 from tests.support.spec import Specification
@@ -33,7 +33,7 @@ def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Progr
     # Spark tells listeners late: what made the lake is no part of what the program is heard to do.
     session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     numbers = itertools.count(1)
-    around = Surroundings(
+    around = CaptureContext(
         namespace="test",
         job="shop",
         new_run_id=lambda: f"01a1fd5c-bf4f-7259-9205-{next(numbers):012x}",

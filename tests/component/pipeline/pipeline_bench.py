@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from headwater.pipeline.catalogs import lake_properties
 from headwater.pipeline.check import load_pipeline
-from headwater.pipeline.run import RunResult, Surroundings, run_pipeline
+from headwater.pipeline.run import RunContext, RunResult, run_pipeline
 from headwater.pipeline.stop import StopSignal
 
 Event = dict[str, Any]
@@ -78,7 +78,7 @@ class Bench:
             written += "\nlineage: {running_interval: 10m}\n"
         path = self.write("pipeline.yaml", written.replace("$HERE", str(self.folder)).replace("$ORDERS", CSV_ORDERS))
         told = [] if events is None else events
-        around = Surroundings(
+        around = RunContext(
             home=self.home,
             put=told.append,
             now=lambda: datetime.now(UTC),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from headwater.capture.connect.classes import deciding_properties, kind_of, left_open, places
-from headwater.capture.connect.life import Lives
+from headwater.capture.connect.lifecycle import Lifecycles
 from headwater.capture.connect.records import Configured
 from headwater.model.names import DatasetId
 
@@ -493,7 +493,7 @@ def test_what_a_setting_says_of_where_data_goes_is_heeded_and_else_nothing_said(
 def test_what_a_watcher_keeps_of_a_configuration_says_as_much_as_the_whole(
     properties: dict[str, str], topic: str
 ) -> None:
-    lives = Lives("kafka-connect", deciding_properties())
+    lives = Lifecycles("kafka-connect", deciding_properties())
 
     lives.apply(Configured("c", 1, properties))
 
@@ -584,7 +584,7 @@ def test_what_a_config_provider_fills_in_beside_the_names_hides_none(
 
 
 def test_what_a_watcher_keeps_of_a_routers_pattern_is_all_of_it() -> None:
-    lives = Lives("kafka-connect", deciding_properties())
+    lives = Lifecycles("kafka-connect", deciding_properties())
     to_the_name = {"transforms.r.regex": "raw\\.(.*?)(\\.v\\d+)?", "transforms.r.replacement": "$1"}
 
     lives.apply(Configured("c", 1, {**S3, **ROUTED, **to_the_name}))

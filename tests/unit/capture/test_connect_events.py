@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from headwater.capture.connect.classes import deciding_properties
-from headwater.capture.connect.connectors import Told, Workers
-from headwater.capture.connect.events import Surroundings, event_of
-from headwater.capture.connect.life import Lives
-from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status
+from headwater.capture.connect.connectors import RunUpdate, Workers
+from headwater.capture.connect.events import ClusterContext, event_of
+from headwater.capture.connect.lifecycle import Lifecycles
+from headwater.capture.connect.records import Committed, Configured, Delivered, Record, Status, TaskCount, TopicActive
 from headwater.capture.fields import Field, TopicSchema
 
 ORDERS = TopicSchema((Field("order_id", "long"), Field("price", "double")))
-AROUND = Surroundings("kafka-connect", "broker:9092", {"orders": ORDERS}.get, 60)
+AROUND = ClusterContext("kafka-connect", "broker:9092", {"orders": ORDERS}.get, 60)
 SINK = {
     "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
     "topics": "orders",
@@ -24,15 +24,15 @@ SINK = {
 }
 
 
-def lives_of(*records: Record, **changes: str) -> tuple[Lives, list[Told]]:
-    lives = Lives("kafka-connect", deciding_properties())
+def lives_of(*records: Record, **changes: str) -> tuple[Lifecycles, list[RunUpdate]]:
+    lives = Lifecycles("kafka-connect", deciding_properties())
     properties = {**SINK, **{name.replace("_", "."): value for name, value in changes.items()}}
     before = [
         Configured("lake", 1000, properties),
         Status("lake", 1010, None, "RUNNING", None, "w"),
-        Planned("lake", 1020, 1),
+        TaskCount("lake", 1020, 1),
         Status("lake", 1030, 0, "RUNNING", None, "w"),
-        Flowing("lake", 1040, "orders"),
+        TopicActive("lake", 1040, "orders"),
     ]
     return lives, [told for record in (*before, *records) for told in lives.apply(record)]
 

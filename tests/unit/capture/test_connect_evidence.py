@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from headwater.capture import kept
+from headwater.capture import state_file
 from headwater.capture.connect.evidence import Evidence
-from headwater.capture.connect.kept import Kept, read
+from headwater.capture.connect.state import WatcherState, read
 
 
 def told(fields: str) -> bytes:
@@ -22,8 +22,8 @@ def test_a_schema_of_any_depth_can_be_kept(tmp_path: Path) -> None:
     new = evidence.take(told(fields))
 
     assert new == {"orders"}
-    kept.save_all_of(tmp_path / "state.json", Kept(schemas=evidence.seen))
-    assert kept.load_as(tmp_path / "state.json", read).schemas == evidence.seen
+    state_file.save_all_of(tmp_path / "state.json", WatcherState(schemas=evidence.seen))
+    assert state_file.load_as(tmp_path / "state.json", read).schemas == evidence.seen
 
 
 def test_what_is_no_event_of_the_transform_tells_nothing() -> None:

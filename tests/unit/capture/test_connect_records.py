@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from headwater.capture.connect.records import (
     Configured,
-    Flowing,
-    Forgotten,
-    Planned,
     Record,
     Status,
-    Wanted,
+    TargetState,
+    TaskCount,
+    TopicActive,
+    TopicReset,
     parse_record,
 )
 
@@ -21,9 +21,9 @@ from headwater.capture.connect.records import (
     [
         ("connector-a-b", '{"properties":{"tasks.max":"1"}}', Configured("a-b", 7, {"tasks.max": "1"})),
         ("connector-a-b", None, Configured("a-b", 7, None)),
-        ("commit-a-b", '{"tasks":2}', Planned("a-b", 7, 2)),
-        ("target-state-a-b", '{"state":"PAUSED","state.v2":"STOPPED"}', Wanted("a-b", 7, "STOPPED")),
-        ("target-state-a-b", '{"state":"PAUSED"}', Wanted("a-b", 7, "PAUSED")),
+        ("commit-a-b", '{"tasks":2}', TaskCount("a-b", 7, 2)),
+        ("target-state-a-b", '{"state":"PAUSED","state.v2":"STOPPED"}', TargetState("a-b", 7, "STOPPED")),
+        ("target-state-a-b", '{"state":"PAUSED"}', TargetState("a-b", 7, "PAUSED")),
         (
             "status-connector-a-b",
             '{"state":"FAILED","trace":"t","worker_id":"w:1","generation":2,"version":"4.3.1"}',
@@ -38,9 +38,9 @@ from headwater.capture.connect.records import (
         (
             "status-topic-t:x:connector-a",
             '{"topic":{"name":"t:x","connector":"a","task":0,"discoverTimestamp":1}}',
-            Flowing("a", 7, "t:x"),
+            TopicActive("a", 7, "t:x"),
         ),
-        ("status-topic-t:connector-a", None, Forgotten("a", 7, "t")),
+        ("status-topic-t:connector-a", None, TopicReset("a", 7, "t")),
         ("target-state-a", None, None),
         ("task-a-0", '{"properties":{}}', None),
         ("session-key", '{"key":"…"}', None),

@@ -11,7 +11,7 @@ import pytest
 from headwater.capture.dashboards.events import events_of, taken_back
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import asked
-from headwater.capture.dashboards.spec import Owner, Rest
+from headwater.capture.dashboards.spec import DirectTable, Owner
 from headwater.errors import InvalidInputError
 from headwater.model.names import DatasetId, JobId
 from tests.support.spec import Specification
@@ -71,7 +71,7 @@ def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> No
     assert (read.dialect, read.namespace) == ("trino", "dashboards")
     assert revenue.owners == (Owner("team:finance"), Owner("ann", "STEWARD"))
     assert [(query.name, query.line) for query in revenue.queries] == [("by_supplier", 12), ("all", 14)]
-    assert revenue.tables == (Rest(("suppliers",), ("country",)),)
+    assert revenue.tables == (DirectTable(("suppliers",), ("country",)),)
     assert read.full_name(("orders",)) == "lake.sales.orders"
     assert read.full_name(("other", "orders")) == "lake.other.orders"
     assert read.full_name(("a", "b", "c")) == "a.b.c"

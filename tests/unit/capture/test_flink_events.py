@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from headwater.capture.flink.events import Surroundings, event_of
+from headwater.capture.flink.events import ClusterContext, event_of
 from headwater.capture.flink.jobs import Checkpoint, Checkpoints, Failure, Figures, Vertex
-from headwater.capture.flink.life import Run, Told
+from headwater.capture.flink.lifecycle import Run, RunUpdate
 from headwater.capture.traces import WITHHELD
 
-AROUND = Surroundings("flink-jobs", "http://127.0.0.1:8081", 60, "2.1.3")
+AROUND = ClusterContext("flink-jobs", "http://127.0.0.1:8081", 60, "2.1.3")
 CHECKPOINTS = Checkpoints(58, 2, 1, 0, Checkpoint(58, 1_700_000, 7, 9_065, "file:/ckpt/chk-58"), None)
 FIGURES = Figures(
     records_in=500,
@@ -39,13 +39,13 @@ Caused by: java.lang.RuntimeException: Row length mismatch. 3 fields expected bu
 """
 
 
-def facets(told: Told) -> dict[str, Any]:
+def facets(told: RunUpdate) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(event_of(told, AROUND))["run"]["facets"]
     return found
 
 
 def test_a_run_that_goes_on_tells_its_checkpoints_its_restarts_its_records_and_its_back_pressure() -> None:
-    found = facets(Told(RUN, "RUNNING", 1_900_000))
+    found = facets(RunUpdate(RUN, "RUNNING", 1_900_000))
 
     assert found["headwater_flink"]["streamCheckpoints"] == {
         "completed": 58,
@@ -79,7 +79,7 @@ def test_a_run_that_goes_on_tells_its_checkpoints_its_restarts_its_records_and_i
 def test_a_failure_names_its_deepest_cause_and_quotes_no_record() -> None:
     failure = Failure(CSV, 1_899_000, "Source: orders[4] -> Calc[5] (1/2)")
 
-    found = facets(Told(RUN, "FAIL", 1_900_000, failure=failure))
+    found = facets(RunUpdate(RUN, "FAIL", 1_900_000, failure=failure))
 
     error = found["errorMessage"]
     assert error["message"] == f"java.lang.RuntimeException: {WITHHELD}"
@@ -92,7 +92,7 @@ def test_a_failure_names_its_deepest_cause_and_quotes_no_record() -> None:
 def test_an_end_that_was_inferred_says_so_and_when_the_job_was_seen_last() -> None:
     silence = "the JobManager has not answered for 6 s"
 
-    found = facets(Told(RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence=silence))
+    found = facets(RunUpdate(RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence=silence))
 
     assert found["headwater_run"]["isInferred"] is True
     assert found["errorMessage"]["message"] == silence
@@ -100,14 +100,14 @@ def test_an_end_that_was_inferred_says_so_and_when_the_job_was_seen_last() -> No
 
 
 def test_taking_an_end_back_takes_its_message_back() -> None:
-    found = facets(Told(RUN, "RUNNING", 1_900_000, takes_back=True))
+    found = facets(RunUpdate(RUN, "RUNNING", 1_900_000, takes_back=True))
 
     assert found["errorMessage"]["_deleted"] is True
     assert "isInferred" not in found["headwater_run"]
 
 
 def test_a_job_is_a_stream_unless_flink_calls_it_a_batch() -> None:
-    told = [Told(RUN, "START", 1_000), Told(replace(RUN, is_stream=False), "START", 1_000)]
+    told = [RunUpdate(RUN, "START", 1_000), RunUpdate(replace(RUN, is_stream=False), "START", 1_000)]
 
     jobs = [json.loads(event_of(each, AROUND))["job"] for each in told]
 

@@ -7,7 +7,7 @@ import pytest
 
 from headwater.capture.outlet import Outlet
 from headwater.capture.trino import (
-    Meant,
+    CatalogMeaning,
     TrinoWatcher,
     catalogs_in,
     engine_namespace,
@@ -18,7 +18,7 @@ from headwater.capture.trino import (
 from headwater.errors import InvalidInputError, SetupError
 
 
-def said(found: Meant | None) -> dict[str, str]:
+def said(found: CatalogMeaning | None) -> dict[str, str]:
     assert found is not None
     assert found.facet is not None, found.why
     names = ("type", "metadataUri", "warehouseUri", "namespace", "prefix")

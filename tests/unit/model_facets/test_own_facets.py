@@ -14,7 +14,7 @@ from openlineage.client.event_v2 import StaticDataset
 from headwater.capture.connect.events import event_of as connect_event
 from headwater.capture.flink.events import event_of as flink_event
 from headwater.capture.flink.jobs import Failure
-from headwater.capture.flink.life import Told
+from headwater.capture.flink.lifecycle import RunUpdate
 from headwater.capture.trino import meant
 from headwater.emit.chain import Chain
 from headwater.emit.metrics import EmitMetrics
@@ -40,10 +40,10 @@ JOB, ORDERS = JobId("etl", "load"), DatasetId("lake", "orders")
 def by_flink() -> Iterator[bytes]:
     failure = Failure("java.io.IOException: no", 1_899_000, "Source: orders")
     for told in (
-        Told(flink.RUN, "RUNNING", 1_900_000),
-        Told(flink.RUN, "FAIL", 1_900_000, failure=failure),
-        Told(flink.RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence="no answer for 6 s"),
-        Told(flink.RUN, "RUNNING", 1_900_000, takes_back=True),
+        RunUpdate(flink.RUN, "RUNNING", 1_900_000),
+        RunUpdate(flink.RUN, "FAIL", 1_900_000, failure=failure),
+        RunUpdate(flink.RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence="no answer for 6 s"),
+        RunUpdate(flink.RUN, "RUNNING", 1_900_000, takes_back=True),
     ):
         yield flink_event(told, flink.AROUND)
 

@@ -1,19 +1,19 @@
 """Kafka Connect, watched from outside: no plugin, no change of a connector.
 
-records     what Connect writes into its own topics, as types
-connectors  what is known of a connector and its run, and what is told
-life        one connector, one run from start to stop, however many tasks: a pure fold over records
+records     the records of Connect's own topics, as types
+connectors  the state of a connector and its run, and the updates to report
+lifecycle   one run per connector from start to stop, however many tasks: a pure fold over records
 classes     which datasets a connector of a class reads and writes
-places      what a dataset beyond a topic is told as, and who finds those of a kind:
+places      the external dataset on the other side of a topic, found by kind:
             file_places: files and objects; table_places: tables; document_places: indexes and collections
 chain       which topic and which fields come out of the transforms
-topics      which topics the settings leave to a connector
-commits     what Iceberg's sink tells of its commits
-avro        the encoding it tells that in
-evidence    what a transform in the chain saw of topics
-events      what is told, as OpenLineage events
-rest        what the REST API tells that those topics do not
-group       whether any worker is there
-kept        what the watcher knows, on disk
-watcher     the topics, the group and the clock
+topics      which topics a connector's properties exclude
+commits     the commit records of Iceberg's sink
+avro        the encoding of these records
+evidence    the topic schemas that our transform observed
+events      run updates as OpenLineage events
+rest        the version of Connect, from its REST API
+group       whether any worker is alive
+state       the watcher's state on disk
+watcher     the main loop: topics, group and clock
 """

@@ -1,7 +1,7 @@
-"""Avro's binary encoding, read by the schema that it was written with.
+"""A decoder of Avro's binary encoding, by the writer's schema.
 
-Written for one producer: Iceberg's sink, whose events refer to a type of no namespace by its bare name from within a
-namespace. The specification reads that as a name in the namespace, and so does every library; here names are bare.
+For one producer, Iceberg's sink: its schemas refer from within a namespace to a type without one by its bare name. The
+specification, and so every library, resolves such a name within the namespace; here names are never qualified.
 
 Source: https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 """
@@ -16,11 +16,11 @@ _MAX_BITS: Final = 64
 
 
 def decoded(data: bytes, schema: Schema) -> Any:  # noqa: ANN401  whatever the schema says
-    """The datum: records and maps as dicts, fixed as bytes, logical types as what they are written as.
+    """The datum: records and maps as dicts, fixed as bytes, logical types as their underlying types.
 
     Raises:
         ValueError: the data end too early.
-        LookupError: the schema names a type that it does not have.
+        LookupError: the schema refers to an undefined type.
     """
     return _Reader(data).read(schema)
 
@@ -59,7 +59,7 @@ class _Reader:
     def _blocks(self) -> Any:  # noqa: ANN401  an iterator of nothing in particular
         while count := self._long():
             if count < 0:
-                self._long()  # how many bytes the block has
+                self._long()  # the block's size in bytes
             yield from range(abs(count))
 
     def _long(self) -> int:

@@ -1,7 +1,7 @@
 """A connector's chain of transforms, read from its properties: which topic and which fields come out of it.
 
-The transforms that Kafka ships are known; one that is not may do anything to a record, and one under a predicate does
-what it does to some records only, so nothing is said of what comes behind them.
+The transforms that ship with Kafka are known. An unknown transform may do anything to a record, and one with a
+predicate applies to some records only, so the result after either of them is unknown.
 
 Source: Apache Kafka, "Transformations", https://kafka.apache.org/documentation/#connect_included_transformation
 """
@@ -17,10 +17,10 @@ _OF_VALUE: Final = "$Value"
 _UNCHANGED: Final = frozenset(
     {"SetSchemaMetadata", "DropHeaders", "InsertHeader", "Filter", "ValueToKey", "RegexRouter", "TimestampRouter"}
 )
-"""They change no field of the value."""
+"""Transforms that change no field of the value."""
 _ROUTERS: Final = frozenset({"RegexRouter", "TimestampRouter"})
 _VALUES: Final = frozenset({"static.value", "replacement"})
-"""Settings that hold values of fields and name nothing; but what a router replaces with is a part of a name."""
+"""Settings that hold field values, not names; except that a router's `replacement` is part of a topic name."""
 _ROUTED_BY: Final[Mapping[str, tuple[str, ...]]] = {"RegexRouter": ("regex", "replacement")}
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "ExtractNewRecordState"
@@ -28,7 +28,7 @@ _DEBEZIUM: Final = "io.debezium.transforms."
 
 
 class Column(NamedTuple):
-    """A field of what comes out, and the field that it was made from, if there is one; nested ones by dotted paths."""
+    """An output field, and the input field that it was made from, if any; nested fields by dotted paths."""
 
     name: str
     source: str | None
@@ -38,32 +38,32 @@ class Column(NamedTuple):
 
 class _Transform(NamedTuple):
     kind: str
-    """The class without its package, for those that are known; `$Value` is cut off, `$Key` is not."""
+    """The class without its package, if known; without `$Value`, but with `$Key`."""
     settings: Mapping[str, str]
 
     @property
     def is_for_some(self) -> bool:
-        """Whether a predicate says for which records it is."""
+        """Whether a predicate limits it to some records."""
         return "predicate" in self.settings
 
     @property
     def is_open(self) -> bool:
-        """Whether a config provider fills in a part of what says which topic or which fields come out."""
+        """Whether a config provider fills in a part of a setting that decides the resulting topic or fields."""
         says = self.settings.keys() - (() if self.kind in _ROUTERS else _VALUES)
         return any(is_left_open(self.settings[name]) for name in says)
 
 
 class _Act(NamedTuple):
-    """What a transform does to columns, and the settings that say so."""
+    """How a transform changes columns, and the settings that it depends on."""
 
     changed: Callable[[Mapping[str, str], list[Column]], list[Column]]
     settings: tuple[str, ...]
 
 
 def transform_properties(properties: Properties) -> frozenset[str]:
-    """The names of the properties that say what the transforms do, as far as that is read here.
+    """The names of the transforms' properties that are read here.
 
-    A transform may have others, and secrets among them.
+    A transform may have others, including secrets.
     """
     names = {"transforms"}
     for name in _names(properties):
@@ -77,7 +77,7 @@ def transform_properties(properties: Properties) -> frozenset[str]:
 
 
 def routed_topic(properties: Properties, topic: str) -> str | None:
-    """The topic's name as a sink sees it behind its transforms; None if that cannot be known."""
+    """The topic's name as a sink sees it after its transforms; None if unknown."""
     for transform in _chain(properties):
         if transform is None or transform.kind == "TimestampRouter" or _is_open_router(transform):
             return None
@@ -89,12 +89,12 @@ def routed_topic(properties: Properties, topic: str) -> str | None:
 
 
 def renames_topics(properties: Properties) -> bool:
-    """Whether the topic that a source's records end up in may be called otherwise than the source had called it."""
+    """Whether transforms may change the topic name that a source gave its records."""
     return any(transform is None or transform.kind in _ROUTERS for transform in _chain(properties))
 
 
 def routers_left_open(properties: Properties) -> list[str]:
-    """The properties that say what a topic is called behind the transforms, as far as config providers fill them in."""
+    """The properties that decide a topic's name after the transforms and that config providers fill in."""
     routers = [
         f"transforms.{name}."
         for name, transform in zip(_names(properties), _chain(properties), strict=True)
@@ -105,7 +105,7 @@ def routers_left_open(properties: Properties) -> list[str]:
 
 
 def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
-    """What comes out of the transforms, of records with these fields; None if that cannot be known."""
+    """The transforms' output columns for records with these fields; None if unknown."""
     columns = [Column(field, field) for field in fields]
     for transform in _chain(properties):
         if transform is None:
@@ -121,7 +121,7 @@ def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column
 
 
 def columns_before(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
-    """The same for a source, of which the fields behind the transforms are known: from which columns each was made."""
+    """For a source, the origin of each of the `fields` that come out of its transforms; None if unknown."""
     candidates = dict.fromkeys([*_names_before(properties, fields), *fields])
     behind = columns_behind(properties, [*candidates])
     if behind is None:
@@ -129,7 +129,7 @@ def columns_before(properties: Properties, fields: Sequence[str]) -> list[Column
     by_name: dict[str, Column] = {}
     for column in behind:
         known = by_name.get(column.name)
-        if known is None or known.source == known.name:  # what was renamed to it hides the field of that name
+        if known is None or known.source == known.name:  # a field renamed to this name hides the original one
             by_name[column.name] = column
     return [by_name[field] for field in fields if field in by_name]
 
@@ -169,7 +169,7 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
 
 
 def _rerouted(settings: Mapping[str, str], topic: str) -> str:
-    """As Java replaces it: groups are `$1` and `${name}`, and `(?<name>…)` gives one its name."""
+    """The topic after Java's regular expression replacement, whose groups are `$1`, `${name}` and `(?<name>…)`."""
     regex = re.sub(r"\(\?<(?![=!])", "(?P<", settings.get("regex", ""))
     replacement = re.sub(r"\$(?:(\d)|\{(\w+)\})", r"\\g<\1\2>", settings.get("replacement", ""))
     try:
@@ -243,7 +243,7 @@ _OF_TRANSACTION: Final = ("id", "total_order", "data_collection_order")
 
 
 def _unwrapped(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
-    """The row as it is now, and what is added to it of the rest of Debezium's envelope, which no table has.
+    """The row's current state, plus fields added from Debezium's envelope, which are in no table.
 
     Source: Debezium, "New Record State Extraction", `add.fields`, `delete.tombstone.handling.mode`
     """
@@ -257,7 +257,7 @@ def _unwrapped(settings: Mapping[str, str], columns: list[Column]) -> list[Colum
 
 
 def _added(field: str, settings: Mapping[str, str]) -> tuple[str, str]:
-    """What a field is called that is added, and where it stands in the envelope, as `source.ts_ms`."""
+    """An added field's name, and its path in the envelope, such as `source.ts_ms`."""
     place, _, new = field.partition(":")
     name = f"{settings.get('add.fields.prefix', '__')}{new or place.replace('.', '_')}"
     if place in _OF_TRANSACTION:

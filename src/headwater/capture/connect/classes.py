@@ -1,8 +1,8 @@
 """Which datasets a connector reads and writes, by its class: one table, `_CLASSES`, of functions for each kind.
 
-A function gets the connector's properties and the topics that were observed, and gives for each topic what lies on the
-other side of it, named as whoever writes there names it. What the properties do not say is not guessed: an unknown
-class, or a property that is missing or that a config provider fills in, gives the topics alone.
+A function takes the connector's properties and the observed topics, and returns for each topic the dataset on its other
+side, under the name that other writers give it. Nothing is guessed: for an unknown class, or if a property is missing
+or filled in by a config provider, only the topics are reported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,22 +21,22 @@ _DEAD_LETTERS: Final = "errors.deadletterqueue.topic.name"
 
 
 class ConnectorClass(NamedTuple):
-    """What is known of a connector class."""
+    """How a connector class is read."""
 
     kind: Kind
     find: Finder
     properties: tuple[str, ...]
-    """Those that decide where data goes; a change of one begins another run. Nothing is told where one is left open."""
+    """Properties that decide where data goes; a change starts a new run. No place is known if one is left open."""
     address: str = ""
-    """One more of them, of which only a part gets into a name: that part shows there whether it was left open."""
+    """One more, of which only a part gets into a name: whether it is left open is checked in that name."""
     beside: tuple[str, ...] = ()
-    """Further ones of which a change begins another run; they name nothing."""
+    """Further properties whose change starts a new run, but that are part of no name."""
     is_by_topic: bool = True
-    """Whether the topics' names say where it reads: not behind a transform that may have renamed them."""
+    """Whether places derive from topic names, which is not possible if a transform may have renamed the topics."""
 
 
 def kind_of(properties: Properties) -> Kind:
-    """Whether it writes into topics, or reads them; only sinks must name their topics."""
+    """Source or sink; only sinks must name their topics."""
     known = _CLASSES.get(properties.get("connector.class", ""))
     if known is not None:
         return known.kind
@@ -44,7 +44,7 @@ def kind_of(properties: Properties) -> Kind:
 
 
 def places(properties: Properties, topics: Sequence[str]) -> Places:
-    """What lies on the other side of each topic; nothing for one of which that is not known."""
+    """The places on the other side of each topic; topics with unknown places are left out."""
     known = _CLASSES.get(properties.get("connector.class", ""))
     if known is None or any(is_left_open(properties.get(name)) for name in known.properties):
         return {}
@@ -57,7 +57,7 @@ def places(properties: Properties, topics: Sequence[str]) -> Places:
 
 
 def dead_letter_topic(properties: Properties) -> str | None:
-    """The topic of the records that a sink cannot take, which its tasks make when they start; None where it has none.
+    """The topic for records that a sink cannot process, created when its tasks start; None if it has none.
 
     Source: KIP-298, "Error Handling in Connect"
     """
@@ -66,7 +66,7 @@ def dead_letter_topic(properties: Properties) -> str | None:
 
 
 def left_open(properties: Properties, found: Places) -> list[str]:
-    """The properties because of which nothing was found: a config provider fills them in, which alone knows how."""
+    """The properties that a config provider fills in, so that no place could be found."""
     known = _CLASSES.get(properties.get("connector.class", ""))
     if known is None or any(found.values()):
         return []
@@ -75,7 +75,7 @@ def left_open(properties: Properties, found: Places) -> list[str]:
 
 
 def fields_written(properties: Properties) -> frozenset[str] | None:
-    """The fields that a sink writes of each record; None where that is all of them."""
+    """The fields that a sink writes of each record; None for all of them."""
     fields = listed(properties.get("fields.whitelist"))
     is_jdbc = properties.get("connector.class", "").endswith("jdbc.JdbcSinkConnector")
     return frozenset((*fields, *listed(properties.get("pk.fields")))) if is_jdbc and fields else None
@@ -84,7 +84,7 @@ def fields_written(properties: Properties) -> frozenset[str] | None:
 def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> Places:
     try:
         found = known.find(properties, topics)
-    except (InvalidNameError, ValueError):  # an address that is none
+    except (InvalidNameError, ValueError):  # an invalid address
         return {}
     return {topic: beyond for topic, beyond in found.items() if not any("${" in "/".join(each.id) for each in beyond)}
 
@@ -215,4 +215,4 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
         "source", _mirror, _MIRROR, "source.cluster.bootstrap.servers"
     ),
 }
-"""Connector classes by the name that configurations give them; add one here and a case in its test."""
+"""Connector classes by their name in configurations; for a new one, add an entry here and a case in its test."""

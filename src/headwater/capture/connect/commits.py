@@ -1,8 +1,8 @@
-"""What Iceberg's sink tells of its commits in its control topic: which offsets went into which snapshot.
+"""The commit records of Iceberg's sink in its control topic: which offsets went into which snapshot.
 
-Of a commit there are, in this order: from each task the offsets up to which it has written (DATA_COMPLETE), and from
-the task that commits, for each table, the snapshot that came of it (COMMIT_TO_TABLE). The snapshot's own summary has
-the same commit id (`kafka.connect.commit-id`), so that one can be held against the other.
+For each commit there are, in this order: from each task, the offsets up to which it has written (DATA_COMPLETE); from
+the committing task, the resulting snapshot of each table (COMMIT_TO_TABLE). The snapshot's own summary has the same
+commit id (`kafka.connect.commit-id`), so that the two can be compared.
 
 Source: `Event`, `AvroUtil` of iceberg-kafka-connect-events 1.12.0; https://iceberg.apache.org/docs/latest/kafka-connect/
 """
@@ -23,17 +23,17 @@ _CONTROL_TOPIC: Final = "control-iceberg"
 _MAGIC: Final = b"\xc2\x01"
 _HEADER_BYTES: Final = 4
 _TOLD: Final = (b'"DataComplete"', b'"CommitToTable"')
-"""Records of other kinds are not decoded: those with statistics of files are large."""
+"""Only these kinds of records are decoded, since those with file statistics are large."""
 
 
 def control_topic(properties: Properties) -> str | None:
-    """The topic in which a connector tells of its commits; None for one of another class."""
+    """The topic in which a connector reports its commits; None for connectors of other classes."""
     is_iceberg = properties.get("connector.class") in ICEBERG_SINKS
     return properties.get("iceberg.control.topic", _CONTROL_TOPIC) if is_iceberg else None
 
 
 def parse_commit(value: bytes | None, time_ms: int) -> Delivered | Committed | None:
-    """Read a record of a control topic; None for one that tells of no offsets and no snapshot, or cannot be read."""
+    """Parse a record of a control topic; None if it has neither offsets nor a snapshot, or cannot be read."""
     if value is None or not value.startswith(_MAGIC) or not any(kind in value for kind in _TOLD):
         return None
     end = _HEADER_BYTES + int.from_bytes(value[len(_MAGIC) : _HEADER_BYTES])

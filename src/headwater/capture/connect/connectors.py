@@ -1,4 +1,4 @@
-"""What is known of a connector and its run, and what is told of it."""
+"""The state of a connector and its run, and the updates to report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"]
 
 @dataclass(slots=True)
 class Task:
-    """What was heard of a task last."""
+    """The last known state of a task."""
 
     state: str
     trace: str | None = None
     worker: str | None = None
     is_told: bool = False
-    """Whether a run was told to have failed with it."""
+    """Whether its failure was reported as the failure of a run."""
 
 
 @dataclass(slots=True)
 class Commit:
-    """What an Iceberg sink committed to a table last, and the offsets up to which it had come."""
+    """An Iceberg sink's last commit to a table, and the offsets up to which it had written."""
 
     id: str
     time_ms: int
@@ -33,29 +33,29 @@ class Commit:
 
 @dataclass(slots=True)
 class Run:
-    """A run that goes on, or whose end was inferred."""
+    """An open run, or one whose end was inferred."""
 
     id: str
     started_ms: int
     told_ms: int
-    """When it was told last, by the clock."""
+    """When it was last reported, by the clock."""
     had_tasks: bool = False
     without_tasks_told: bool = False
     commits: dict[str, Commit] = field(default_factory=dict)
     """By table."""
     newest_ms: int = 0
-    """The time of its newest event: after that of the clock, where that was put back."""
+    """The time of its newest event; later than the clock if that was set back."""
     heard_ms: int | None = None
-    """When a task was heard of first since the end was inferred."""
+    """When a task's status was first seen after the end was inferred."""
 
 
 @dataclass(slots=True)
 class Connector:
-    """What is known of a connector."""
+    """The state of a connector."""
 
     name: str
     properties: Properties | None = None
-    """Those that decide which datasets it touches."""
+    """The properties that decide which datasets it reads and writes."""
     wanted: str = "STARTED"
     state: str | None = None
     state_ms: int = 0
@@ -64,19 +64,19 @@ class Connector:
     planned_ms: int = 0
     tasks: dict[int, Task] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
-    """Observed topics, and when."""
+    """Observed topics, with the time."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """Those that the properties exclude by now: Connect tells none a second time, should they be named again."""
+    """Observed topics that the properties now exclude; kept, since Connect does not report a topic a second time."""
     delivered: dict[str, int] = field(default_factory=dict)
-    """The next offset by `TOPIC/PARTITION`, up to which an Iceberg sink has written."""
+    """By `TOPIC/PARTITION`, the offset after the last record that an Iceberg sink has written."""
     run: Run | None = None
     began_ms: int = 0
-    """When the last run began. The next begins later: its id follows from that."""
+    """When the last run began. The next one must begin later, since its id is derived from that time."""
     lost: Run | None = None
-    """The last run, where its end was inferred and may be taken back."""
+    """The last run, if its end was inferred and may be retracted."""
 
 
-class Told(NamedTuple):
+class RunUpdate(NamedTuple):
     """A transition of a run."""
 
     run_id: str
@@ -94,13 +94,13 @@ class Told(NamedTuple):
     stop_reason: str | None = None
     is_inferred: bool = False
     takes_back: bool = False
-    """Whether an end that was inferred is taken back."""
+    """Whether an inferred end is retracted."""
     commits: Mapping[str, Commit] = MappingProxyType({})
-    """The newest by table."""
+    """The newest commit by table."""
 
 
 class Workers(NamedTuple):
-    """Whether any worker is there, when one was seen last, and since when it has been so."""
+    """Whether any worker is alive, when one was last seen, and since when this has been so."""
 
     are_there: bool
     seen_ms: int

@@ -1,4 +1,4 @@
-"""Indexes and collections of documents that connectors read or write."""
+"""Document indexes and collections that connectors read or write."""
 
 import re
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def mongodb_sink(properties: Properties, topics: Sequence[str]) -> Places:
 
 
 _MONGODB_MAPPER: Final = "DefaultNamespaceMapper"
-"""The one that takes the names of the settings, not those in a record."""
+"""The mapper that takes database and collection from settings, not from fields of a record."""
 
 
 def mongodb_source(properties: Properties, topics: Sequence[str]) -> Places:

@@ -1,4 +1,4 @@
-"""What is told of a connector's run, as OpenLineage events."""
+"""Updates of a connector's run as OpenLineage events."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import dead_letter_topic, fields_written, kind_of, left_open, places
-from headwater.capture.connect.connectors import Commit, Told
+from headwater.capture.connect.connectors import Commit, RunUpdate
 from headwater.capture.connect.places import Place, Places
 from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset
@@ -29,24 +29,24 @@ from headwater.model.slim import (
 CONNECTORS: Final = kinds(
     r"java\.io\.IOException", r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception"
 )
-"""The exceptions of connectors whose messages are told."""
+"""Exceptions of connectors whose messages are reported."""
 
 
-class Surroundings(NamedTuple):
-    """What all events of a cluster's connectors share."""
+class ClusterContext(NamedTuple):
+    """Properties that all events of a cluster's connectors share."""
 
     namespace: str
-    """Of the jobs."""
+    """The namespace of the jobs."""
     bootstrap: str
-    """The Kafka of the topics."""
+    """The bootstrap servers of the topics' Kafka."""
     schema_of: SchemaOf
     heartbeat_s: int
     version: str | None = None
-    """Of Kafka Connect."""
+    """The version of Kafka Connect."""
 
 
-def event_of(told: Told, around: Surroundings) -> bytes:
-    """The event, unsigned; the same telling gives the same bytes."""
+def event_of(told: RunUpdate, around: ClusterContext) -> bytes:
+    """The unsigned event; the same update gives the same bytes."""
     topics = [topic_dataset(around.bootstrap, topic, around.schema_of(topic)) for topic in told.topics]
     beyond = places(told.properties, told.topics)
     others = [_place(place, told.commits) for place in _distinct(beyond)]
@@ -68,7 +68,7 @@ def event_of(told: Told, around: Surroundings) -> bytes:
     )
 
 
-def _dead_letters(told: Told, around: Surroundings) -> list[Described]:
+def _dead_letters(told: RunUpdate, around: ClusterContext) -> list[Described]:
     topic = dead_letter_topic(told.properties) if told.topics else None
     return [] if topic is None else [topic_dataset(around.bootstrap, topic, around.schema_of(topic))]
 
@@ -83,7 +83,7 @@ def _job_type(heartbeat_s: int) -> Facet:
     )
 
 
-def _run_facets(told: Told, around: Surroundings) -> Facets:
+def _run_facets(told: RunUpdate, around: ClusterContext) -> Facets:
     facets = {
         "headwater_connect": own_facet(
             "headwater_connect",
@@ -140,7 +140,7 @@ def _gaps(unknown: Sequence[str]) -> Facets:
     return {"extractionError": facet("1-1-2/ExtractionErrorRunFacet", totalTasks=1, failedTasks=1, errors=errors)}
 
 
-def _task(number: int, told: Told) -> dict[str, object]:
+def _task(number: int, told: RunUpdate) -> dict[str, object]:
     task = told.tasks[number]
     said: dict[str, object] = {"id": number, "state": task.state}
     if task.worker:
@@ -184,14 +184,14 @@ def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
 
 
 _WITHOUT_FIELDS: Final = (".StringConverter", ".ByteArrayConverter")
-"""A connector with one of these sees each value as a whole, whatever its producer had put into it."""
+"""Converters that give the connector each value as a whole, without fields."""
 
 _Inputs = dict[str, list[dict[str, Any]]]
-"""Where each column comes from."""
+"""The input fields of each column."""
 
 
-def _add_columns(written: Sequence[Described], beyond: Places, told: Told, around: Surroundings) -> None:
-    """To what a sink writes: which field of which topic each column is made from."""
+def _add_columns(written: Sequence[Described], beyond: Places, told: RunUpdate, around: ClusterContext) -> None:
+    """Add the column lineage of a sink's outputs: the field and topic behind each column."""
     found: dict[DatasetId, _Inputs] = {each.id: {} for each in written}
     listed = fields_written(told.properties)
     for topic, into in beyond.items():
@@ -199,15 +199,15 @@ def _add_columns(written: Sequence[Described], beyond: Places, told: Told, aroun
         columns = [column for column in columns if listed is None or column.name in listed]
         if _is_debezium(told) and any(
             column.name.startswith("after.") for column in columns
-        ):  # it writes what is in it
+        ):  # only these fields are written
             columns = [column._replace(name=column.name[6:]) for column in columns if column.name.startswith("after.")]
         for place in into:
             _collect(found[place.id], columns, kafka_dataset(around.bootstrap, topic))
     _attach(written, found)
 
 
-def _add_sources(topics: Sequence[Described], beyond: Places, told: Told, around: Surroundings) -> None:
-    """To the topics that a source writes: which column each field is made from, where there is one table behind it."""
+def _add_sources(topics: Sequence[Described], beyond: Places, told: RunUpdate, around: ClusterContext) -> None:
+    """Add the column lineage of a source's topics, if one table is behind a topic: the column behind each field."""
     found: dict[DatasetId, _Inputs] = {each.id: {} for each in topics}
     for topic, places_behind in beyond.items():
         if len(places_behind) == 1:
@@ -218,19 +218,19 @@ def _add_sources(topics: Sequence[Described], beyond: Places, told: Told, around
     _attach(topics, found)
 
 
-def _known(schema: TopicSchema | None, told: Told, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
+def _known(schema: TopicSchema | None, told: RunUpdate, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
     if schema is None or told.properties.get("value.converter", "").endswith(_WITHOUT_FIELDS):
         return ()
     columns: Sequence[Column] | None = through(told.properties, [*types(schema.fields)])
     return columns or ()
 
 
-def _is_debezium(told: Told) -> bool:
+def _is_debezium(told: RunUpdate) -> bool:
     return told.properties.get("connector.class", "").startswith("io.debezium.connector.")
 
 
 def _unwrapped(column: Column) -> Column:
-    """A field of Debezium's envelope: the table's columns are in `before` and `after`, the rest is its own."""
+    """The table column of a field of Debezium's envelope: those in `before` and `after`; the others have none."""
     side, _, name = (column.source or "").partition(".")
     return column._replace(source=name if side in ("before", "after") and name else None)
 

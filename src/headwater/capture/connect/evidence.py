@@ -1,4 +1,4 @@
-"""What the transform `OpenLineageLifecycleSmt` saw of records on their way: the fields of topics."""
+"""The fields of topics, as the transform `OpenLineageLifecycleSmt` observed them in passing records."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,11 +8,11 @@ import orjson
 from headwater.capture.fields import Field, SchemaOf, TopicSchema
 
 _DEEPEST: Final = 32
-"""The transform tells 12 levels; whoever else writes into its topic may tell more than can be kept on disk."""
+"""Deeper fields are dropped. The transform reports 12 levels; another writer could exceed what the state holds."""
 
 
 class Evidence:
-    """The schemas of topics: as a registry has them, else as they were seen on the way."""
+    """The schemas of topics: from a registry, else as the transform observed them."""
 
     def __init__(self, registered: SchemaOf, seen: Mapping[str, TopicSchema]) -> None:
         self._registered = registered
@@ -20,11 +20,11 @@ class Evidence:
         """By topic."""
 
     def schema_of(self, topic: str) -> TopicSchema | None:
-        """The topic's schema, as far as it is known."""
+        """The topic's schema; None if unknown."""
         return self._registered(topic) or self.seen.get(topic)
 
     def take(self, value: bytes | None) -> set[str]:
-        """Take an event of the transform; gives the topics of which it says anything new."""
+        """Apply an event of the transform; returns the topics whose schema changed."""
         try:
             seen = dict(_topics(orjson.loads(value or b"")))
         except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):

@@ -22,7 +22,7 @@ def confluent_s3(properties: Properties, topics: Sequence[str]) -> Places:
 
 
 def aiven_s3(properties: Properties, topics: Sequence[str]) -> Places:
-    """The folder that a template of object names has in common for each topic."""
+    """For each topic, the folder common to all object names of the template."""
     bucket = properties.get("aws.s3.bucket.name") or properties.get("aws_s3_bucket")
     prefix = properties.get("aws.s3.prefix") or properties.get("aws_s3_prefix") or ""
     template = prefix + properties.get("file.name.template", "")
@@ -30,14 +30,14 @@ def aiven_s3(properties: Properties, topics: Sequence[str]) -> Places:
 
 
 def lab_archive(properties: Properties, topics: Sequence[str]) -> Places:
-    """The folder of each topic in a bucket of the lab's."""
+    """The folder of each topic in the lab's bucket."""
     folder = properties.get("s3.prefix", "topics").strip("/")
     bucket = properties.get("s3.bucket.name")
     return {topic: _object_store("s3", bucket, f"{folder}/{topic}".lstrip("/")) for topic in topics}
 
 
 def confluent_gcs(properties: Properties, topics: Sequence[str]) -> Places:
-    """The folder of each topic in a bucket of Google's."""
+    """The folder of each topic in a Google Cloud Storage bucket."""
     folder = properties.get("topics.dir", "topics").strip("/")
     bucket = properties.get("gcs.bucket.name")
     return {topic: _object_store("gs", bucket, f"{folder}/{topic}".lstrip("/")) for topic in topics}
@@ -48,7 +48,7 @@ def _object_store(scheme: str, bucket: str | None, path: str) -> list[Place]:
 
 
 def _folder(template: str, topic: str) -> str:
-    """The part of a template of object names that is the same for all records of a topic, cut at a slash."""
+    """The prefix of a template that is the same for all records of a topic, cut at a slash."""
     filled = re.sub(r"\{\{\s*topic\s*\}\}", lambda _: topic, template)
     fixed, variable, _ = filled.partition("{{")
     return fixed.rpartition("/")[0] if variable or not fixed.endswith("/") else fixed

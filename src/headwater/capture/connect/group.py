@@ -1,4 +1,4 @@
-"""The group of Connect's workers: whether any of them is there, by what the broker lists and by what they write."""
+"""The group of Connect's workers: whether any is alive, by the broker's list of groups and by what workers write."""
 
 import logging
 from collections.abc import Sequence
@@ -12,51 +12,51 @@ _CONNECT_PROTOCOL: Final = "connect"
 
 
 class Listed(NamedTuple):
-    """A group, as the broker lists it."""
+    """A consumer group, as the broker lists it."""
 
     name: str
     protocol: str
     is_empty: bool
     fault: str | None = None
-    """Why the broker does not show who is in it."""
+    """Why the broker does not show its members."""
 
 
 class Group:
-    """Whether workers are there, as far as can be seen from here.
+    """Tracks whether workers are alive, as far as can be determined.
 
-    A group that was never seen shows nothing: its name may be wrong, or be hidden from who asks. One in which nobody
-    is seen, while workers write, shows as little.
+    A group that was never seen proves nothing: its name may be wrong, or we may lack the right to see it. Neither does
+    one that looks empty while workers still write.
 
     Args:
-        name: the group's; None to look for the one Connect group there is.
-        seen_ms: when a worker of it was seen last; 0 if none ever was.
-        silent_ms: how long workers must have written after nobody was seen in the group, for that not to be believed.
+        name: the group's name; None to find the only Connect group.
+        seen_ms: when a worker in it was last seen; 0 if never.
+        silent_ms: if workers still write this long after the group looked empty, that is not believed.
     """
 
     def __init__(self, name: str | None, seen_ms: int, silent_ms: int) -> None:
         self.name = name
         self.seen_ms = seen_ms
         self.workers: Workers | None = None
-        """None where it is not known."""
+        """None if unknown."""
         self._silent_ms = silent_ms
         self._missed_ms: int | None = None
-        """When nobody was seen in the group first, since somebody was."""
+        """When the group was first seen empty after it last had a member."""
         self._wrote_ms = 0
         self._is_blind = False
         self._is_doubted = False
 
     def wrote(self, now_ms: int) -> None:
-        """A worker has written something just now."""
+        """Note that a worker wrote something just now."""
         self._wrote_ms = now_ms
 
     def unseen(self, fault: str) -> None:
-        """The broker could not be asked, which is not held against anybody."""
+        """Note that the broker could not be asked, which says nothing about the workers."""
         if not self._is_blind:
             log.warning("the group of the workers cannot be seen", extra={"fault": fault})
         self.workers, self._is_blind = None, True
 
     def look(self, groups: Sequence[Listed], now_ms: int) -> None:
-        """Look at the groups that the broker lists."""
+        """Update from the broker's list of groups."""
         if self.name is None:
             found = [group.name for group in groups if group.protocol == _CONNECT_PROTOCOL and not group.is_empty]
             self.name = found[0] if len(found) == 1 else None
@@ -78,7 +78,7 @@ class Group:
         elif self._wrote_ms - self._missed_ms >= self._silent_ms:
             self._doubt("workers write that are not seen in this group, so none is missed")
             is_there = True
-        # A broker that comes back knows the groups only a moment later: while it was away nobody was missed.
+        # A broker that comes back lists the groups only after a moment; the time it was away does not count.
         if is_there or self._is_blind or not self.seen_ms:
             self.seen_ms = now_ms
         self._is_blind = False
@@ -93,5 +93,5 @@ class Group:
 
 
 def _may_be_connect(group: Listed) -> bool:
-    """Whether it is of workers, or was of nobody yet: another one of that name shows nothing."""
+    """Whether it is a group of Connect workers, or still empty; another kind of group of that name is ignored."""
     return group.protocol in (_CONNECT_PROTOCOL, "")

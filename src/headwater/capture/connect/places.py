@@ -1,4 +1,4 @@
-"""What lies on the other side of a topic, named as whoever writes there names it."""
+"""The dataset on the other side of a topic, under the name that other writers give it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from headwater.model.names import DatasetId
 
 
 class Catalog(NamedTuple):
-    """The catalog that knows a table, and by which name."""
+    """A table's catalog, and the table's name there."""
 
     type: str
     name: str
@@ -18,7 +18,7 @@ class Catalog(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A dataset on the other side of a topic."""
+    """An external dataset that a connector copies to or from a topic."""
 
     id: DatasetId
     type: str = "TABLE"
@@ -27,9 +27,9 @@ class Place(NamedTuple):
 
 
 Places = Mapping[str, Sequence[Place]]
-"""By topic."""
+"""Places by topic."""
 Finder = Callable[[Properties, Sequence[str]], Places]
-"""Gives, by a connector's properties and the topics that were observed, what lies on the other side of each topic."""
+"""Finds the places of each topic, by a connector's properties and the observed topics."""
 
 
 def all_at(topics: Iterable[str], found: Sequence[Place]) -> Places:

@@ -1,4 +1,4 @@
-"""What Kafka Connect writes into its config and status topics, as types.
+"""The records of Kafka Connect's config and status topics, as types.
 
     connect-configs   connector-NAME      {"properties": {…}}            a tombstone: deleted
                       commit-NAME         {"tasks": N}
@@ -6,7 +6,7 @@
     connect-status    status-connector-NAME, status-task-NAME-N   {"state", "trace", "worker_id", "generation"}
                       status-topic-TOPIC:connector-NAME           {"topic": {…}}    a tombstone: reset
 
-All other keys (sessions, restarts, loggers, the tasks' own properties) tell nothing of a connector's life.
+All other keys (sessions, restarts, loggers, the tasks' own properties) are irrelevant to a connector's lifecycle.
 
 Source: `KafkaConfigBackingStore` and `KafkaStatusBackingStore` of Kafka 4.3.1, as observed
 """
@@ -22,12 +22,12 @@ _REFERENCE: Final = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
 
 
 def listed(text: str | None) -> list[str]:
-    """What a property names that may name several, between commas; nothing where it is not set."""
+    """The items of a comma-separated property; empty if it is not set."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def is_left_open(text: str | None) -> bool:
-    """Whether a config provider of the workers fills in a part of a property, which nobody else knows.
+    """Whether a config provider of the workers fills in a part of a property, which is unknown here.
 
     >>> is_left_open("${env:STAGE}/raw"), is_left_open("kafka_${topic}")
     (True, False)
@@ -38,23 +38,23 @@ def is_left_open(text: str | None) -> bool:
 
 
 class Configured(NamedTuple):
-    """A connector has these properties from now on; None: it is deleted."""
+    """A connector's new properties; None if it was deleted."""
 
     connector: str
     time_ms: int
     properties: Properties | None
 
 
-class Planned(NamedTuple):
-    """The connector shall have so many tasks."""
+class TaskCount(NamedTuple):
+    """The number of tasks that the connector should have."""
 
     connector: str
     time_ms: int
     tasks: int
 
 
-class Wanted(NamedTuple):
-    """What somebody wants of the connector: STARTED, PAUSED or STOPPED."""
+class TargetState(NamedTuple):
+    """The connector's target state: STARTED, PAUSED or STOPPED."""
 
     connector: str
     time_ms: int
@@ -62,7 +62,7 @@ class Wanted(NamedTuple):
 
 
 class Status(NamedTuple):
-    """What a worker says of a connector, or of one of its tasks; `state` None: it says nothing any more."""
+    """The status of a connector or one of its tasks; `state` is None if it was removed."""
 
     connector: str
     time_ms: int
@@ -72,16 +72,16 @@ class Status(NamedTuple):
     worker: str | None
 
 
-class Flowing(NamedTuple):
-    """The first records between the connector and a topic."""
+class TopicActive(NamedTuple):
+    """The connector has used a topic for the first time."""
 
     connector: str
     time_ms: int
     topic: str
 
 
-class Forgotten(NamedTuple):
-    """A topic no longer counts among the connector's: somebody had its topics reset."""
+class TopicReset(NamedTuple):
+    """A topic was removed from the connector's active topics: they were reset."""
 
     connector: str
     time_ms: int
@@ -98,7 +98,7 @@ class Delivered(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """An Iceberg sink has committed what its tasks had written to a table, as a snapshot of it."""
+    """An Iceberg sink has committed its tasks' files to a table, as a snapshot."""
 
     connector: str
     time_ms: int
@@ -107,13 +107,13 @@ class Committed(NamedTuple):
     snapshot: str
 
 
-Record = Configured | Planned | Wanted | Status | Flowing | Forgotten | Delivered | Committed
+Record = Configured | TaskCount | TargetState | Status | TopicActive | TopicReset | Delivered | Committed
 
 _NAMED: Final = ("connector-", "commit-", "target-state-", "status-connector-")
 
 
 def parse_record(key: bytes | None, value: bytes | None, time_ms: int) -> Record | None:
-    """Read a record of either topic; None for one that tells nothing of a connector's life, or cannot be read."""
+    """Parse a record of either topic; None if it is irrelevant to a connector's lifecycle, or cannot be read."""
     try:
         return _parsed((key or b"").decode(), None if value is None else json.loads(value), time_ms)
     except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError):
@@ -123,7 +123,7 @@ def parse_record(key: bytes | None, value: bytes | None, time_ms: int) -> Record
 def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401  any JSON
     if key.startswith("status-topic-"):
         topic, _, connector = key.removeprefix("status-topic-").partition(":connector-")
-        return (Flowing if body else Forgotten)(connector, time_ms, topic) if connector else None
+        return (TopicActive if body else TopicReset)(connector, time_ms, topic) if connector else None
     if key.startswith("status-task-"):
         connector, _, number = key.removeprefix("status-task-").rpartition("-")
         return _status(connector, time_ms, int(number), body)
@@ -136,9 +136,9 @@ def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401
             properties = None if body is None else {str(name): str(value) for name, value in body["properties"].items()}
             return Configured(connector, time_ms, properties)
         case "commit-" if body is not None:
-            return Planned(connector, time_ms, int(body["tasks"]))
+            return TaskCount(connector, time_ms, int(body["tasks"]))
         case "target-state-" if body is not None:
-            return Wanted(connector, time_ms, body.get("state.v2") or body["state"])
+            return TargetState(connector, time_ms, body.get("state.v2") or body["state"])
     return None
 
 

@@ -1,4 +1,4 @@
-"""What Connect's own REST API tells that its topics do not."""
+"""Connect's REST API, for the version, which is not in its topics."""
 
 import logging
 
@@ -10,7 +10,7 @@ _TIMEOUT_S = 3.0
 
 
 def version_at(url: str, network: httpx.BaseTransport | None = None) -> str | None:
-    """The version of Kafka Connect that a worker says it is of; None where it does not answer, as events go on without.
+    """The version of Kafka Connect from a worker; None if it does not answer, since events can do without.
 
     Source: Kafka documentation, Connect REST API, `GET /`
     """

@@ -13,7 +13,7 @@ from headwater.model.naming_jdbc import jdbc_dataset, parts_of, quoted
 
 
 def iceberg(properties: Properties, topics: Sequence[str]) -> Places:
-    """The tables that are listed, each for all topics."""
+    """The listed tables, each for all topics."""
     tables = [name.strip() for name in properties.get("iceberg.tables", "").split(",") if name.strip()]
     return all_at(topics, [place for table in tables if (place := _iceberg_table(properties, table))])
 
@@ -27,12 +27,12 @@ def _iceberg_table(properties: Properties, table: str) -> Place | None:
     kind = catalog_kind(said.get("type") or said.get("catalog-impl") or "hive")
     warehouse = said.get("warehouse")
     catalog = Catalog(kind, properties.get("iceberg.catalog", "iceberg"), table, said.get("uri"), warehouse)
-    if warehouse is None or "/" not in warehouse or kind == "rest":  # a word that only the catalog knows
+    if warehouse is None or "/" not in warehouse or kind == "rest":  # an identifier that only the catalog can resolve
         return None
     *namespace, name = table.split(".")
     folder = f"{'.'.join(namespace)}.db" if kind in ("glue", "hive") and namespace else "/".join(namespace)
     location = "/".join(part for part in (warehouse.rstrip("/"), folder, name) if part)
-    # As Spark's pipelines call it first, and as openlineage-spark does.
+    # The first name is the one of Spark pipelines, the second that of openlineage-spark.
     links = (warehouse_table(warehouse, f"{catalog.name}.{table}"), warehouse_table(warehouse, table))
     return Place(file_dataset(location), "TABLE", links, catalog)
 
@@ -40,7 +40,7 @@ def _iceberg_table(properties: Properties, table: str) -> Place | None:
 def jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
     """The table of each topic, or those of the query.
 
-    The topic has the table's bare name, as the database has it. Which schema it is in, other properties may say.
+    The topic has the table's bare name as in the database. Other properties may give its schema.
 
     Source: `TableMonitorThread`, `GenericDatabaseDialect.tableIds` of the connectors of Confluent and Aiven
     """
@@ -57,7 +57,7 @@ def jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
 def _holders(properties: Properties, table: str) -> list[list[str]]:
     """The schemas, or databases and schemas, that tables of this name are read from.
 
-    `[]` means that the table is where such databases keep theirs; there is none at all where it cannot be known.
+    `[]` as an item stands for the database's default schema; the list is empty if the schema is unknown.
     """
     if expressions := listed(properties.get("table.include.list")):
         return _holders_by_expressions(expressions, table) or []
@@ -103,22 +103,22 @@ def _by_topic(properties: Properties, topics: Sequence[str], *, is_quoted: bool)
 
 
 def _filled(url: str, template: str, topics: Mapping[str, str], *, is_quoted: bool) -> Places:
-    """The tables that a template names, by topic; none where it needs more of a record than its topic."""
+    """The tables by topic from a name template; none if the template depends on more than the topic."""
     tables = {topic: template.replace("${topic}", name) for topic, name in topics.items()}
     return {topic: [_table(url, table, is_quoted=is_quoted)] for topic, table in tables.items() if "${" not in table}
 
 
 def _table(url: str, name: str, *, is_quoted: bool) -> Place:
-    """A table that statements name, in quotes or not: without them, the database folds the name's case."""
+    """A table as named in statements; without quotes, the database folds the name's case."""
     return Place(jdbc_dataset(url, quoted(*parts_of(name)) if is_quoted else name))
 
 
 _NAMED_BY_TABLE: Final = ("", "SchemaTopicNamingStrategy", "DefaultTopicNamingStrategy")
-"""Debezium's strategies by which a topic has the names of a table and of what it is in."""
+"""Debezium's strategies that put a table's name, with its schema or database, into the topic name."""
 
 
 def debezium(dialect: str, port: int) -> Finder:
-    """Finds the table of each topic, in a database whose server listens there unless the properties say otherwise."""
+    """A finder of the table of each topic; `port` is the database's default port."""
 
     def find(properties: Properties, topics: Sequence[str]) -> Places:
         prefix = properties.get("topic.prefix") or properties.get("database.server.name") or ""
@@ -130,7 +130,7 @@ def debezium(dialect: str, port: int) -> Finder:
         for topic in topics:
             parts = topic.removeprefix(f"{prefix}{delimiter}").split(delimiter)
             if len(parts) != 2 or not topic.startswith(f"{prefix}{delimiter}"):
-                continue  # its topics of transactions and of schema changes
+                continue  # topics of transactions and schema changes
             database = parts[0] if dialect == "mysql" else properties.get("database.dbname", "")
             table = quoted(parts[1]) if dialect == "mysql" else quoted(*parts)
             if database:
@@ -141,7 +141,7 @@ def debezium(dialect: str, port: int) -> Finder:
 
 
 def bigquery(properties: Properties, topics: Sequence[str]) -> Places:
-    """The table of each topic, by a map of them, which is all that counts then, or by what the topic is called.
+    """The table of each topic, by the topic-to-table map if there is one, else by the topic's name.
 
     A router may make the topic `DATASET:TABLE`.
 
@@ -168,23 +168,23 @@ def _sanitized(table: str) -> str:
 
 
 def _pairs(text: str | None) -> dict[str, str]:
-    """What a property maps, as `FROM:TO,FROM:TO`."""
+    """The pairs of a property of the form `FROM:TO,FROM:TO`."""
     pairs = (pair.partition(":") for pair in listed(text))
     return {name.strip(): value.strip() for name, colon, value in pairs if colon}
 
 
 def _whole(name: str) -> list[str]:
-    """A table of a list of them, which may stand there with quotes or without, whatever is in its name."""
+    """The parts of a table name from a list, with or without quotes."""
     return parts_of(name) if '"' in name or "`" in name else name.split(".")
 
 
 _BETWEEN_NAMES: Final = re.compile(r"\\?\.(?![*+?{])")
-"""A dot in a regular expression for whole names, escaped or not, that stands between two of them."""
+"""A dot, escaped or not, that separates two names in a regular expression for qualified names."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_$ -]+")
 
 
 def _holders_by_expressions(expressions: Sequence[str], table: str) -> list[list[str]] | None:
-    """The same by regular expressions for whole names; None where one that may mean the table tells no schema."""
+    """As `_holders`, by regular expressions for qualified names; None if one that may match gives no schema."""
     found = []
     for expression in expressions:
         *holders, name = _BETWEEN_NAMES.split(expression)
@@ -198,11 +198,11 @@ def _holders_by_expressions(expressions: Sequence[str], table: str) -> list[list
 def _matches(expression: str, table: str) -> bool:
     try:
         return re.fullmatch(expression, table) is not None
-    except re.error:  # Java's are a little different
+    except re.error:  # Java's syntax differs slightly
         return False
 
 
 def _tables_of(query: str) -> Iterable[str]:
-    from headwater.observe.queries import tables_of  # here, not above: few connectors have a query, and it takes 8 MB
+    from headwater.observe.queries import tables_of  # imported here: few connectors have a query, and it takes 8 MB
 
     return dict.fromkeys(tables_of(query))

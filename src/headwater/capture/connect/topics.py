@@ -1,4 +1,4 @@
-"""Which topics a connector's properties name, and which of those that it has had to do with they leave to it."""
+"""Which of a connector's observed topics its properties exclude."""
 
 import re
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from headwater.capture.connect.records import Properties, listed
 
 
 def left_out(properties: Properties, before: Properties, topics: Mapping[str, bool]) -> set[str]:
-    """Those of the topics that the properties plainly exclude; each topic with whether it was left out before.
+    """The topics that the properties clearly exclude; `topics` maps each to whether it was excluded before.
 
-    A sink has no topics but those that it names. Of any other connector, those are excluded that the properties of
-    before had named, and these do not: what a source writes need not be named at all.
+    A sink has only the topics that its properties name. For other connectors, a topic is excluded if the old properties
+    named it and the new ones do not, since a source need not name its topics at all.
     """
     unnamed = {topic for topic in topics if _names(properties, topic) is False}
     if _is_sink(properties):
@@ -20,12 +20,12 @@ def left_out(properties: Properties, before: Properties, topics: Mapping[str, bo
 
 
 def _is_sink(properties: Properties) -> bool:
-    """Whether the class is called one; Connect asks every sink to name its topics."""
+    """Whether the class's name says that it is a sink; Connect requires every sink to name its topics."""
     return "Sink" in properties.get("connector.class", "").rpartition(".")[2]
 
 
 def _names(properties: Properties, topic: str) -> bool | None:
-    """Whether they name the topic: in a list, by a pattern or a prefix, or alone; None if that cannot be known."""
+    """Whether the properties name the topic, in a list, by a pattern or a prefix, or alone; None if unknown."""
     alone, prefix = properties.get("topic"), properties.get("topic.prefix")
     routed = routed_topic(properties, alone) if alone else None
     if topic in listed(properties.get("topics")) or (prefix and topic.startswith(prefix)) or topic == routed:
@@ -38,5 +38,5 @@ def _names(properties: Properties, topic: str) -> bool | None:
 def _matches(pattern: str | None, topic: str) -> bool | None:
     try:
         return pattern is not None and re.fullmatch(pattern, topic) is not None
-    except re.error:  # Java's are a little different
+    except re.error:  # Java's syntax differs slightly
         return None

@@ -1,4 +1,4 @@
-"""The watcher: Connect's topics, its group and the clock, and what they make known."""
+"""The watcher: reads Connect's topics and its worker group, and emits run updates."""
 
 import logging
 import threading
@@ -11,17 +11,17 @@ from typing import Any, Final
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from headwater.capture import kept
+from headwater.capture import state_file
 from headwater.capture.clock import now_ms
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.commits import control_topic, parse_commit
-from headwater.capture.connect.connectors import Told
-from headwater.capture.connect.events import Surroundings, event_of
+from headwater.capture.connect.connectors import RunUpdate
+from headwater.capture.connect.events import ClusterContext, event_of
 from headwater.capture.connect.evidence import Evidence
 from headwater.capture.connect.group import Group, Listed
-from headwater.capture.connect.kept import Kept, read
-from headwater.capture.connect.life import Lives
+from headwater.capture.connect.lifecycle import Lifecycles
 from headwater.capture.connect.records import Configured, Record, parse_record
+from headwater.capture.connect.state import WatcherState, read
 from headwater.capture.outlet import Outlet
 from headwater.errors import InvalidInputError, UnavailableError
 
@@ -32,29 +32,29 @@ _HELD_BACK_S: Final = 0.5
 _LOOK_AT_GROUP_EVERY_S: Final = 3.0
 _TICK_EVERY_S: Final = 1.0
 _SAVE_EVERY_S: Final = 5.0
-"""How long what is known may be unkept while runs just go on; starts and ends are kept at once.
+"""How long the state may stay unsaved while runs just go on; starts and ends are saved at once.
 
-What was read after the last time is read again by the next process, and told in the same bytes."""
+Records read since the last save are read again by the next process, and give the same events byte for byte."""
 _SETTLE_S: Final = 30.0
 _UNSETTLED_MAX: Final = 64
-"""How many events may be on their way to the disk: a beginning tells thousands, which memory would keep room for."""
+"""The most events not yet on disk: a start emits thousands, for which memory would stay allocated."""
 _TIMEOUT_S: Final = 10.0
 _TOGETHER: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchConfig:
-    """What to watch.
+    """The watcher's configuration.
 
     Attributes:
         bootstrap: the Kafka that Connect keeps its topics in, and that its connectors' topics are named by.
         client: further settings of the Kafka client, for TLS and SASL.
         status_topic, config_topic: Connect's own topics.
         evidence_topic: where the transform `OpenLineageLifecycleSmt` sends events, if it does.
-        group: the group of the workers; None to look for the one Connect group there is.
-        state: the file that keeps what the watcher knows.
-        heartbeat_s: how often a run that goes on is told anew.
-        lost_after_s: how long no worker may be in the group before its connectors' runs count as ended.
+        group: the group of the workers; None to find the only Connect group.
+        state: the file with the watcher's state.
+        heartbeat_s: how often an open run is reported again.
+        lost_after_s: after so long without a worker in the group the connectors' runs count as ended.
     """
 
     bootstrap: str
@@ -69,15 +69,15 @@ class WatchConfig:
 
 
 class Watcher:
-    """Watches one Connect cluster, from one thread, until it is told to stop."""
+    """Watches one Connect cluster in one thread, until told to stop."""
 
-    def __init__(self, config: WatchConfig, around: Surroundings, outlet: Outlet) -> None:
-        known = kept.load_as(config.state, read)
+    def __init__(self, config: WatchConfig, around: ClusterContext, outlet: Outlet) -> None:
+        known = state_file.load_as(config.state, read)
         self._config = config
         self._evidence = Evidence(around.schema_of, known.schemas)
         self._around = around._replace(schema_of=self._evidence.schema_of)
         self._outlet = outlet
-        self._lives = Lives(around.namespace, deciding_properties(), known.connectors)
+        self._lives = Lifecycles(around.namespace, deciding_properties(), known.connectors)
         self._offsets = dict(known.offsets)
         is_same = config.group in (None, known.group)
         self._group = Group(config.group, known.workers_seen_ms if is_same else 0, self._lost_after_ms)
@@ -86,15 +86,15 @@ class Watcher:
         self._learned: set[str] = set()
         self._at_end: set[tuple[str, int]] = set()
         self._refused: set[tuple[str, int]] = set()
-        self._has_changed = True  # what is kept is written anew: an older process may have kept more
+        self._has_changed = True  # rewrite the state file: an older version may have saved more
         self._is_urgent = False
         self._unsettled = 0
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
-        """Watch; `ready` is called with the number of connectors once all that was there has been read.
+        """Watch; `ready` is called with the number of connectors once all existing records have been read.
 
         Raises:
-            InvalidInputError: a setting of the Kafka client is none, or has a value that it cannot have.
+            InvalidInputError: a setting of the Kafka client is unknown, or has an invalid value.
             UnavailableError: Kafka does not answer at the start.
         """
         settings: dict[str, str | int | float | bool] = {
@@ -121,24 +121,24 @@ class Watcher:
             consumer.close()
 
     def _begin(self, consumer: Consumer, stop: threading.Event) -> bool:
-        """Read what is there already, in the order it was written; False if told to stop before."""
+        """Read the existing records in the order written; False if told to stop before the end."""
         self._wait_for_topics(consumer, stop)
         self._catch_up(consumer, stop, [self._config.config_topic, self._config.status_topic])
-        # What they hold tells which topics there are besides.
+        # Their records name the further topics.
         self._catch_up(consumer, stop, self._further_topics())
-        self._take_all(held_until=float("inf"))
-        self._tell_again()
-        self._group.wrote(0)  # all that was long ago
+        self._process_buffered(held_until=float("inf"))
+        self._report_again()
+        self._group.wrote(0)  # these records may be old
         return not stop.is_set()
 
     def _go_on(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
         look_at = tick_at = save_at = 0.0
         while not stop.is_set():
-            self._hold(consumer.consume(_TOGETHER, 0.25))
-            self._take_all(held_until=time.monotonic() - _HELD_BACK_S)
-            self._tell_again()
+            self._buffer(consumer.consume(_TOGETHER, 0.25))
+            self._process_buffered(held_until=time.monotonic() - _HELD_BACK_S)
+            self._report_again()
             if time.monotonic() >= look_at:
-                self._look_around(consumer, admin)
+                self._discover(consumer, admin)
                 look_at = time.monotonic() + _LOOK_AT_GROUP_EVERY_S
             if time.monotonic() >= tick_at:
                 self._tell(self._tick())
@@ -147,8 +147,8 @@ class Watcher:
                 self._save()
                 save_at = time.monotonic() + _SAVE_EVERY_S
 
-    def _look_around(self, consumer: Consumer, admin: AdminClient) -> None:
-        """See what further topics there are, and who is in the group; if Kafka is away, that is seen later."""
+    def _discover(self, consumer: Consumer, admin: AdminClient) -> None:
+        """Look for further topics and for group members; if Kafka does not answer, the next call does."""
         try:
             self._assign(consumer, self._further_topics())
         except KafkaException as fault:
@@ -157,7 +157,7 @@ class Watcher:
             self._look_at_group(admin)
 
     def _wait_for_topics(self, consumer: Consumer, stop: threading.Event) -> None:
-        """Wait for Connect's own topics, which it makes when it first starts."""
+        """Wait for Connect's own topics, which it creates when it first starts."""
         is_told = False
         names = [self._config.config_topic, self._config.status_topic]
         while True:
@@ -170,22 +170,22 @@ class Watcher:
                 is_told = True
 
     def _further_topics(self) -> list[str]:
-        """The transform's, and those in which Iceberg's sinks tell of their commits."""
+        """The transform's topic, and the control topics of Iceberg's sinks."""
         held = (record.properties for _, _, record in self._held if isinstance(record, Configured))
         known = (connector.properties for connector in self._lives.connectors.values())
         control = {control_topic(properties) for properties in (*held, *known) if properties is not None}
         return sorted({topic for topic in (self._config.evidence_topic, *control) if topic is not None})
 
     def _catch_up(self, consumer: Consumer, stop: threading.Event, topics: Sequence[str]) -> None:
-        """Read these topics, too, up to where they end now."""
+        """Start reading these topics too, up to their current ends."""
         wanted = self._assign(consumer, topics)
         while not stop.is_set() and not self._at_end.issuperset(wanted):
-            self._hold(consumer.consume(_TOGETHER, 0.5))
+            self._buffer(consumer.consume(_TOGETHER, 0.5))
 
     def _assign(self, consumer: Consumer, topics: Sequence[str]) -> list[tuple[str, int]]:
-        """Read those of the topics, too, that are there and not yet read, from where it was; gives their partitions."""
+        """Assign the topics that exist and are not yet read, from their saved offsets; returns their partitions."""
         new = [name for name in topics if name not in self._read]
-        # Of each alone: there may be many others.
+        # Metadata of each topic alone: the cluster may have many others.
         listed = [consumer.list_topics(name, timeout=_TIMEOUT_S).topics[name] for name in new]
         there = {name: topic.partitions for name, topic in zip(new, listed, strict=True) if topic.error is None}
         found = [TopicPartition(name, part, self._next(name, part)) for name, parts in there.items() for part in parts]
@@ -197,7 +197,7 @@ class Watcher:
     def _next(self, topic: str, partition: int) -> int:
         return self._offsets.get(f"{topic}/{partition}", OFFSET_BEGINNING)
 
-    def _hold(self, messages: Iterable[Message]) -> None:
+    def _buffer(self, messages: Iterable[Message]) -> None:
         for message in messages:
             topic, number, offset = message.topic(), message.partition(), message.offset()
             if topic is None or number is None or offset is None:
@@ -220,7 +220,7 @@ class Watcher:
                 self._held.append((time.monotonic(), place, record))
 
     def _cannot_read(self, topic: str, fault: KafkaError) -> None:
-        """Say why nothing comes of a topic, as where it takes a right that is missing; of each reason once."""
+        """Log why a topic cannot be read, for instance without permission; each reason once."""
         if (topic, fault.code()) not in self._refused:
             self._refused.add((topic, fault.code()))
             log.warning("a topic cannot be read", extra={"topic": topic, "fault": fault.str()})
@@ -230,15 +230,15 @@ class Watcher:
             return parse_record(message.key(), message.value(), time_ms)
         return parse_commit(message.value(), time_ms)
 
-    def _take_all(self, held_until: float) -> None:
-        """Take the records that came before, in the order of the times that Kafka gave them."""
+    def _process_buffered(self, held_until: float) -> None:
+        """Apply the buffered records from before this time, in the order of their Kafka timestamps."""
         self._held.sort(key=lambda held: held[1])
         waiting = next((n for n, held in enumerate(self._held) if held[0] > held_until), len(self._held))
         ripe, self._held = self._held[:waiting], self._held[waiting:]
         for _, _, record in ripe:
             self._tell(self._lives.apply(record))
 
-    def _tell(self, told: Sequence[Told]) -> None:
+    def _tell(self, told: Sequence[RunUpdate]) -> None:
         for each in told:
             self._has_changed = True
             self._is_urgent |= each.state != "RUNNING" or each.takes_back
@@ -251,13 +251,13 @@ class Watcher:
         self._unsettled = 0
         return self._outlet.settle(_SETTLE_S)
 
-    def _tell_again(self) -> None:
-        """Tell every run anew of whose topics more is known since the last time."""
+    def _report_again(self) -> None:
+        """Report every run again whose topics' schemas have become known since the last time."""
         learned, self._learned = self._learned, set()
         if learned:
             self._tell(self._lives.again(learned, now_ms()))
 
-    def _tick(self) -> list[Told]:
+    def _tick(self) -> list[RunUpdate]:
         return self._lives.tick(now_ms(), self._group.workers, self._config.heartbeat_s * 1000, self._lost_after_ms)
 
     @property
@@ -265,7 +265,7 @@ class Watcher:
         return int(self._config.lost_after_s * 1000)
 
     def _look_at_group(self, admin: AdminClient) -> None:
-        """See whether any worker is in the group."""
+        """Check whether any worker is in the group."""
         before_ms = self._group.seen_ms
         try:
             groups = admin.list_groups(timeout=_TIMEOUT_S)
@@ -276,15 +276,15 @@ class Watcher:
         self._has_changed |= self._group.seen_ms != before_ms
 
     def _save(self) -> None:
-        """Keep what is known, once all that was told is safe: what is read twice is told in the same bytes."""
+        """Save the state, once all emitted events are safe; records read twice give the same events byte for byte."""
         if not self._has_changed or self._held:
             return
         if not self._settle():
             log.warning("lineage events are not safe yet; the state is kept later")
             return
         connectors = [*self._lives.connectors.values()]
-        known = Kept(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)
-        kept.save_all_of(self._config.state, known)
+        known = WatcherState(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)
+        state_file.save_all_of(self._config.state, known)
         self._has_changed = self._is_urgent = False
 
 
@@ -294,10 +294,10 @@ def _listed(group: Any) -> Listed:  # noqa: ANN401  its type is not exported
 
 
 _CONSUMER: Final[Mapping[str, str | int | bool]] = {
-    "group.id": "headwater-watch",  # it is asked for, but nothing is kept under it
+    "group.id": "headwater-watch",  # required, but no offsets are committed
     "enable.auto.commit": False,
     "auto.offset.reset": "earliest",
-    "enable.partition.eof": True,  # of a topic written in transactions, the last offset is no record's
+    "enable.partition.eof": True,  # in a transactional topic the last offset is not that of a record
     "queued.max.messages.kbytes": 4096,
     "fetch.message.max.bytes": 1 << 20,
 }

@@ -1,7 +1,7 @@
-"""Dashboards that a file declares: who owns them, and which columns of which tables their queries read.
+"""Dashboards declared in a file: their owners, and which columns of which tables their queries read.
 
-spec         what a file says
-reading      the file → that, or everything that is wrong with it, by line
-resolved     a file's queries with the columns that are known of their tables
-events       that as events: each dashboard a dataset, each query a job that feeds it
+spec         the content of a file, as types
+reading      parses and validates a file; reports every problem with its line
+resolved     the queries, with the known columns of their tables
+events       the events: each dashboard a dataset, each query a job that feeds it
 """

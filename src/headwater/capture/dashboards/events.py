@@ -1,4 +1,4 @@
-"""Dashboards as events: what is declared of each, and of each of its queries."""
+"""Events that declare dashboards and their queries."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -22,7 +22,7 @@ from openlineage.client.facet_v2 import (
 
 from headwater.capture.column_facet import column_facet
 from headwater.capture.dashboards.resolved import Asked, dataset
-from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, Rest
+from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, DirectTable
 from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
 from headwater.model.names import DatasetId, JobId
@@ -30,11 +30,11 @@ from headwater.sql.label import Label
 from headwater.sql.transformations import Transformation
 
 INTEGRATION: Final = "DASHBOARD"
-"""What the facet `jobType` says of a job that a file of dashboards declares."""
+"""The `integration` of the facet `jobType` for jobs declared by a dashboards file."""
 
 
 def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Iterator[bytes]:
-    """An event for each dashboard, then one for each query and one for the tables that it rests on without a query."""
+    """An event for each dashboard, then one for each query, and one for the tables that it uses without a query."""
     by_dashboard: dict[str, list[Asked]] = {}
     for each in asked:
         by_dashboard.setdefault(each.dashboard.name, []).append(each)
@@ -48,11 +48,11 @@ def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Itera
 
 
 def taken_back(time: datetime, jobs: Iterable[JobId]) -> Iterator[bytes]:
-    """An event for each job that says: it is declared to read, to feed and to be nothing.
+    """For each job an event with an empty declaration: no inputs, no outputs, deleted facets.
 
-    It replaces what was declared before; what runs told of the job stays.
+    It replaces the previous declaration; the lineage of the job's runs stays.
     """
-    facets: dict[str, JobFacet] = {  # with what their schemas require, though they say that they are gone
+    facets: dict[str, JobFacet] = {  # deleted facets still need their required fields
         "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration=INTEGRATION, deleted=True),
         "documentation": documentation_job.DocumentationJobFacet(description="", deleted=True),
         "ownership": ownership_job.OwnershipJobFacet(deleted=True),
@@ -108,7 +108,7 @@ def _tables(time: datetime, file: Dashboards, dashboard: Dashboard) -> bytes:
     return _job(time, dashboard, file.label(dashboard, TABLES), {}, named.values(), lineage)
 
 
-def _has_columns(rest: Rest) -> bool:
+def _has_columns(rest: DirectTable) -> bool:
     return bool(rest.columns)
 
 

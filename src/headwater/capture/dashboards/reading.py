@@ -1,4 +1,4 @@
-"""Reads a file of dashboards, strictly: everything that is wrong with it at once, each with its line and field."""
+"""Parses a dashboards file strictly; reports all problems at once, each with its line and field."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 import yaml
 
-from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, Owner, Query, Rest, unplaced
+from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, DirectTable, Owner, Query, unplaced
 from headwater.capture.unread import why_unread
 from headwater.errors import InvalidInputError
 from headwater.model import sql_lineage
@@ -16,14 +16,14 @@ from headwater.sql.reading import Parts, UnreadableSqlError, dialect_named
 
 Part = TypeVar("Part")
 _Feeding = tuple[str, str | None]
-"""A dashboard and its query that feeds it, each by its name; None: the tables that it rests on without one."""
+"""The names of a dashboard and of a query that feeds it; None for its tables without a query."""
 
 _DIALECTS: Final[Mapping[str, str]] = {"trino": "trino", "presto": "presto", "duckdb": "duckdb", "hive": "hive"}
-"""By the scheme of an engine; others say theirs."""
+"""The SQL dialect by the engine's URL scheme; for other engines the file must state it."""
 
 
 class Problem(Exception):
-    """One thing that is wrong, and where."""
+    """One problem, with its position."""
 
     def __init__(self, node: yaml.Node, field: str, message: str) -> None:
         self.line = node.start_mark.line + 1
@@ -32,10 +32,10 @@ class Problem(Exception):
 
 
 def read_dashboards(file: Path) -> Dashboards:
-    """What the file says; queries in files of their own are read with it.
+    """Parse the file, with the query files that it names.
 
     Raises:
-        InvalidInputError: a line for each thing that is wrong, `FILE:LINE: FIELD: what is expected`.
+        InvalidInputError: a line for each problem, `FILE:LINE: FIELD: what is expected`.
     """
     try:
         root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
@@ -57,13 +57,13 @@ class _Reader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._defaults = ("", "")
-        """The catalog and the schema that tables may leave out."""
+        """The default catalog and schema of table names."""
         self._jobs: dict[str, tuple[_Feeding, str]] = {}
-        """By name: what it is of, and where that stands."""
+        """By job name: the query that it stands for, and its position."""
         self.problems: list[Problem] = []
 
     def part(self, read: Callable[[], Part]) -> Part | None:
-        """What can be read; what is wrong with it is noted, and the rest of the file is read on."""
+        """The part, or None if it is invalid; the problem is recorded, and parsing goes on."""
         try:
             return read()
         except Problem as problem:
@@ -126,7 +126,7 @@ class _Reader:
         return Query(name, sql, where.start_mark.line + 1)
 
     def _makes_job(self, feeding: "_Feeding", node: yaml.Node, path: str) -> None:
-        """Note whose job it is: of two that have one name, the event of the second would replace that of the first."""
+        """Register the job's name: of two jobs with one name, the second's event would replace the first's."""
         dashboard, query = feeding
         job = sql_lineage.job_of(Label("", dashboard, TABLES if query is None else query)).name
         known, where = self._jobs.setdefault(job, (feeding, path))
@@ -140,13 +140,13 @@ class _Reader:
         except (OSError, UnicodeDecodeError) as fault:
             raise Problem(fields.node("file"), fields.path("file"), why_unread(fault)) from None
 
-    def _table(self, node: yaml.Node, path: str) -> Rest:
+    def _table(self, node: yaml.Node, path: str) -> DirectTable:
         if isinstance(node, yaml.ScalarNode):
-            return Rest(self._placed(node, path))
+            return DirectTable(self._placed(node, path))
         fields = _Fields(node, path, ("table", "columns"))
         columns = [_text(each, f"{fields.path('columns')}.{at}") for at, each in enumerate(fields.items("columns"))]
         fields.text("table")
-        return Rest(self._placed(fields.node("table"), fields.path("table")), tuple(columns))
+        return DirectTable(self._placed(fields.node("table"), fields.path("table")), tuple(columns))
 
     def _placed(self, node: yaml.Node, path: str) -> Parts:
         table = tuple(_text(node, path).split("."))
@@ -178,7 +178,7 @@ def _owner(node: yaml.Node, path: str) -> Owner:
 
 
 class _Fields:
-    """The members of a mapping, of which none may be unknown or stand twice."""
+    """The members of a mapping; unknown and duplicate keys are problems."""
 
     def __init__(self, node: yaml.Node, path: str, known: Sequence[str]) -> None:
         if not isinstance(node, yaml.MappingNode):
@@ -200,7 +200,7 @@ class _Fields:
         return self.members.get(name, self._node)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A text that is not empty; without a default it must be there."""
+        """A non-empty text; required if there is no default."""
         if name not in self.members:
             if default is None:
                 raise Problem(self._node, self.path(name), "is missing; expected text")
@@ -208,7 +208,7 @@ class _Fields:
         return _text(self.members[name], self.path(name))
 
     def items(self, name: str) -> Sequence[yaml.Node]:
-        """The items of a list; none where it is missing."""
+        """The items of a list; empty if it is missing."""
         node = self.members.get(name)
         if node is None:
             return ()

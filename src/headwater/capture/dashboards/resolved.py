@@ -1,4 +1,4 @@
-"""Dashboards with the columns that are known of their tables."""
+"""Dashboards with the known columns of their tables."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from headwater.sql.columns import Statement, statement
 from headwater.sql.reading import Parts, UnreadableSqlError
 
 Columns = Callable[[DatasetId], Sequence[str]]
-"""Gives the columns of a dataset, in order; none where they are not known."""
+"""Returns the columns of a dataset, in order; none if unknown."""
 
 
 class Asked(NamedTuple):
-    """A query of a dashboard and what it reads; `told` None: that cannot be told, and `fault` says why."""
+    """A query of a dashboard with its lineage; `told` is None if that is unknown, and `fault` says why."""
 
     dashboard: Dashboard
     query: Query

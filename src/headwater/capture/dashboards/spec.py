@@ -1,4 +1,4 @@
-"""What a file of dashboards says."""
+"""The content of a dashboards file."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,12 +9,12 @@ from headwater.sql.label import DEFAULT_NAMESPACE, Label
 from headwater.sql.reading import Parts
 
 TABLES: Final = "tables"
-"""In the place of a query's name: the tables that a dashboard rests on without one."""
+"""Stands for a query's name in the job of the tables that a dashboard uses without a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who answers for a dashboard: `team:finance`, and perhaps as what."""
+    """An owner of a dashboard, such as `team:finance`, with an optional role."""
 
     name: str
     type: str | None = None
@@ -22,7 +22,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query of a dashboard; its name is empty where it is the only one. `line` is where it stands in the file."""
+    """A query of a dashboard; the name is empty if it is the only one. `line` is its line in the file."""
 
     name: str
     sql: str
@@ -30,8 +30,8 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """A table that a dashboard rests on without a query that could be read; no columns: nobody says which."""
+class DirectTable:
+    """A table that a dashboard uses without a known query; without `columns`, the ones used are unknown."""
 
     table: Parts
     columns: tuple[str, ...] = ()
@@ -47,18 +47,18 @@ class Dashboard:
     url: str | None = None
     owners: tuple[Owner, ...] = ()
     queries: tuple[Query, ...] = ()
-    tables: tuple[Rest, ...] = ()
+    tables: tuple[DirectTable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboards:
-    """A file.
+    """A dashboards file.
 
     Attributes:
         engine: the namespace of the tables' names, `trino://host:port`.
-        catalog: of tables named without one; empty where the engine has none.
-        schema: of tables named without one.
-        dialect: of the queries, as sqlglot calls it.
+        catalog: the default catalog of tables; empty if the engine has none.
+        schema: the default schema of tables.
+        dialect: the queries' SQL dialect, by sqlglot's name.
     """
 
     engine: str
@@ -69,26 +69,26 @@ class Dashboards:
     dashboards: tuple[Dashboard, ...] = ()
 
     def full_name(self, table: Parts) -> str:
-        """A table's name with the catalog and schema that it may leave out; it is one that has a schema then."""
+        """A table's name completed with the default catalog and schema."""
         missing = (self.catalog, self.schema)[: max(0, 3 - len(table))]
         return ".".join((*filter(None, missing), *table))
 
     def unplaced(self, table: Parts) -> str:
-        """As `unplaced` says of a table's name."""
+        """Why a table's name cannot be completed; empty if it can."""
         return unplaced(table, self.catalog, self.schema)
 
     def jobs(self, dashboard: Dashboard) -> frozenset[JobId]:
-        """Those that feed the dashboard, as far as the file says: one for each query, and one for its tables."""
+        """The jobs that feed the dashboard: one for each query, and one for its tables without a query."""
         names = [*(query.name for query in dashboard.queries), *([TABLES] if dashboard.tables else ())]
         return frozenset(job_of(self.label(dashboard, name)) for name in names)
 
     def label(self, dashboard: Dashboard, query: str) -> Label:
-        """What a comment in the query would say."""
+        """The label that a comment in the query would carry."""
         return Label(self.namespace, dashboard.name, query)
 
 
 def unplaced(table: Parts, catalog: str, schema: str) -> str:
-    """Why a table's name cannot be completed by these; empty where it can: between catalog and table is a schema."""
+    """Why a table's name cannot be completed with these defaults; empty if it can. A catalog requires a schema."""
     if len(table) > 1 or schema or not catalog:
         return ""
     return f"{table[0]} has no schema; expected schema beside catalog, or SCHEMA.{table[0]}"

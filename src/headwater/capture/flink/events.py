@@ -1,4 +1,4 @@
-"""What is told of a Flink job's run, as OpenLineage events."""
+"""Updates of a Flink job's run as OpenLineage events."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
@@ -8,7 +8,7 @@ from openlineage.client.event_v2 import Job, Run, RunState
 from openlineage.client.facet_v2 import RunFacet, error_message_run, job_type_job, processing_engine_run
 
 from headwater.capture.flink.jobs import Checkpoints, Figures
-from headwater.capture.flink.life import Told
+from headwater.capture.flink.lifecycle import RunUpdate
 from headwater.capture.traces import kinds, without_values
 from headwater.model.build import HeadwaterRunFacet, run_event
 from headwater.model.producer import HEADWATER_FACETS, VERSION
@@ -20,18 +20,18 @@ EXCEPTIONS: Final = kinds(
     r"org\.apache\.flink\.runtime\.(?:JobException|checkpoint\.|client\.|execution\.|executiongraph\.|io\.network\.)",
     r"org\.apache\.flink\.runtime\.(?:jobmanager\.|jobmaster\.|resourcemanager\.|rpc\.|taskexecutor\.|taskmanager\.)",
 )
-"""The exceptions of Flink's whose messages are told; of formats and operators they quote records."""
+"""Flink's exceptions whose messages are reported; those of formats and operators quote records."""
 
 
 @attrs.define(kw_only=True)
 class HeadwaterFlinkFacet(RunFacet):
-    """A Flink job, as its cluster shows it: the run facet `headwater_flink`.
+    """The run facet `headwater_flink`: a Flink job as its cluster shows it.
 
-    `state` is Flink's own. `restarts` counts how often some or all of its tasks were started anew. `streamCheckpoints`
+    `state` is Flink's own. `restarts` counts how often some or all of its tasks were restarted. `streamCheckpoints`
     has `completed`, `failed`, `inProgress`, `restored`, `restoredFrom` and of the `last` one `id`, `completedAt`,
     `durationMs`, `stateBytes`, `path`. `vertices` has `name`, `parallelism`, `state` and `backPressuredMsPerSecond` of
-    the busiest task. `savepoint` is the path of the one that the job was stopped with. `lastFailure` has `message`,
-    `at` and `task`. In an end that was inferred, `lastSeen` is when the cluster listed the job last.
+    the busiest task. `savepoint` is the path of the savepoint that the job was stopped with. `lastFailure` has
+    `message`, `at` and `task`. For an inferred end, `lastSeen` is when the cluster last listed the job.
     """
 
     jobId: str
@@ -51,25 +51,25 @@ class HeadwaterFlinkFacet(RunFacet):
 
 @attrs.define(kw_only=True)
 class TakenBackFacet(error_message_run.ErrorMessageRunFacet):
-    """Says that the message of before holds no more."""
+    """Retracts an earlier error message."""
 
     _deleted: bool = True
 
 
-class Surroundings(NamedTuple):
-    """What all events of a cluster's jobs share."""
+class ClusterContext(NamedTuple):
+    """Properties that all events of a cluster's jobs share."""
 
     namespace: str
-    """Of the jobs."""
+    """The namespace of the jobs."""
     cluster: str
-    """The URL, without credentials."""
+    """The cluster's URL, without credentials."""
     heartbeat_s: int
     version: str | None
-    """Of Flink."""
+    """The version of Flink."""
 
 
-def event_of(told: Told, around: Surroundings) -> bytes:
-    """The event, unsigned; the same telling gives the same bytes."""
+def event_of(told: RunUpdate, around: ClusterContext) -> bytes:
+    """The unsigned event; the same update gives the same bytes."""
     return run_event(
         RunState[told.state],
         _utc(told.time_ms),
@@ -93,7 +93,7 @@ def _job_type(heartbeat_s: int, *, is_stream: bool) -> job_type_job.JobTypeJobFa
     )
 
 
-def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
+def _run_facets(told: RunUpdate, around: ClusterContext) -> dict[str, RunFacet]:
     run, figures = told.run, told.run.figures
     facets: dict[str, RunFacet] = {
         "headwater_flink": HeadwaterFlinkFacet(
@@ -127,7 +127,7 @@ def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
     return facets
 
 
-def _error(told: Told) -> RunFacet | None:
+def _error(told: RunUpdate) -> RunFacet | None:
     if told.silence is not None:
         return error_message_run.ErrorMessageRunFacet(message=told.silence, programmingLanguage="JAVA")
     if told.state == "FAIL":
@@ -175,7 +175,7 @@ def _vertices(figures: Figures) -> list[dict[str, object]]:
     ]
 
 
-def _last_failure(told: Told) -> dict[str, object] | None:
+def _last_failure(told: RunUpdate) -> dict[str, object] | None:
     failure = told.failure
     if failure is None:
         return None

@@ -1,4 +1,4 @@
-"""What Flink's REST API says of jobs, as types; and how its answers are read.
+"""The answers of Flink's REST API about jobs, as types, and their parsing.
 
 Source: Flink 2.1 REST API, https://nightlies.apache.org/flink/flink-docs-release-2.1/docs/ops/rest_api/; the names of
 all fields that are read are the same in the classes of flink-runtime 1.14.6, 1.18.1 and 2.1.3, but for `job-type`
@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 OVER: Final = frozenset({"FINISHED", "CANCELED", "FAILED"})
-"""The states of Flink's that a job never leaves; SUSPENDED is one that another JobManager may take up."""
+"""Flink's final job states; a SUSPENDED job may be taken over by another JobManager."""
 
 _Answer = Mapping[str, Any]
 _STOPPED_WITH: Final = "SYNC_SAVEPOINT"
-"""The type of the savepoint that a job is stopped with; one that is only taken is a SAVEPOINT."""
+"""The type of a savepoint that stopped its job; others have type SAVEPOINT."""
 
 
 class Listed(NamedTuple):
@@ -26,17 +26,17 @@ class Listed(NamedTuple):
     started_ms: int
     ended_ms: int | None
     modified_ms: int
-    """When it or one of its tasks changed its state last."""
+    """When it or one of its tasks last changed state."""
 
     @property
     def is_over(self) -> bool:
-        """Whether it has come to an end of its own."""
+        """Whether it is in a final state."""
         return self.state in OVER
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A stream checkpoint that came to its end."""
+    """A completed stream checkpoint."""
 
     id: int
     ended_ms: int
@@ -47,7 +47,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """How many stream checkpoints there were, and the newest."""
+    """The counts of a job's stream checkpoints, and the newest one."""
 
     completed: int
     failed: int
@@ -56,12 +56,12 @@ class Checkpoints:
     last: Checkpoint | None
     restored_from: str | None
     is_from_savepoint: bool = False
-    """Whether that is a savepoint: what somebody begins with, where a failover takes the newest checkpoint."""
+    """Whether it was restored from a savepoint, which a person chose; a failover restores the newest checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A chain of operators, and for how much of each second its busiest task is held up by those behind it."""
+    """An operator chain, and the milliseconds per second for which its busiest task is back-pressured."""
 
     name: str
     parallelism: int
@@ -71,15 +71,15 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What a job has counted; None where Flink does not tell.
+    """A job's metrics; None if Flink does not report a figure.
 
-    Of a chain of operators Flink knows only what it fetched last (`metrics.fetcher.update-interval`, 10 s), also when
-    the job is over: what passed since then is counted nowhere.
+    Flink reports the metrics that it last fetched (`metrics.fetcher.update-interval`, 10 s), even when the job has
+    ended: records since then are not counted.
 
     Attributes:
-        records_in: what its sources have handed on since its last restart.
-        records_out: what its sinks were given since its last restart.
-        restarts: how often all or some of its tasks were started anew.
+        records_in: records that its sources emitted since its last restart.
+        records_out: records that its sinks received since its last restart.
+        restarts: how often all or some of its tasks were restarted.
     """
 
     records_in: int | None = None
@@ -89,7 +89,7 @@ class Figures:
     vertices: tuple[Vertex, ...] = ()
 
     def or_else(self, known: "Figures") -> "Figures":
-        """These, and where Flink does not tell any more (of a job that is over), what it told before."""
+        """These figures; where Flink no longer reports one, as for an ended job, the known one."""
         return replace(
             self,
             records_in=known.records_in if self.records_in is None else self.records_in,
@@ -100,7 +100,7 @@ class Figures:
 
 
 class Failure(NamedTuple):
-    """What went wrong last: the root exception as Flink calls it, with the chain of its causes."""
+    """The last failure: Flink's root exception, with the chain of its causes."""
 
     trace: str
     at_ms: int
@@ -108,31 +108,31 @@ class Failure(NamedTuple):
 
 
 class Details(NamedTuple):
-    """What there is to know of a job beyond its state."""
+    """The details of a job beyond its state."""
 
     figures: Figures
     is_stream: bool
     failure: Failure | None = None
     savepoint: str | None = None
-    """Where the savepoint is that it was stopped with."""
+    """The path of the savepoint that it was stopped with."""
 
 
 class Read(NamedTuple):
-    """Answers about one job, as they came."""
+    """The raw answers about one job."""
 
     job: _Answer
     checkpoints: _Answer
     exceptions: _Answer
     metrics: Sequence[_Answer]
     operators: Mapping[str, Sequence[_Answer]]
-    """By vertex id: metrics of its tasks, with `sum` and `max` over them; of those that `wanted_metrics` chose."""
+    """By vertex id: the metrics chosen by `wanted_metrics`, with `sum` and `max` over its tasks."""
 
 
 def listed(overview: _Answer) -> tuple[Listed, ...]:
     """The jobs of `/jobs/overview`, in the order of their starts.
 
     Raises:
-        KeyError, TypeError: it is no such answer.
+        KeyError, TypeError: the answer does not have the expected shape.
     """
     jobs = (
         Listed(
@@ -154,7 +154,7 @@ _BACK_PRESSURE: Final = "backPressuredTimeMsPerSecond"
 
 
 def wanted_metrics(ids: Iterable[str]) -> list[str]:
-    """Those of a vertex's metrics that are read: what sources hand on and sinks are given, and the back-pressure."""
+    """The metrics of a vertex to read: records out of sources and into sinks, and back-pressure."""
     return [each for each in ids if each == _BACK_PRESSURE or _OF_SOURCE.fullmatch(each) or _OF_SINK.fullmatch(each)]
 
 
@@ -162,7 +162,7 @@ def details(read: Read) -> Details:
     """The job's details.
 
     Raises:
-        KeyError, TypeError, AttributeError, ValueError: an answer is not what it should be.
+        KeyError, TypeError, AttributeError, ValueError: an answer does not have the expected shape.
     """
     counted = [_counted(vertex, read.operators.get(vertex["id"], ())) for vertex in read.job["vertices"]]
     restarts = next((int(each["value"]) for each in read.metrics if each["id"] == "numRestarts"), None)
@@ -180,7 +180,7 @@ def details(read: Read) -> Details:
 
 
 def _is_stream(job: _Answer) -> bool:
-    """Told by the job itself since Flink 1.20 (FLINK-35223), by its plan before."""
+    """Whether the job is a stream: by its own field since Flink 1.20 (FLINK-35223), else by its plan."""
     kind = job.get("job-type") or (job.get("plan") or {}).get("type")
     return bool(kind != "BATCH")
 
@@ -194,7 +194,7 @@ class _Counted(NamedTuple):
 
 
 def _counted(vertex: _Answer, metrics: Sequence[_Answer]) -> _Counted:
-    """What a vertex has counted: by its operators, or by what passed between tasks where it has one operator only."""
+    """A vertex's records: from the metrics of its operators, or of its tasks if it has only one operator."""
     name, passed = vertex["name"], vertex["metrics"]
     is_alone = "->" not in name
     held_up = next((int(each["max"]) for each in metrics if each["id"] == _BACK_PRESSURE), None)
@@ -213,7 +213,7 @@ def _sum(metrics: Sequence[_Answer], of: re.Pattern[str], otherwise: int | None)
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
-    """The sum; None if there is nothing to sum up, or one of them is not known."""
+    """The sum; None if there are no counts, or one is unknown."""
     found = [*counts]
     return None if not found or None in found else sum(each or 0 for each in found)
 

@@ -1,4 +1,4 @@
-"""A Flink cluster, asked over its REST API."""
+"""A client of a Flink cluster's REST API."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
@@ -11,10 +11,10 @@ from headwater.model.credentials import without_credentials
 from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
 
 JOB_NAMESPACE: Final = "flink-jobs"
-"""What openlineage-flink calls the namespace of jobs where nobody says otherwise."""
+"""The default namespace of jobs in openlineage-flink."""
 
 _TIMEOUT_S: Final = 2.0
-"""Short: a cluster that died must be told within 10 s, after several tries."""
+"""Short: a dead cluster must be reported within 10 s, after several tries."""
 _REFUSED: Final = frozenset({401, 403, 407})
 
 AskedT = TypeVar("AskedT")
@@ -22,17 +22,17 @@ ReadT = TypeVar("ReadT")
 
 
 class About(NamedTuple):
-    """What a cluster says of itself."""
+    """A cluster's version and configuration."""
 
     version: str
     job_namespace: str | None
-    """Of its jobs, as its configuration tells the OpenLineage listener; None where who asks may not see that."""
+    """The jobs' namespace from its configuration of the OpenLineage listener; None if we may not see that."""
 
     def namespace(self, chosen: str | None, before: str | None = None) -> str:
-        """That of its jobs: the one that the user says, else its own, else the one that it had `before`.
+        """The jobs' namespace: the user's choice, else the cluster's configuration, else the one known `before`.
 
         Raises:
-            SetupError: nobody says it.
+            SetupError: it is unknown.
         """
         namespace = chosen or self.job_namespace or before
         if namespace is None:
@@ -44,12 +44,12 @@ class About(NamedTuple):
 
 
 class FlinkCluster:
-    """A client of a cluster; of several URLs (JobManagers of one cluster) the one that answers is asked.
+    """A client of a cluster; with several URLs (JobManagers of one cluster) it uses the one that answers.
 
-    All methods raise UnavailableError if none answers, or not as Flink's REST API does.
+    All methods raise UnavailableError if none answers, or the answer is not one of Flink's REST API.
 
     Raises:
-        SetupError: the certificates of those to trust cannot be read.
+        SetupError: the trusted certificates cannot be read.
     """
 
     def __init__(self, urls: Sequence[str], network: httpx.BaseTransport | None = None) -> None:
@@ -58,7 +58,7 @@ class FlinkCluster:
             self._client = httpx.Client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         self._client.close()
 
     @property
@@ -67,19 +67,19 @@ class FlinkCluster:
         return without_credentials(self._urls[0])
 
     def about(self) -> About:
-        """Its version, and how its jobs are named."""
+        """Its version, and the namespace of its jobs."""
         try:
             settings = self._get("/jobmanager/config")
-        except (NotFoundError, _RefusedError):  # a proxy may keep it back, since it can hold secrets
+        except (NotFoundError, _RefusedError):  # a proxy may block it, since it can hold secrets
             settings = None
         return self._read(_about, (self._there("/config"), settings))
 
     def jobs(self) -> tuple[Listed, ...]:
-        """All jobs that it knows, also those that are over, in the order of their starts."""
+        """All jobs that it lists, ended ones included, in the order of their starts."""
         return self._read(listed, self._there("/jobs/overview"))
 
     def details(self, job_id: str) -> Details | None:
-        """What it knows of a job; None if it knows the job no more."""
+        """A job's details; None if the cluster no longer knows the job."""
         try:
             return self._read(self._details, f"/jobs/{job_id}")
         except NotFoundError:
@@ -99,7 +99,7 @@ class FlinkCluster:
     def _checkpoints(self, path: str) -> Mapping[str, Any]:
         try:
             found: Mapping[str, Any] = self._get(f"{path}/checkpoints")
-        except NotFoundError:  # of a batch job
+        except NotFoundError:  # a batch job
             return {}
         return found
 
@@ -117,7 +117,7 @@ class FlinkCluster:
             raise self._strange() from strange
 
     def _there(self, path: str) -> Any:  # noqa: ANN401  JSON
-        """The answer of what every cluster has."""
+        """The answer of a route that every cluster has."""
         try:
             return self._get(path)
         except NotFoundError as strange:
@@ -158,7 +158,7 @@ class FlinkCluster:
 
 
 class _RefusedError(UnavailableError):
-    """Who asks may not see that."""
+    """We lack the permission to see that."""
 
 
 def _about(answers: tuple[Mapping[str, Any], Sequence[Mapping[str, Any]] | None]) -> About:

@@ -22,12 +22,12 @@ def run_of_job(job_id: str, started_ms: int) -> str:
         hashlib.sha1(f"{_instant(started_ms)}{job_id}".encode(), usedforsecurity=False).digest()[:16]
     )
     high, low = digest >> 64, digest & ((1 << 64) - 1)
-    # Java keeps 12 bits of the one word and 62 of the other, not 74 that stand together.
+    # Java takes 12 bits of one word and 62 of the other, not 74 adjacent ones.
     return run_id(started_ms, (high & 0xFFF) << 62 | low & ((1 << 62) - 1))
 
 
 def _instant(unix_ms: int) -> str:
-    """What Java's `Instant.toString` writes: no fraction where there is none.
+    """The time as Java's `Instant.toString` writes it: without a fraction if that is 0.
 
     >>> _instant(1795252510980), _instant(1795252510000)
     ('2026-11-21T09:15:10.980Z', '2026-11-21T09:15:10Z')

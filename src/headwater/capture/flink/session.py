@@ -1,25 +1,25 @@
-"""What submitting asks of a session cluster."""
+"""The submitter's questions to a session cluster."""
 
 import time
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from headwater.capture.flink.rest import About, FlinkCluster
-from headwater.capture.flink.told import Submitted
+from headwater.capture.flink.start_event import Submitted
 from headwater.errors import InvalidInputError, UnavailableError
 
 _LOOK_AGAIN_S: Final = 0.2
 
 
 class Session(NamedTuple):
-    """A session cluster: where its client finds it, and what it says of itself."""
+    """A session cluster: its client and its properties."""
 
     cluster: FlinkCluster
     host: str
     port: int
     about: About
     patience_s: float = 30.0
-    """How long it may take to know a job that it has taken."""
+    """How long the cluster may take to list a submitted job."""
 
     @classmethod
     def at(cls, url: str, cluster: FlinkCluster) -> "Session":
@@ -39,10 +39,10 @@ class Session(NamedTuple):
         return cls(cluster, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80), about)
 
     def submitted(self, job_id: str) -> Submitted:
-        """What the cluster says of a job that was just submitted.
+        """The cluster's data of a job that was just submitted.
 
         Raises:
-            UnavailableError: the cluster does not answer for so long, or does not know the job.
+            UnavailableError: within `patience_s` the cluster does not answer, or does not list the job.
         """
         until = time.monotonic() + self.patience_s
         while True:
@@ -54,7 +54,7 @@ class Session(NamedTuple):
             time.sleep(_LOOK_AGAIN_S)
 
     def _found(self, job_id: str) -> Submitted | None:
-        """None where it is not known yet, or a busy cluster does not answer in time."""
+        """The job; None if it is not listed yet, or a busy cluster does not answer in time."""
         try:
             job = next((one for one in self.cluster.jobs() if one.id == job_id), None)
             details = None if job is None else self.cluster.details(job_id)

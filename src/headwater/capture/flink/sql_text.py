@@ -1,4 +1,4 @@
-"""SQL that may be shown: options of tables may hold passwords, and the log is kept for good."""
+"""Removes secrets from SQL: options of tables may hold passwords, and the log is kept for good."""
 
 import re
 from typing import Final
@@ -13,11 +13,11 @@ _TEXT: Final = r"(?:[uU]&|_\w+)?'(?:[^']|'')*+'"
 _OPTION: Final = re.compile(
     rf"'(?P<key>[A-Za-z][\w.-]*+)'(?P<equals>{_BETWEEN}={_BETWEEN}){_TEXT}(?:{_BETWEEN}{_TEXT})*+"
 )
-"""One value may be several texts beside each other, with comments between all parts."""
+"""A value may be several adjacent literals, with comments in between."""
 
 
 def shown_sql(sql: str) -> str:
-    r"""The text with the values of options hidden, but for those of a few that name things.
+    r"""The text with the values of options hidden, except for a few that name things.
 
     >>> shown_sql("INSERT INTO t /*+ OPTIONS('sink.password'='x') */ SELECT 'a' FROM s WHERE b = 'c'")
     "INSERT INTO t /*+ OPTIONS('sink.password'='***') */ SELECT 'a' FROM s WHERE b = 'c'"

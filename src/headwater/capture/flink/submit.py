@@ -1,4 +1,4 @@
-"""Submits a job: a process of Flink's own Python runs it and writes down what it sees, this one tells of it."""
+"""Submits a job: a process in Flink's own Python runs it and reports its lineage; this one emits the events."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from headwater.capture.flink.session import Session
-from headwater.capture.flink.told import Flow, flow_of, start_event
+from headwater.capture.flink.start_event import Flow, flow_of, start_event
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.names import JobId
 from headwater.observe.guard import Guard
@@ -19,18 +19,18 @@ _PROBE: Final = Path(__file__).with_name("inside")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What to submit.
+    """A program or file of SQL to submit.
 
     Attributes:
         file: `.py` or `.sql`.
-        arguments: of a program.
-        python: a Python that has PyFlink.
-        environment: variables for it, beside those of this process.
-        settings: of Flink, such as `parallelism.default`.
+        arguments: the program's arguments.
+        python: a Python interpreter with PyFlink.
+        environment: environment variables for it, added to those of this process.
+        settings: Flink settings, such as `parallelism.default`.
         batch: whether SQL is run as a batch.
         wait: whether to wait for the jobs' ends.
-        namespace: of the jobs; None for the one that the cluster is configured with.
-        prints_to: where the program's output goes, a file descriptor; None for where this process's goes.
+        namespace: the jobs' namespace; None for the one in the cluster's configuration.
+        prints_to: the file descriptor of the program's output; None for this process's own.
     """
 
     file: Path
@@ -46,7 +46,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class ToldJob:
-    """A job that was submitted and told of; name and run id are empty where the cluster does not say."""
+    """A submitted and reported job; name and run id are empty if the cluster does not report them."""
 
     job_id: str
     name: str
@@ -58,13 +58,13 @@ class ToldJob:
 
 
 def submit(submission: Submission, session: Session, put: Callable[[bytes], None]) -> Iterator[ToldJob]:
-    """Run the file; every job it submits is told as soon as the cluster has it.
+    """Run the file; every job it submits is reported as soon as the cluster lists it.
 
-    What cannot be told of a job is a gap: the program goes on.
+    Lineage that cannot be determined is reported as a gap, and the program goes on.
 
     Raises:
         InvalidInputError: Flink refuses a statement (the message names its line), or the program failed.
-        SetupError: the Python cannot be started, or nobody says the namespace of the cluster's jobs.
+        SetupError: the Python cannot be started, or the namespace of the cluster's jobs is unknown.
     """
     namespace = session.about.namespace(submission.namespace)
     read, write = os.pipe()
@@ -90,7 +90,7 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End it where it has not come to its own end: nobody listens to it any more."""
+    """Kill the process if it still runs: nothing reads its reports any more."""
     if process.poll() is None:
         process.terminate()
         process.wait()
@@ -118,7 +118,7 @@ def _started(submission: Submission, session: Session, descriptor: int) -> subpr
 
 
 def _path_of_python() -> str:
-    """The probe's folder before whatever the user has there."""
+    """The `PYTHONPATH` with the probe's folder before the user's."""
     before = os.environ.get("PYTHONPATH")
     return f"{_PROBE}{os.pathsep}{before}" if before else str(_PROBE)
 

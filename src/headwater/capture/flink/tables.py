@@ -1,4 +1,4 @@
-"""A table of Flink's as a dataset, named by what its connector reaches, as every other engine names it."""
+"""A Flink table as a dataset, named by its external location, as other engines name it."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,22 +14,22 @@ from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset
 
 Table = Mapping[str, Any]
-"""As `inside/headwater_probe/tables.py` describes it."""
+"""A table as described by `inside/headwater_probe/tables.py`."""
 
 _WITHOUT_DATASET: Final = frozenset(("blackhole", "datagen", "print"))
-"""Connectors that make rows up, or that let them go."""
+"""Connectors that generate rows or discard them."""
 
 _DATABASES: Final = {"mysql-cdc": "mysql", "postgres-cdc": "postgresql", "sqlserver-cdc": "sqlserver"}
-"""Connectors that follow a database's log, and what JDBC calls the database."""
+"""Change data capture connectors, with JDBC's name for their database."""
 
 _PATTERNS: Final = {
     "mysql-cdc": ("database-name", "table-name"),
     "postgres-cdc": ("schema-name", "table-name"),
     "sqlserver-cdc": ("table-name",),
 }
-"""Which of their options are regular expressions, most of which are plain names, and which then name several tables."""
+"""Their options that are regular expressions; most are plain names, others match several tables."""
 _IN_NO_NAME: Final = re.compile(r"[\\^*+?|()\[\]{},]")
-"""What only a regular expression has, or a list of them. Dots, dashes, underscores and dollars are in names, too."""
+"""Characters that only regular expressions or lists have; dots, dashes, underscores and dollars also occur in names."""
 
 
 class UnnamedTableError(Exception):
@@ -37,10 +37,10 @@ class UnnamedTableError(Exception):
 
 
 def datasets(table: Table) -> list[Described]:
-    """What a table stands for: mostly one dataset, none where no data lasts, several of a list of topics.
+    """The datasets of a table: mostly one; none if no data persists; several for a list of topics.
 
     Raises:
-        UnnamedTableError: the connector, or what it reaches, is not known.
+        UnnamedTableError: the connector, or its location, is unknown.
     """
     options: Mapping[str, str] = table.get("options", {})
     connector = options.get("connector", "iceberg" if "iceberg" in table else None)
@@ -61,9 +61,9 @@ def datasets(table: Table) -> list[Described]:
 
 
 def field_names(table: Table) -> dict[str, str]:
-    """What a column of the table is called in the dataset; none of what Flink computes is in it.
+    """The dataset's name of each column of the table, without columns that Flink computes.
 
-    A connector's metadata (a record's timestamp, its partition) has the connector's own name there, not the user's.
+    Metadata of the connector (a record's timestamp, its partition) has the connector's name, not the user's.
     """
     stored = (column for column in table.get("columns", ()) if not column["computed"])
     return {column["name"]: column.get("metadata", column["name"]) for column in stored}
@@ -85,7 +85,7 @@ def _jdbc(_: Table, options: Mapping[str, str]) -> list[Described]:
 
 
 def _database_log(_: Table, options: Mapping[str, str]) -> list[Described]:
-    """The table, by its name in the database; a SQL Server's has its schema in it.
+    """The table by its name in the database; in SQL Server that includes the schema.
 
     Source: Flink CDC 3, "MySQL CDC Connector" and its siblings, https://nightlies.apache.org/flink/flink-cdc-docs-stable
     """
@@ -119,7 +119,7 @@ _RULES: Final[Mapping[str, Callable[[Table, Mapping[str, str]], list[Described]]
 
 
 def _schema(columns: Iterable[Mapping[str, Any]]) -> schema_dataset.SchemaDatasetFacet:
-    """The columns of the data itself: neither those that Flink computes, nor metadata."""
+    """The columns of the data itself, without computed columns and metadata."""
     stored = [column for column in columns if not column["computed"] and "metadata" not in column]
     return schema_dataset.SchemaDatasetFacet(
         fields=[

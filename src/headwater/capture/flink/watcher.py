@@ -1,4 +1,4 @@
-"""The watcher: a cluster, the clock, and what they make known."""
+"""The watcher: polls a cluster, and emits run updates."""
 
 import logging
 import threading
@@ -8,33 +8,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from headwater.capture import kept
+from headwater.capture import state_file
 from headwater.capture.clock import now_ms
-from headwater.capture.flink.events import Surroundings, event_of
+from headwater.capture.flink.events import ClusterContext, event_of
 from headwater.capture.flink.jobs import Details, Listed
-from headwater.capture.flink.kept import KEPT, Kept
-from headwater.capture.flink.life import Lives, Told
+from headwater.capture.flink.lifecycle import Lifecycles, RunUpdate
 from headwater.capture.flink.rest import JOB_NAMESPACE, FlinkCluster
+from headwater.capture.flink.state import KEPT, WatcherState
 from headwater.capture.outlet import Outlet
 from headwater.errors import UnavailableError
 
 log = logging.getLogger(__name__)
 
 _SAVE_EVERY_S: Final = 5.0
-"""How long what is known may be unkept while runs just go on; starts and ends are kept at once."""
+"""How long the state may stay unsaved while runs just go on; starts and ends are saved at once."""
 _SETTLE_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchConfig:
-    """How to watch.
+    """The watcher's configuration.
 
     Attributes:
-        namespace: of the jobs; None for that of the cluster's configuration.
-        state: the file that keeps what the watcher knows.
-        interval_s: between two looks.
-        heartbeat_s: how often a run that goes on is told anew.
-        lost_after_s: how long a job must not have been listed before its run's end is inferred.
+        namespace: the jobs' namespace; None for the one in the cluster's configuration.
+        state: the file with the watcher's state.
+        interval_s: seconds between two polls.
+        heartbeat_s: how often an open run is reported again.
+        lost_after_s: a run's end is inferred once its job was not listed for so long.
     """
 
     namespace: str | None
@@ -45,32 +45,32 @@ class WatchConfig:
 
 
 class Watcher:
-    """Watches one cluster, from one thread, until it is told to stop."""
+    """Watches one cluster in one thread, until told to stop."""
 
     def __init__(self, config: WatchConfig, cluster: FlinkCluster, outlet: Outlet) -> None:
-        known = kept.load_as(config.state, KEPT.validate_python)
+        known = state_file.load_as(config.state, KEPT.validate_python)
         self._config = config
         self._cluster = cluster
         self._outlet = outlet
         self._namespace = config.namespace or known.namespace
         self._version = known.version
-        self._lives = Lives(
+        self._lives = Lifecycles(
             known.runs,
             known.over,
             heartbeat_ms=config.heartbeat_s * 1000,
             lost_after_ms=int(config.lost_after_s * 1000),
         )
         self._is_blind: bool | None = None
-        """Whether the last look failed; None before the first."""
+        """Whether the last poll failed; None before the first."""
         self._unread: frozenset[str] = frozenset()
-        """The jobs whose details the last look wanted and could not have."""
+        """The jobs whose details the last poll needed and could not read."""
         self._save_at = 0.0
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
-        """Watch; `ready` is called with the number of jobs that go on once the cluster was looked at first.
+        """Watch; `ready` is called with the number of open runs after the first poll.
 
         Raises:
-            SetupError: how its jobs are named is neither chosen nor shown by the cluster.
+            SetupError: the jobs' namespace is neither given nor shown by the cluster.
         """
         is_ready = False
         while not stop.is_set():
@@ -82,12 +82,12 @@ class Watcher:
             stop.wait(self._config.interval_s)
         self._save()
 
-    def _look(self) -> list[Told]:
+    def _look(self) -> list[RunUpdate]:
         began_ms = now_ms()
         try:
             jobs = self._cluster.jobs()
             if self._is_blind is not False:
-                self._get_to_know()
+                self._read_about()
         except UnavailableError as fault:
             if not self._is_blind:
                 log.warning("the Flink cluster cannot be seen", extra={"fault": str(fault)})
@@ -96,16 +96,16 @@ class Watcher:
         self._is_blind = False
         return self._lives.look(jobs, self._details(jobs), now_ms())
 
-    def _get_to_know(self) -> None:
+    def _read_about(self) -> None:
         about = self._cluster.about()
         self._version = about.version
         self._namespace = about.namespace(self._config.namespace, self._namespace)
 
     def _details(self, jobs: Sequence[Listed]) -> dict[str, Details]:
-        """Those that are wanted and can be had: one job that cannot be read hides no other."""
+        """The needed details that can be read; a job whose details cannot be read does not affect others."""
         found: dict[str, Details] = {}
         wanted = self._lives.wanted(jobs, now_ms())
-        unread = self._unread.difference(wanted)  # what was not asked about is as it was
+        unread = self._unread.difference(wanted)  # jobs that were not asked about stay as they were
         for job_id in wanted:
             try:
                 details = self._cluster.details(job_id)
@@ -119,8 +119,8 @@ class Watcher:
         self._unread = unread.intersection(job.id for job in jobs)
         return found
 
-    def _tell(self, told: Sequence[Told]) -> None:
-        around = Surroundings(
+    def _tell(self, told: Sequence[RunUpdate]) -> None:
+        around = ClusterContext(
             self._namespace or JOB_NAMESPACE, self._cluster.url, self._config.heartbeat_s, self._version
         )
         for each in told:
@@ -131,10 +131,10 @@ class Watcher:
             self._save_at = time.monotonic() + _SAVE_EVERY_S
 
     def _save(self) -> None:
-        """Keep what is known, once all that was told is safe."""
+        """Save the state, once all emitted events are safe."""
         if not self._outlet.settle(_SETTLE_S):
             log.warning("lineage events are not safe yet; the state is kept later")
             return
         over = None if self._lives.over is None else sorted(self._lives.over)
-        known = Kept([*self._lives.runs.values()], over, self._namespace, self._version)
-        kept.save_all_of(self._config.state, known)
+        known = WatcherState([*self._lives.runs.values()], over, self._namespace, self._version)
+        state_file.save_all_of(self._config.state, known)

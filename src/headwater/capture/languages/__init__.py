@@ -1,7 +1,7 @@
-"""The languages that schemas in a registry are written in: their fields, and what breaks who reads one.
+"""Schema languages of a registry: the fields of a schema, and which type changes break readers.
 
-Each module has `fields(text, referenced)`, which raises ValueError for a text that it cannot read, and
-`breaks(before, after)` for the types that a field had and has.
+Each module has `fields(text, referenced)`, which raises ValueError for a text that it cannot parse, and
+`breaks(before, after)` for a field's old and new type.
 
 avro         Apache Avro
 json_schema  JSON Schema

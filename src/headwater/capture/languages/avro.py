@@ -18,7 +18,7 @@ _WITHIN: Final = ("type", "items", "values", "fields")
 
 
 def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
-    """The fields of a record, those of types of other subjects included; none where the schema is no record."""
+    """The fields of a record, with those of types from other subjects; none if the schema is not a record."""
     reader = _Reader()
     for other in referenced.values():
         reader.learn(json.loads(other), "")
@@ -26,7 +26,7 @@ def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
 
 
 def breaks(before: str, after: str) -> bool:
-    """Whether who expects a type cannot read another: all but what Avro promotes; it takes no other bounds."""
+    """Whether a reader of the old type cannot read the new one: any change but Avro's promotions."""
     return fit(before, after) not in ("same", "promoted")
 
 
@@ -40,7 +40,7 @@ class _Reader:
         self._budget = FieldBudget()
 
     def learn(self, schema: Any, namespace: str) -> Any:  # noqa: ANN401  any JSON
-        """Know all types that a schema names, wherever they stand in it; gives it with their names in full.
+        """Register all named types in a schema, at any depth; returns the schema with full names.
 
         Source: Apache Avro 1.12 specification, Names
         """
@@ -59,7 +59,7 @@ class _Reader:
         return known
 
     def nested(self, kind: object, within: tuple[str, ...]) -> tuple[Field, ...]:
-        """The fields of a record, or of those in a list or a map; those of a record within itself are not told anew."""
+        """The fields of a record, or of records in a list or a map; recursive records are not expanded again."""
         match self._plain(kind):
             case {"type": "record", "name": str(name), "fields": [*told]} if name not in within:
                 return tuple(self._field(each, (*within, name)) for each in self._budget.taken(told))
@@ -87,8 +87,8 @@ class _Reader:
         raise AssertionError("the last case takes everything")
 
     def _plain(self, kind: object) -> object:
-        """What a name, an optional, or a type within a type stands for; a union of several stays one."""
-        if isinstance(kind, list):  # with null it is an optional of the other type
+        """Resolves a name, an optional, or a nested type; a union of several types stays one."""
+        if isinstance(kind, list):  # a union with null is an optional of the other type
             others = [each for each in kind if each != "null"]
             return self._plain(others[0]) if len(others) == 1 else kind
         if isinstance(kind, str):

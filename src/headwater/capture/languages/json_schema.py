@@ -10,21 +10,21 @@ from typing import Any, Final
 from headwater.capture.fields import Field, FieldBudget
 
 _DEEPEST: Final = 16
-"""Schemas may name themselves within themselves."""
+"""The limit of recursion: schemas may refer to themselves."""
 _ANY: Final = "any"
 
 
 def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
-    """The properties of an object; none where the schema has none."""
+    """The properties of an object; none if the schema has none."""
     root = json.loads(text)
     others = {name: json.loads(other) for name, other in referenced.items()}
     return _Reader(root, others).nested(root, ())
 
 
 def breaks(before: str, after: str) -> bool:
-    """Whether values of a type may be none of those that a reader of another was made for, narrowed ones included.
+    """Whether the type changed other than by widening, narrowed types included.
 
-    A type that takes more than before is what a new version may come with, as a number where there was an integer.
+    A new version may widen a type, for instance from integer to number.
     """
     return not all(any(_takes(new, old) for new in _kinds(after)) for old in _kinds(before))
 
@@ -36,7 +36,7 @@ def _takes(new: str, old: str) -> bool:
 
 
 def _kinds(type_: str) -> Iterator[str]:
-    """The types of which a value may have any; what stands in brackets is one."""
+    """The alternatives of a type; the content of brackets is part of one."""
     depth, begin = 0, 0
     for place, character in enumerate(type_):
         depth += (character == "<") - (character == ">")
@@ -53,7 +53,7 @@ class _Reader:
         self._budget = FieldBudget()
 
     def nested(self, schema: object, within: tuple[int, ...]) -> tuple[Field, ...]:
-        """The properties of an object, or of those in an array; those of an object within itself are not told anew."""
+        """The properties of an object, or of objects in an array; recursive objects are not expanded again."""
         plain = self._plain(schema)
         if id(plain) in within or len(within) > _DEEPEST:
             return ()
@@ -91,7 +91,7 @@ class _Reader:
             yield from schema.get("anyOf", ())
 
     def _plain(self, schema: object) -> Mapping[str, Any]:
-        """What a reference, a choice between null and one other, or a single `allOf` stands for."""
+        """Resolves a reference, a choice between null and one other schema, or a single `allOf`."""
         for _ in range(_DEEPEST):
             match schema:
                 case {"$ref": str(reference)}:

@@ -1,4 +1,4 @@
-"""Fields of a Protobuf schema: those of the first message, which a record is of unless it says otherwise.
+"""Fields of a Protobuf schema: those of the first message, which is the default type of a record.
 
 Source: Protocol Buffers, language guides of proto2, proto3 and editions; Updating A Message Type
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from proto_schema_parser import ast
 
 _KNOWN: Final = {"google.protobuf.Timestamp": "timestamp", "google.type.Date": "date"}
-"""Types that every compiler brings along, so that no registry has them; others of these go by their full name."""
+"""Types bundled with every compiler, so that no registry has them; other such types are shown by their full name."""
 
 _ALIKE: Final = (
     {"int32", "uint32", "int64", "uint64", "bool", "enum"},
@@ -21,14 +21,14 @@ _ALIKE: Final = (
     {"fixed32", "sfixed32"},
     {"fixed64", "sfixed64"},
 )
-"""One can be read as the other, in both directions; a number that is too large is cut, as by a cast."""
+"""Groups of mutually readable types; a number that is too large is truncated, as by a cast."""
 
 _REPEATED_OR_NOT: Final = {"string", "bytes", "struct"}
-"""Of these a reader of one takes the last of several; numbers are packed, so that it takes none."""
+"""Types of which a reader of a single value takes the last of repeated ones; packed numbers cannot be read so."""
 
 
 def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
-    """The fields of the first message, those of a `oneof` among them; none where there is no message."""
+    """The fields of the first message, including those of a `oneof`; none if there is no message."""
     reader = _Reader()
     for other in referenced.values():
         reader.learn(_parsed(other))
@@ -37,7 +37,7 @@ def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
 
 
 def breaks(before: str, after: str) -> bool:
-    """Whether who was compiled with one type cannot read a field that has another."""
+    """Whether a reader compiled with the old type cannot read the new one."""
     old, new = _of_one(before), _of_one(after)
     is_alike = old == new or any({old, new} <= alike for alike in _ALIKE)
     is_relabelled = (old == before) != (new == after)
@@ -45,7 +45,7 @@ def breaks(before: str, after: str) -> bool:
 
 
 def _of_one(type_: str) -> str:
-    """The type of one of those that are repeated."""
+    """The element type of a repeated field."""
     return type_.removeprefix("array<").removesuffix(">") if type_.startswith("array<") else type_
 
 
@@ -53,9 +53,9 @@ def _parsed(text: str) -> "ast.File":
     """The syntax tree.
 
     Raises:
-        ValueError: the text is no Protobuf.
+        ValueError: the text is not valid Protobuf.
     """
-    # The parser's tables take 29 MB, which a watcher shall not keep unless there is a schema to read with them.
+    # Imported here: the parser's tables take 29 MB, which a watcher without Protobuf schemas saves.
     from antlr4.error.ErrorListener import ErrorListener
     from proto_schema_parser.parser import Parser
 
@@ -79,7 +79,7 @@ class _Reader:
         self._budget = FieldBudget()
 
     def learn(self, file: "ast.File") -> str | None:
-        """Know all that a file declares; gives the full name of its first message."""
+        """Register all declarations of a file; returns the full name of its first message."""
         from proto_schema_parser import ast
 
         package = next((each.name for each in file.file_elements if isinstance(each, ast.Package)), "")
@@ -101,7 +101,7 @@ class _Reader:
                 yield from self._declared(each.elements, scope)
 
     def nested(self, message: str, within: tuple[str, ...]) -> tuple[Field, ...]:
-        """The fields of a message; those of a message within itself are not told anew."""
+        """The fields of a message; recursive messages are not expanded again."""
         if message in within or message not in self._messages:
             return ()
         members = self._budget.taken([*self._members(self._messages[message].elements)])
@@ -129,7 +129,7 @@ class _Reader:
         return Field(member.name, _several(kind, member.cardinality), self.nested(name, within))
 
     def _resolved(self, written: str, scope: str) -> tuple[str, str]:
-        """The full name of a type, and how it is shown; names are looked for from the innermost scope outwards."""
+        """The full name of a type, and its displayed name; resolved from the innermost scope outwards."""
         steps = [] if written.startswith(".") else scope.split(".")
         for end in range(len(steps), -1, -1):
             name = _within(".".join(steps[:end]), written.removeprefix("."))

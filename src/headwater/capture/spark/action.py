@@ -10,7 +10,7 @@ from openlineage.client.facet_v2 import RunFacet
 
 from headwater.capture.spark.application import WELL, Ending, why
 from headwater.capture.spark.changes import change_of
-from headwater.capture.spark.columns import Behind, add_columns
+from headwater.capture.spark.columns import SourceQuery, add_columns
 from headwater.capture.spark.reading import Read, rows_unseen
 from headwater.capture.spark.writing import WHOLE, Write, query_of, writes_of
 from headwater.model.build import HeadwaterRunFacet
@@ -24,17 +24,17 @@ from headwater.observe.spark.relations import Relation, relations
 from headwater.observe.spark.tally import Tally, read_facet, sum_of, written_facet
 
 _NAMED_AT_MOST = 3
-"""Inputs that the name of a query without a target lists."""
+"""The most inputs listed in the name of a query without a target."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Action:
-    """A query execution that runs or has ended.
+    """A query execution, running or ended.
 
     Attributes:
-        called: what was called, `collect` or `append` for example.
+        called: the name of the action, `collect` or `append` for example.
         ended_at: None while it runs.
-        moved: rows, bytes and files written, by the place in `writes`.
+        moved: rows, bytes and files written, by the index in `writes`.
     """
 
     called: str
@@ -51,7 +51,7 @@ class Action:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it may have had another execution do the writing."""
+        """Whether another execution may have done its writing."""
         return self.kind in WHOLE
 
     @property
@@ -61,12 +61,12 @@ class Action:
 
     @property
     def tells_something(self) -> bool:
-        """Whether it touched any dataset."""
+        """Whether it read or wrote any dataset."""
         return bool(self.inputs()) or any(write.dataset is not None for write in self.writes)
 
     @property
     def name(self) -> str:
-        """The same for every execution that writes the same, or that reads the same in the same way."""
+        """The job's name: the same for executions with the same target, or the same action on the same inputs."""
         if self.writes:
             return "+".join(dict.fromkeys(write.label for write in self.writes))
         names = sorted({shown_name(one) for one in self.inputs()})
@@ -74,15 +74,15 @@ class Action:
         return f"{self.called.removesuffix('ToPython')}.{'+'.join([*names[:_NAMED_AT_MOST], *more])}"
 
     def inputs(self) -> list[Described]:
-        """Every dataset read."""
+        """All datasets read."""
         return self.read.distinct()
 
     def outputs(self) -> list[Described]:
-        """Every dataset written."""
+        """All datasets written."""
         return [write.dataset for write in self.writes if write.dataset is not None]
 
     def contains(self, part: "Action") -> bool:
-        """Whether the other one did this one's writing: in the same time, to the same target."""
+        """Whether `part` did this action's writing: at the same time, to the same target."""
         if not self.is_whole or part.started_at < self.started_at:
             return False
         return bool(_targets(self) & _targets(part)) or any(
@@ -90,14 +90,14 @@ class Action:
         )
 
     def adopt(self, part: "Action") -> None:
-        """Take over what the other one has counted."""
+        """Take over the figures of `part`."""
         for source, scan in part.tally.read.items():
             self.tally.add_scan(source, scan)
         for place, figures in part.moved.items():
             self.moved.setdefault(place, figures)
 
     def content(self) -> Content:
-        """What the action's events say."""
+        """The content of the action's events."""
         for dataset, figures in self._reads():
             dataset.read["inputStatistics"] = read_facet(figures)
         for place, write in enumerate(self.writes):
@@ -106,7 +106,7 @@ class Action:
         return Content(self._facets(), self.inputs(), self.outputs())
 
     def _reads(self) -> Iterator[tuple[Described, Moved]]:
-        """Statistics of the inputs that can be told apart: a scan of several datasets at once cannot."""
+        """The inputs with their statistics, except for a scan of several datasets at once."""
         for source, scan in self.tally.read.items():
             found = self.read.datasets.get(source, [])
             if len(found) == 1 and source not in self.read.about:
@@ -132,7 +132,7 @@ class Action:
 
 
 def shown_name(dataset: Described) -> str:
-    """What people call a dataset: a table by its name in the catalog, anything else by its own."""
+    """A dataset's name for people: of a table its name in the catalog, otherwise the dataset's own name."""
     links = dataset.facets.get("symlinks")
     identifiers = getattr(links, "identifiers", None)
     return str(identifiers[0].name) if identifiers else dataset.id.name
@@ -143,8 +143,8 @@ def _targets(action: "Action") -> set[object]:
     return labels | {dataset.id for dataset in action.outputs()}
 
 
-def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | None = None) -> None:
-    """Learn what an execution reads and writes, down to the column."""
+def learn_plan(action: Action, execution: Java, guard: Guard, behind: SourceQuery | None = None) -> None:
+    """Fill in the action's inputs and outputs, with column lineage, from an execution's plan."""
     analysed, session = execution.analyzed(), execution.sparkSession()
     action.kind = analysed.productPrefix()
     is_done = action.ended_at is not None and action.ending.state == RunState.COMPLETE
@@ -162,7 +162,7 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | N
         seen = [] if behind is None else [column.name for column in behind.output]
         action.read.unseen = guard.attempt("rows", partial(rows_unseen, query_of(analysed), seen), frozenset())
         action.gaps += ["an RDD's rows come from elsewhere"] * len(action.read.unseen)
-    if action.kind == "DeleteFromTable":  # its target is the only relation that it has
+    if action.kind == "DeleteFromTable":  # its only relation is its target
         action.read = Read()
     for write in action.writes:
         if write.dataset is not None:
@@ -171,6 +171,6 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | N
 
 
 def _relations(analysed: Java, action: Action) -> list[Relation]:
-    """The plan's relations, their tables in the version that the action found."""
+    """The plan's relations, with the versions of their tables before the action."""
     started_ms = action.started_at.timestamp() * 1000
     return list(relations(analysed, lambda snapshot: bool(snapshot.timestampMillis() > started_ms)))

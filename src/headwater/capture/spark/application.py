@@ -1,4 +1,4 @@
-"""A program's run, and what the runs of its actions and streams share."""
+"""A program's run, which is the parent of the runs of its actions and streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ Kind = Literal["BATCH", "STREAMING"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the capture of a program is given from outside.
+class CaptureContext:
+    """The dependencies and settings of a capture.
 
     Attributes:
-        namespace: of the jobs.
+        namespace: the jobs' namespace.
         job: the program's name.
-        new_run_id: a fresh UUID, best of version 7, in lower case.
-        parent: what has started the program, an orchestrator's task for example.
+        new_run_id: returns a fresh UUID, preferably of version 7, in lower case.
+        parent: the run that started the program, an orchestrator's task for example.
     """
 
     namespace: str
@@ -39,14 +39,14 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a program, or one of its runs, ended: well, with a failure, or stopped from outside."""
+    """How a program, or one of its runs, ended: successfully, with a failure, or stopped from outside."""
 
     failure: Failure | None = None
     stop_reason: str | None = None
 
     @property
     def state(self) -> RunState:
-        """What that is in OpenLineage's words."""
+        """The OpenLineage state."""
         if self.failure is not None:
             return RunState.FAIL
         return RunState.COMPLETE if self.stop_reason is None else RunState.ABORT
@@ -57,9 +57,9 @@ WELL: Final = Ending()
 
 
 class Application:
-    """The parent run: it starts when the program is listened to, and ends with the program."""
+    """The parent run: it starts with the capture, and ends with the program."""
 
-    def __init__(self, around: Surroundings, spark_version: str) -> None:
+    def __init__(self, around: CaptureContext, spark_version: str) -> None:
         self._around = around
         self._started_at = around.out.now()
         self._engine: dict[str, RunFacet] = {
@@ -83,15 +83,15 @@ class Application:
 
     @property
     def over(self) -> bool:
-        """Whether the program's end is told."""
+        """Whether the program's terminal event was emitted."""
         return self._run.over
 
     def begin(self) -> None:
-        """START."""
+        """Emit START."""
         self._run.emit(RunState.START)
 
     def end(self, ending: Ending) -> None:
-        """The program's terminal event, after those of all its runs."""
+        """Emit the program's terminal event, after those of all its runs."""
         facets: dict[str, RunFacet] = why(ending.failure)
         if ending.stop_reason is not None:
             facets["headwater_run"] = HeadwaterRunFacet(
@@ -105,7 +105,7 @@ class Application:
         self._run.emit(ending.state, Content(facets))
 
     def child(self, name: str, kind: Kind, started_at: datetime, run_id: str | None = None) -> RunReporter:
-        """A run inside this one, of the job `name` behind the program's; nothing is told of it yet."""
+        """A child run of the job named by the program's name and `name`; emits nothing yet."""
         job = self._job(f"{self._around.job}.{name}", kind, "QUERY")
         facets = {**self._engine, "parent": self._run.me.facet(self._around.parent)}
         return RunReporter(job, run_id or self._around.new_run_id(), started_at, facets, self._around.out)
@@ -116,5 +116,5 @@ class Application:
 
 
 def why(failure: Failure | None) -> dict[str, RunFacet]:
-    """Why a run failed; nothing where it did not."""
+    """The facet with the reason of a failure; empty if there is none."""
     return {} if failure is None else {"errorMessage": failure_facet(failure)}

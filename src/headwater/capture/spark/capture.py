@@ -12,7 +12,7 @@ from typing import Final, Self
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from headwater.capture.spark.application import Application, Ending, Surroundings
+from headwater.capture.spark.application import Application, CaptureContext, Ending
 from headwater.capture.spark.listeners import ActionListener, QueryListener
 from headwater.capture.spark.watcher import Watcher
 from headwater.observe.failure import Failure, is_exit
@@ -21,21 +21,21 @@ from headwater.observe.signals import SignalCallbacks, Signals
 from headwater.observe.spark.failure import failure_of
 
 _PATIENCE_S: Final = 15.0
-"""How long the program's end waits for what is still being learned."""
+"""How long the program's end waits for lineage that is still being determined."""
 
 _PATIENCE_WHEN_STOPPED_S: Final = 4.0
-"""As long as whoever sends SIGTERM surely waits before it kills."""
+"""The same after SIGTERM: shorter than any usual time until SIGKILL."""
 
 
 class Capture:
-    """A program that is listened to; it ends with the program, or with its `with` block.
+    """The capture of a program; it ends with the program, or with its `with` block.
 
     Attributes:
-        guard: counts what could not be learned.
+        guard: counts failures of the capture.
     """
 
-    def __init__(self, session: SparkSession, around: Surroundings, close: Callable[[], None]) -> None:
-        """Begin to listen; `close` is called after the last event is out."""
+    def __init__(self, session: SparkSession, around: CaptureContext, close: Callable[[], None]) -> None:
+        """Start listening; `close` is called after the last event."""
         self.guard = Guard()
         self._close = close
         self._process = os.getpid()
@@ -53,7 +53,7 @@ class Capture:
         atexit.register(self.end)
 
     def add(self, session: SparkSession) -> None:
-        """Listen to another session of the same program, one from `newSession()`; to one heard already not twice."""
+        """Listen to another session of the same program, from `newSession()`; ignored if it is listened to already."""
         java = session._jsparkSession
         if java.sessionUUID() in self._heard:
             return
@@ -68,10 +68,9 @@ class Capture:
         ]
 
     def end(self, error: BaseException | None = None) -> None:
-        """The program's end: COMPLETE, unless this or an exception that nobody caught says otherwise.
+        """End the program's run: FAIL with this error or an uncaught exception, otherwise COMPLETE.
 
-        Not that of a process that the program has forked: it has none of the capture's threads, and Spark's
-        connection is its parent's.
+        Does nothing in a forked process, which has none of the capture's threads; Spark's connection is its parent's.
         """
         if os.getpid() != self._process:
             return
@@ -90,7 +89,7 @@ class Capture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End, with what the block raised."""
+        """End the program's run, with the block's exception if any."""
         self.end(error)
 
     def _end(self, ending: Ending, patience_s: float) -> None:
@@ -100,14 +99,14 @@ class Capture:
         if sys.excepthook == self._crashed:
             sys.excepthook = self._excepthook
         self.guard.attempt("end", lambda: self._watcher.end(ending, patience_s), None)
-        if ending.stop_reason is None:  # else the thread that this is may be in the middle of a call into Spark
+        if ending.stop_reason is None:  # else this thread may be in a call into Spark
             for stop_listening in self._deaf:
                 self.guard.attempt("listeners", stop_listening, None)
         self._close()
         self._signals.restore()
 
     def _stopped(self, reason: str) -> None:
-        """No call into Spark: the thread that this is may be in the middle of one."""
+        """End from a signal handler, without calls into Spark, since this thread may be in one."""
         if self._ending.acquire(blocking=False):
             ending = Ending(stop_reason=reason)
             self.guard.attempt("end", lambda: self._watcher.end(ending, _PATIENCE_WHEN_STOPPED_S), None)
@@ -118,19 +117,19 @@ class Capture:
 
 
 class NotCaptured:
-    """In the place of a `Capture` where a program cannot be captured: all of it does nothing."""
+    """A null object for a `Capture`, if a program cannot be captured."""
 
     def add(self, session: SparkSession) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def end(self, error: BaseException | None = None) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def __enter__(self) -> Self:
-        """This."""
+        """The object itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing."""
+        """Does nothing."""

@@ -1,8 +1,7 @@
 """Commands that change a table itself, and no rows: CREATE TABLE without AS, ALTER, RENAME, TRUNCATE, DROP.
 
-Each is a run with the table as its output and the facet `lifecycleStateChange`, once it is done: one that failed leaves
-the table as it was. What may have done nothing is not told: IF EXISTS and IF NOT EXISTS leave no trace of whether
-anything was done.
+Each is a run with the table as its output; once it succeeded, with the facet `lifecycleStateChange`. Commands with IF
+EXISTS or IF NOT EXISTS are not reported, since it is unknown whether they did anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,9 +22,9 @@ Change = Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
 
 
 def change_of(plan: Java, session: Java, *, is_done: bool) -> Write | None:
-    """The table that a command changes; None where it is no such command, or names no table that is known.
+    """The table that a command changes; None if it is not such a command, or its table is unknown.
 
-    `is_done`: the command has come to its end, and well. Else the table is told of as it was before.
+    `is_done`: the command has succeeded. Otherwise the table is described as it was before.
     """
     rule = _RULES.get(plan.productPrefix())
     write = None if rule is None else rule(plan, session)
@@ -52,7 +51,7 @@ def _altered(plan: Java, session: Java) -> Write | None:
 
 
 def _loaded(change: Change, target: Java, plan: Java, session: Java) -> Write | None:
-    """A table as its catalog has it after the command."""
+    """A table as in its catalog after the command."""
     catalog, identifier = target.catalog(), target.identifier()
     if not catalog.tableExists(identifier):
         return None
@@ -68,7 +67,7 @@ def _truncated(plan: Java, session: Java) -> Write | None:
 
 
 def _renamed(plan: Java, session: Java) -> Write | None:
-    """It lies where it lay; its catalog calls it otherwise."""
+    """A renamed table: same location, new name in its catalog."""
     old, table = plan.child(), plan.child().table()
     if table.getClass().getSimpleName() != "SparkTable":
         return None
@@ -82,7 +81,7 @@ def _renamed(plan: Java, session: Java) -> Write | None:
 
 
 def _in_its_place(plan: Java, session: Java, name: str) -> Described:
-    """The table that is to be renamed, where it lies, as its catalog calls it by that name."""
+    """The table to be renamed, at its location, under the given name in its catalog."""
     old, table = plan.child(), plan.child().table()
     dataset = iceberg_dataset(table.table().location(), None, name, catalog_of(old.catalog().name(), session))
     dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
@@ -90,7 +89,7 @@ def _in_its_place(plan: Java, session: Java, name: str) -> Described:
 
 
 def _dropped(plan: Java, session: Java) -> Write | None:
-    """It is gone, and where it lay: what its catalog called it is what it was known by."""
+    """A dropped table; its location is gone too, so its dataset is named by the catalog."""
     if plan.ifExists():
         return None
     target = plan.child()
@@ -111,7 +110,7 @@ def _created_alike_in_spark(plan: Java, session: Java) -> Write | None:
 
 
 def _renamed_in_spark(plan: Java, session: Java) -> Write | None:
-    """A managed table moves with its name; a new name without a schema is one of the old schema."""
+    """A renamed managed table also moves; a new name without a schema is in the old schema."""
     old, new = plan.oldName(), plan.newName()
     if plan.isView():
         return None
@@ -131,7 +130,7 @@ def _truncated_in_spark(plan: Java, session: Java) -> Write | None:
 def _in_spark(
     change: Change, identifier: Java, plan: Java, session: Java, before: DatasetId | None = None
 ) -> Write | None:
-    """A table of Spark's own catalog."""
+    """A changed table of Spark's own catalog."""
     if not session.sessionState().catalog().tableExists(identifier):
         return None
     return _told(change, table_name(identifier), plan, _kept_in_spark(identifier, session), before)

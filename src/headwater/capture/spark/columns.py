@@ -15,16 +15,16 @@ from headwater.observe.spark.jvm import Java
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
-    """The query whose rows a micro-batch has: its plan's JSON, its columns, and what it reads."""
+class SourceQuery:
+    """The streaming query behind a micro-batch: its plan's JSON, its columns, and its inputs."""
 
     query: str
     output: Sequence[Attribute]
     read: Read
 
 
-def add_columns(dataset: Described, plan: Java, read: Read, behind: Behind | None = None) -> list[str]:
-    """Give an output its columns' lineage; returns the operators that it could not be seen through."""
+def add_columns(dataset: Described, plan: Java, read: Read, behind: SourceQuery | None = None) -> list[str]:
+    """Add column lineage to an output; returns its gaps."""
     text = plan.toJSON()
     facet, gaps = columns_of(text if behind is None else with_query(text, behind.query, behind.output), read, behind)
     if facet is not None:
@@ -32,8 +32,8 @@ def add_columns(dataset: Described, plan: Java, read: Read, behind: Behind | Non
     return gaps
 
 
-def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> tuple[Facet | None, list[str]]:
-    """The facet of a plan's outputs, where enough of them is known, and its gaps."""
+def columns_of(text: str | bytes, read: Read, behind: SourceQuery | None = None) -> tuple[Facet | None, list[str]]:
+    """The column lineage facet of a plan's output, if enough of it is known, and its gaps."""
 
     def dataset_of(leaf: Leaf) -> DatasetId | None:
         return read.dataset_of(leaf) or (None if behind is None else behind.read.dataset_of(leaf))
@@ -43,6 +43,6 @@ def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> t
 
     reads = [read] if behind is None else [read, behind.read]
     found = column_lineage(parse_plan(text), dataset_of, hides)
-    gaps = gap_texts(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # of an RDD's rows `Read` tells
+    gaps = gap_texts(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # `Read` reports gaps by RDDs
     told = spread(found, lambda dataset, _: [one for read in reads for one in read.members(dataset)])
     return facet_of(told, lambda leaf: [name for one in reads for name in one.behind(leaf)]), gaps

@@ -18,11 +18,11 @@ _ROW_LEVEL: Final = frozenset({"ReplaceData", "WriteDelta", "DeleteFromTable"})
 
 
 class Figures:
-    """Reads the metrics of executed plans, and the snapshots that this program has made.
+    """Reads the metrics of executed plans, and the snapshots that this program made.
 
-    Iceberg counts what an execution adds in its own metrics. Which snapshot it has made is not told: it is the one of
-    this program's that was committed while the execution ran, with as many bytes and files or with its very files, and
-    that no other has made.
+    Iceberg's own metrics count what an execution added, but do not name the snapshot. It is identified as one that this
+    program committed while the execution ran, with the same number of bytes and files or the same file names, and that
+    is not yet assigned to another execution.
     """
 
     def __init__(self, session: SparkSession) -> None:
@@ -37,11 +37,11 @@ class Figures:
 
     @cached_property
     def _to_json(self) -> Java:
-        """Only where there is an Iceberg table: a program may have no Iceberg at all."""
+        """Iceberg's JSON writer, resolved only once there is an Iceberg table: a program may lack Iceberg."""
         return java_class(self._session, "org.apache.iceberg.SnapshotParser").toJson
 
     def learn(self, action: Action, execution: Java) -> None:
-        """Count what an execution has read and, if it ended well, written."""
+        """Add an execution's reads and, if it succeeded, its writes."""
         plan = execution.executedPlan()
         for source, scan in self._plans.scans(plan):
             action.tally.add_scan(source, scan)
@@ -55,9 +55,9 @@ class Figures:
 
     def _iceberg(self, action: Action, write: Write, table: Java, plan: Java) -> Moved | None:
         command, added = write.plan.productPrefix(), added_by_iceberg(plan)
-        if write.is_part:  # of a staged table, the command around it makes the snapshot
+        if write.is_part:  # for a staged table, the outer command makes the snapshot
             return added
-        table.refresh()  # threads that commit to a table at once may leave it as one of them found it
+        table.refresh()  # with concurrent commits the cached table may be stale
         possible = list(self._candidates(action, write))
         snapshot = self._made_by(plan, table, possible, added)
         if snapshot is None:
@@ -70,12 +70,11 @@ class Figures:
     def _made_by(
         self, plan: Java, table: Java, possible: list[Mapping[str, Any]], added: Moved | None
     ) -> Mapping[str, Any] | None:
-        """That of the possible snapshots, newest first, which an executed plan made.
+        """The one of the `possible` snapshots, newest first, that an executed plan made.
 
-        The metrics may be those of another commit to the table at the same time: Iceberg reports each to all that have
-        the table open. So where they do not settle it, the names of the files do, and a write that made no files is
-        told by its snapshot's having none; the oldest is taken of several, as executions are told in the order of
-        their ends.
+        The metrics may be those of a concurrent commit to the table: Iceberg reports each to all that have the table
+        open. So if they are ambiguous, file names decide; a write without files matches a snapshot without files. Of
+        several matches the oldest is taken, since executions are processed in the order of their ends.
         """
         alike = [one for one in possible if added is None or _is_added(one["summary"], added)]
         if len(possible) == len(alike) == 1 or (write := write_id(plan)) is None:
@@ -85,7 +84,7 @@ class Figures:
         return found[-1] if found else None
 
     def _candidates(self, action: Action, write: Write) -> Iterator[Mapping[str, Any]]:
-        """Snapshots, newest first, that this program committed while the action ran, and that are nobody's yet."""
+        """Unassigned snapshots, newest first, that this program committed while the action ran."""
         ended_at = action.ended_at or action.started_at
         first, last = ((time.timestamp() * 1000) for time in (action.started_at, ended_at))
         for snapshot in self.history(write.table, write.branch):
@@ -102,7 +101,7 @@ def _is_added(summary: Mapping[str, str], added: Moved) -> bool:
 
 
 def _moved(command: str, summary: Mapping[str, str]) -> Moved:
-    """Of rows that are rewritten, Iceberg counts those that had to be copied too: only MERGE tells them apart."""
+    """A snapshot's figures; Iceberg counts copied rows as rewritten too, except for MERGE."""
     figures = moved(summary)
     merged = any(key.startswith("spark.merge-into.") for key in summary)
     return Moved(None, figures.bytes, figures.files) if command in _ROW_LEVEL and not merged else figures

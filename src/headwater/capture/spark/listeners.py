@@ -1,4 +1,4 @@
-"""What Spark calls, from the JVM, on threads of py4j's: it only leaves notes, since Spark waits for it."""
+"""Spark's callbacks, from the JVM on py4j threads: they only queue notes, since Spark waits for them."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from headwater.observe.spark.progress import ProgressListener, Report
 
 
 class ActionEnded(NamedTuple):
-    """A query execution has ended; `error` is the exception where it failed."""
+    """A query execution has ended; `error` is its exception if it failed."""
 
     called: str
     execution: Java
@@ -21,7 +21,7 @@ class ActionEnded(NamedTuple):
 
 
 class QueryStarted(NamedTuple):
-    """A streaming query has started; `execution` is what works for it in the JVM."""
+    """A streaming query has started; `execution` is its stream execution in the JVM."""
 
     execution: Java
     name: str | None
@@ -56,24 +56,24 @@ class ActionListener:
         self._now = now
 
     def onSuccess(self, called: str, execution: Any, duration_ns: int) -> None:  # noqa: ANN401
-        """An execution has ended well."""
+        """An execution succeeded."""
         ended_at = self._now()
         started_at = ended_at - timedelta(microseconds=duration_ns / 1000)
         self._take(ActionEnded(called, execution, started_at, ended_at, None))
 
     def onFailure(self, called: str, execution: Any, error: Any) -> None:  # noqa: ANN401
-        """Spark does not say how long it took: its plan tells when it began to be made."""
+        """An execution failed. Spark does not report its duration; its start is taken from its plan."""
         ended_at = self._now()
         self._take(ActionEnded(called, execution, ended_at, ended_at, error))
 
     class Java:
-        """What py4j shows Spark this object as."""
+        """The Java interface that py4j gives this object."""
 
         implements: ClassVar = ["org.apache.spark.sql.util.QueryExecutionListener"]
 
 
 class QueryListener(ProgressListener):
-    """Of one session's streaming queries."""
+    """The listener of one session's streaming queries."""
 
     def __init__(self, session: SparkSession, take: TakeNote, now: Callable[[], datetime]) -> None:
         super().__init__(lambda report: take(QueryProgressed(report, now())))
@@ -82,7 +82,7 @@ class QueryListener(ProgressListener):
         self._now = now
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: ANN401
-        """A query starts. It is asked for at once: one that ends soon would be gone later."""
+        """A query starts. Its object is fetched at once, since a short query would be gone later."""
         at = self._now()
         execution = self._streams.get(event.id()).streamingQuery()
         self._leave(QueryStarted(execution, event.name(), event.runId().toString(), at))

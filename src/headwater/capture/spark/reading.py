@@ -26,16 +26,16 @@ from headwater.observe.spark.relations import Relation, items, leaves_of
 from headwater.observe.spark.schema import schema_facet
 
 _MANY_PATHS: Final = 10
-"""More paths of one relation than this are told as the folder that holds them all."""
+"""A relation with more paths than this is reported as the folder that holds them all."""
 
 _FILES: Final = "files"
 """The namespace of a name that stands for all files of a relation, which have one set of columns."""
 
 _METADATA_COLUMN: Final = "__metadata_col"
-"""What Spark marks columns with that come beside a relation's own, such as `_metadata` and Iceberg's `_file`."""
+"""Spark's mark of metadata columns, such as `_metadata` and Iceberg's `_file`."""
 
 _MADE_UP: Final = frozenset({"LocalRelation", "LogicalRDD", "Range"})
-"""Relations that read nothing; an RDD may do so, of which `Read.unseen` tells."""
+"""Relations that read no dataset; RDDs that do read are in `Read.unseen`."""
 
 _FOLLOWED_FILES: Final = re.compile(r"File(?:Stream)?(?:Source|Sink)\[(?P<path>.*)\]")
 _TOPICS: Final = re.compile(r"strategy=Subscribe\[(?P<topics>[^\]]*)\]")
@@ -45,15 +45,15 @@ _KAFKA_SERVERS: Final = "kafka.bootstrap.servers"
 
 @dataclass(slots=True)
 class Read:
-    """What a plan reads.
+    """The inputs of a plan.
 
     Attributes:
-        datasets: by the relation's source.
-        rewritten: by the source, tables that a row-level command reads only to write them again.
+        datasets: the datasets by the relation's source.
+        rewritten: by source, tables that a row-level command reads only to rewrite them.
         source_by_key: the source of a relation, by the expression id of its first column.
-        unknown: relations whose datasets cannot be told.
-        unseen: by the expression id of its first column, rows of an RDD which itself reads something.
-        about: sources that tell of a table, its files or its history for example, and have none of its columns.
+        unknown: relations with unknown datasets.
+        unseen: the expression ids of the first columns of RDDs that read something themselves.
+        about: sources of a table's metadata, such as its files or its history, which have none of its columns.
     """
 
     datasets: dict[str, list[Described]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Read:
     about: set[str] = field(default_factory=set)
 
     def take(self, relation: Relation, session: Java) -> None:
-        """Add a relation; one that reads no dataset, such as made-up rows, only by its key."""
+        """Add a relation; if it reads no dataset, such as generated rows, only its key."""
         if relation.source.startswith("table:") and _is_rewritten(relation.leaf):
             self._take_rewritten(relation, session)
             return
@@ -91,7 +91,7 @@ class Read:
             self.rewritten[source] = table
 
     def dataset_of(self, leaf: Leaf) -> DatasetId | None:
-        """The one dataset whose columns a leaf of the plan's JSON has, or a name for several (see `members`)."""
+        """The dataset whose columns a leaf of the plan's JSON has, or a name for several (see `members`)."""
         source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
         if source in self.rewritten:
             return self.rewritten[source].id
@@ -103,34 +103,34 @@ class Read:
         return found[0].id if len(found) == 1 else None
 
     def members(self, dataset: DatasetId) -> list[DatasetId]:
-        """The datasets of which a name stands for all, where it is one that `dataset_of` made; else itself."""
+        """The datasets behind a group name made by `dataset_of`; otherwise the dataset itself."""
         if dataset.namespace != _FILES:
             return [dataset]
         return [one.id for one in self.datasets.get(dataset.name, [])]
 
     def knows(self, leaf: Leaf) -> bool:
-        """Whether it is known what a leaf reads, or that it reads nothing."""
+        """Whether a leaf's inputs, or that it has none, are known."""
         return leaf.key in self.source_by_key
 
     def hides(self, leaf: Leaf) -> bool:
-        """Whether a leaf reads something while its columns are those of no one dataset."""
+        """Whether a leaf reads something, but its columns are not those of a single dataset."""
         source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
         if source is None:
             return leaf.key in self.unseen or leaf.kind not in _MADE_UP
         return not _is_made_up(source) and self.dataset_of(leaf) is None
 
     def behind(self, leaf: Leaf) -> list[DatasetId]:
-        """The datasets that a leaf may stand for, but for one that is only written again."""
+        """The datasets that a leaf may stand for, except one that is only rewritten."""
         return [one.id for one in self.datasets.get(self.source_by_key.get(leaf.key or 0, ""), [])]
 
     def distinct(self) -> list[Described]:
-        """Every dataset once; one that is read by itself and told of, as it is by itself."""
+        """Every dataset once; one whose data and metadata are both read, as described for its data."""
         last = sorted(self.datasets, key=lambda source: source not in self.about)
         return list({one.id: one for source in last for one in self.datasets[source]}.values())
 
 
 def described(relation: Relation, session: Java) -> list[Described]:
-    """The datasets behind a relation's source; none where they have no name that others would know."""
+    """The datasets of a relation's source; none if they have no name that other engines share."""
     kind, _, what = relation.source.partition(":")
     match kind:
         case "files":
@@ -151,9 +151,9 @@ def described(relation: Relation, session: Java) -> list[Described]:
 
 
 def rows_unseen(plan: Java, seen: Iterable[str] = ()) -> frozenset[int]:
-    """The relations of a plan, by their key, that are rows of an RDD which itself reads: no plan shows what.
+    """The keys of relations that are RDDs which read something themselves, which no plan shows.
 
-    `seen` are the columns of rows whose plan is known: those of a micro-batch.
+    `seen` are the columns of rows with a known plan: those of a micro-batch.
     """
     known = list(seen)
     rows = (leaf for leaf in leaves_of(plan) if leaf.productPrefix() == "LogicalRDD")
@@ -163,7 +163,7 @@ def rows_unseen(plan: Java, seen: Iterable[str] = ()) -> frozenset[int]:
 
 
 def v2_table(table: Java, session: Java) -> Described | None:
-    """A table of one of Spark's catalogs; None where its kind is not known to name itself."""
+    """A table of one of Spark's catalogs; None if its kind is unknown."""
     name = table.getClass().getSimpleName()
     if (told_of := _told_of(table)) is not None:
         return iceberg_table(told_of, told_of.name(), session)
@@ -175,13 +175,13 @@ def v2_table(table: Java, session: Java) -> Described | None:
 
 
 def iceberg_table(table: Java, name: str, session: Java) -> Described:
-    """An Iceberg table by its location, and by its name `catalog.schema.table` where it has one."""
+    """An Iceberg table by its location, and by its name `catalog.schema.table` if it has one."""
     location, file_format = table.location(), table.properties().get("write.format.default")
     return iceberg_dataset(location, file_format, name, catalog_of(name.partition(".")[0], session))
 
 
 def catalog_table(table: Java, session: Java) -> Described:
-    """A table of Spark's own catalog, by where its files are."""
+    """A table of Spark's own catalog, by the location of its files."""
     found = files(file_dataset(table.location().toString()), None)
     found.facets["datasetType"] = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE")
     found.facets["symlinks"] = symlinks(warehouse_name(session, table_name(table.identifier())))
@@ -189,7 +189,7 @@ def catalog_table(table: Java, session: Java) -> Described:
 
 
 def warehouse_name(session: Java, table: str) -> DatasetId:
-    """What a table of Spark's own catalog is called."""
+    """The dataset name of a table of Spark's own catalog."""
     return warehouse_table(_warehouse(session), table)
 
 
@@ -200,31 +200,31 @@ def table_name(identifier: Java) -> str:
 
 
 def topics_named(servers: str, topics: str) -> list[Described]:
-    """Topics, separated by commas, of a Kafka."""
+    """The datasets of comma-separated Kafka topics."""
     names = [kafka_dataset(servers, topic.strip()) for topic in topics.split(",")]
     kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC")
     return [Described(name, {"dataSource": source_facet(name), "datasetType": kind}) for name in names]
 
 
 def followed_path(text: str) -> str | None:
-    """The path in `FileSource[PATH]` or `FileSink[PATH]`, as streams describe themselves."""
+    """The path in `FileSource[PATH]` or `FileSink[PATH]`, Spark's description of a stream's end."""
     found = _FOLLOWED_FILES.search(text)
     return found["path"] if found else None
 
 
 def struct_of(schema: Java) -> StructType:
-    """A schema of the JVM's as Python has it."""
+    """A JVM schema as a Python `StructType`."""
     return StructType.fromJson(json.loads(schema.json()))
 
 
 def option(options: Java, key: str) -> str | None:
-    """A value of a Scala map of texts."""
+    """A value of a Scala map of strings."""
     found = options.get(key)
     return str(found.get()) if found.isDefined() else None
 
 
 def _told_of(table: Java) -> Java | None:
-    """The Iceberg table that a metadata table (`orders.files`, `orders.changes`) tells of; None for any other table."""
+    """The Iceberg table of a metadata table (`orders.files`, `orders.changes`); None for any other table."""
     match table.getClass().getSimpleName():
         case "SparkChangelogTable":
             return private(table, "table")
@@ -235,7 +235,7 @@ def _told_of(table: Java) -> Java | None:
 
 
 def _own_columns(leaf: Java) -> StructType:
-    """The columns of what a relation reads, without those that come beside them."""
+    """The columns of a relation, without metadata columns."""
     return StructType([one for one in struct_of(leaf.schema()).fields if _METADATA_COLUMN not in one.metadata])
 
 
@@ -248,7 +248,7 @@ def _is_made_up(source: str) -> bool:
 
 
 def _computes(source: str) -> bool:
-    """Whether a database's own query makes the columns of a relation."""
+    """Whether the columns of a relation come from a database query."""
     query = source.partition(" ")[2]
     return source.startswith("jdbc:") and query.startswith("(") and not only_picks(query[1 : query.rindex(")")])
 
@@ -265,7 +265,7 @@ def _files(paths: list[str], leaf: Java, session: Java) -> list[Described]:
 
 
 def files_named(paths: Iterable[str]) -> list[DatasetId]:
-    """The names of a relation's paths; of many, that of the folder which holds them all, for each place they lie in.
+    """The dataset names of a relation's paths; for many paths, of their common folder on each file system.
 
     >>> files_named(f"s3a://lake/events/day={day}" for day in range(31))
     [DatasetId(namespace='s3://lake', name='events')]
@@ -280,12 +280,12 @@ def files_named(paths: Iterable[str]) -> list[DatasetId]:
 
 
 def _format(leaf: Java) -> str:
-    """What Spark calls the format of a relation's files, such as `parquet`."""
+    """Spark's name of the format of a relation's files, such as `parquet`."""
     return str(leaf.relation().fileFormat().toString()).lower()
 
 
 def _followed(leaf: Java, source: str) -> list[Described]:
-    """What a stream follows: files, topics, or something that has no name for others."""
+    """The datasets that a stream reads: files or topics; none if it has no name that other engines share."""
     if leaf.productPrefix() == "StreamingRelation":
         options = leaf.dataSource().options()
         path = option(options, "path") or followed_path(source)
@@ -301,7 +301,7 @@ def _topics(described_as: str, options: Java) -> list[Described]:
 
 
 def catalog_of(name: str, session: Java) -> IcebergCatalog | None:
-    """How the session knows a catalog of this name; None where a table's name does not begin with one."""
+    """The session's catalog of this name; None if there is none."""
     conf, prefix = session.conf(), f"spark.sql.catalog.{name}"
     if "/" in name or not conf.getOption(prefix).isDefined():
         return None
@@ -310,11 +310,11 @@ def catalog_of(name: str, session: Java) -> IcebergCatalog | None:
 
 
 def option_of(conf: Java, key: str) -> str | None:
-    """A setting of a session; None where it is not set."""
+    """A setting of a session; None if it is not set."""
     found = conf.getOption(key)
     return str(found.get()) if found.isDefined() else None
 
 
 def _warehouse(session: Java) -> str:
-    """Where Spark's own catalog keeps tables."""
+    """The warehouse path of Spark's own catalog."""
     return option_of(session.conf(), "spark.sql.warehouse.dir") or f"file:{os.getcwd()}/spark-warehouse"

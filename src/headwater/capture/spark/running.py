@@ -1,4 +1,4 @@
-"""Query executions that are at work, from Spark's own list of them."""
+"""Query executions in progress, from Spark's own list."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,11 +10,11 @@ from headwater.observe.spark.jvm import Java, java_class
 from headwater.observe.spark.relations import items
 
 _LOOK_AT: Final = 16
-"""How many of the newest executions are looked at: one that works is mostly among the last."""
+"""How many of the newest executions are checked: a running one is usually among them."""
 
 
 class Running(NamedTuple):
-    """An execution that is no part of another."""
+    """An execution in progress that is not part of another."""
 
     number: int
     execution: Java
@@ -22,7 +22,7 @@ class Running(NamedTuple):
 
 
 def running(session: SparkSession) -> Iterator[Running]:
-    """The executions of the program's actions; micro-batches of streams are none."""
+    """The running executions of the program's actions, without micro-batches of streams."""
     context = session.sparkContext._jsc
     if context is None or not context.sc().statusTracker().getActiveJobIds():  # stopped, or nothing runs
         return

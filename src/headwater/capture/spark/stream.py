@@ -11,7 +11,7 @@ from openlineage.client.facet_v2 import RunFacet
 
 from headwater.capture.spark.action import Action, shown_name
 from headwater.capture.spark.application import Application, why
-from headwater.capture.spark.columns import Behind, add_columns
+from headwater.capture.spark.columns import SourceQuery, add_columns
 from headwater.capture.spark.figures import Figures
 from headwater.capture.spark.reading import Read, struct_of
 from headwater.capture.spark.writing import Write, sink_of
@@ -37,10 +37,10 @@ _QUERY_ID: Final = "spark.sql.streaming.queryId"
 
 
 class Stream:
-    """What is known of one start of a streaming query.
+    """One start of a streaming query.
 
-    Its inputs and its own target are learned when it starts; what each micro-batch of a `foreachBatch` writes is added
-    as it comes.
+    Its inputs and its own target are determined when it starts; the outputs of each micro-batch of a `foreachBatch` are
+    added as they come.
     """
 
     def __init__(self, execution: Java, name: str | None, started_at: datetime, guard: Guard, figures: Figures) -> None:
@@ -60,28 +60,28 @@ class Stream:
         self._figures = figures
         self._started_at = started_at
         self._sink: Write | None = None
-        self.behind: Behind | None = None
+        self.behind: SourceQuery | None = None
         self._learn(execution)
         self._job = name or self._named_by_data()
 
     def begin(self, application: Application, run_id: str) -> None:
-        """START, with all that is known by now."""
+        """Emit START, with all that is known so far."""
         self._run = application.child(self._job, "STREAMING", self._started_at, run_id)
         self._run.emit(RunState.START, self._content({}))
 
     def progressed(self, report: Report, at: datetime) -> None:
-        """Count a micro-batch; RUNNING after the first, and then now and then."""
+        """Count a micro-batch; emits RUNNING after the first one, and then periodically."""
         self._last = report
         for source in report["sources"]:
             self._rows_in[source["description"]] += source["numInputRows"]
-        written = report["sink"].get("numOutputRows", -1)  # where Spark does not know either
+        written = report["sink"].get("numOutputRows", -1)  # -1 if Spark does not know
         if self._sink is not None and self._sink.dataset is not None and written >= 0:
             self._wrote(self._sink.dataset.id, Moved(rows=written))
         if self._running_at is None or at - self._running_at >= _RUNNING_EVERY:
             self._running(at)
 
     def acted(self, action: Action) -> None:
-        """Add what one of its micro-batches did; what that failed in, the query's own end tells."""
+        """Add an action of one of its micro-batches; failures are reported by the query's own end."""
         new = False
         for dataset in action.inputs():
             new |= dataset.id not in self._inputs
@@ -96,13 +96,13 @@ class Stream:
             self._running(action.ended_at)
 
     def end(self, at: datetime, *, failed: bool, stop_reason: str | None, leaving: bool = False) -> None:
-        """The terminal event: a query with a trigger that never ends has been stopped if it did not fail.
+        """Emit the terminal event; a query with an endless trigger that did not fail was stopped.
 
         Args:
-            at: when.
+            at: the time of the end.
             failed: whether Spark has an exception for it.
-            stop_reason: who stopped it, if that is known.
-            leaving: the program ends, and Spark with it: it is not asked any more.
+            stop_reason: why it was stopped, if known.
+            leaving: whether the program and Spark are ending, so that Spark must not be called.
         """
         failure = self._guard.attempt("failure", self._failure, UNKNOWN_FAILURE) if failed else None
         if failure is None and stop_reason is None and self._is_endless:
@@ -131,7 +131,7 @@ class Stream:
         self._gaps += [f"{kind} names no dataset" for kind in self._read.unknown]
         self._inputs = {dataset.id: dataset for dataset in self._read.distinct()}
         output = [Attribute(one.name(), one.exprId().id()) for one in items(plan.output())]
-        self.behind = Behind(plan.toJSON(), output, self._read)
+        self.behind = SourceQuery(plan.toJSON(), output, self._read)
         self._sink = self._guard.attempt("sink", partial(sink_of, execution, session), None)
         if self._sink is not None and self._sink.dataset is not None:
             learn = partial(add_columns, self._sink.dataset, plan, self._read)
@@ -140,7 +140,7 @@ class Stream:
             self._outputs[self._sink.dataset.id] = self._sink.dataset
 
     def _named_by_data(self) -> str:
-        """Without a name of its own, a query is called after its target, else after what it follows."""
+        """The name of a query without one of its own: after its target, else after its inputs."""
         if self._sink is not None:
             return self._sink.label
         return f"foreach.{'+'.join(sorted(shown_name(dataset) for dataset in self._inputs.values())) or 'rows'}"
@@ -151,7 +151,7 @@ class Stream:
             self._written[dataset] = sum_of((known, figures))
 
     def _learn_version(self) -> None:
-        """The newest snapshot that this query has committed, which Iceberg marks with the query's id."""
+        """Find the newest snapshot that this query committed, by the query id that Iceberg stores in it."""
         if self._sink is None or self._sink.table is None or self._sink.dataset is None:
             return
         self._sink.table.refresh()

@@ -1,8 +1,7 @@
-"""Works through what Spark has told, in order, on a thread of its own, while the program goes on.
+"""Processes Spark's notifications in order, on a thread of its own, while the program goes on.
 
-An action that ends within a second is told when it has ended, START and end together, as it was. A longer one is looked
-for in Spark's own list of executions: its START goes out while it works, and its end is told too where the program is
-stopped.
+An action that ends within a second is reported after its end, START and end together. A longer one is found in Spark's
+own list of executions: its START is emitted while it runs, and its end also if the program is stopped.
 """
 
 import logging
@@ -21,8 +20,8 @@ from pyspark.sql import SparkSession
 from headwater.capture.spark.action import Action, learn_plan
 from headwater.capture.spark.application import Application, Ending
 from headwater.capture.spark.figures import Figures
-from headwater.capture.spark.held import Held
 from headwater.capture.spark.listeners import ActionEnded, Note, QueryProgressed, QueryStarted, QueryTerminated
+from headwater.capture.spark.pending import PendingActions
 from headwater.capture.spark.running import Running, running
 from headwater.capture.spark.stream import Stream
 from headwater.observe.failure import UNKNOWN_FAILURE
@@ -41,11 +40,11 @@ Task = Callable[[], None]
 
 
 class _Open(NamedTuple):
-    """An action that was found while it works."""
+    """An action that was found while it is running."""
 
     action: Action
     run: RunReporter | None
-    """None for one that writes no dataset, or works for a stream."""
+    """None if it writes no dataset, or belongs to a stream."""
 
 
 class Watcher:
@@ -57,7 +56,7 @@ class Watcher:
         self._guard = guard
         self._figures = Figures(session)
         self._bus = session.sparkContext._jsc.sc().listenerBus()
-        self._held = Held()
+        self._held = PendingActions()
         self._open: dict[int, _Open] = {}
         self._streams: dict[str, Stream] = {}
         self._stop_reason: str | None = None
@@ -65,12 +64,12 @@ class Watcher:
         self._thread = threading.Thread(target=self._work, name="headwater-capture", daemon=True)
 
     def start(self) -> None:
-        """START of the program's run, soon."""
+        """Start the thread, which emits START of the program's run."""
         self._tasks.put(self._application.begin)
         self._thread.start()
 
     def take(self, note: Note) -> None:
-        """Have a note worked through soon; never blocks and never raises."""
+        """Queue a note; never blocks and never raises."""
         match note:
             case ActionEnded():
                 self._tasks.put(partial(self._ended, note))
@@ -82,14 +81,14 @@ class Watcher:
                 self._tasks.put(partial(self._terminated, note))
 
     def stopping(self, reason: str) -> None:
-        """Remember that somebody stops the program: what Spark cancels from now on is not told as a failure."""
+        """Note that the program is being stopped: work that Spark cancels from now on is not a failure."""
         self._stop_reason = self._stop_reason or reason
 
     def end(self, ending: Ending, patience_s: float) -> None:
-        """The last events; after it, nothing. They go out from here if Spark holds the thread up."""
+        """Emit the last events, from the calling thread if the watcher's thread is blocked in Spark."""
         if ending.stop_reason is None:
             self._tasks.put(self._settle)
-            # What Spark told meanwhile stands in the queue before this, and may itself be put off once.
+            # Earlier notes are in the queue before this one, and each may be deferred once.
             self._tasks.put(partial(self._put_off, partial(self._put_off, partial(self._finish, ending))))
         else:
             self._tasks.put(partial(self._finish, ending))
@@ -105,7 +104,7 @@ class Watcher:
             release_thread()
 
     def _work_through(self) -> None:
-        """Apart from `_work`: what is let go of here, the JVM is told by this thread's connection to it."""
+        """Separate from `_work`, so that objects released here are released in the JVM by this thread's connection."""
         looked_at = time.monotonic()
         while not self._application.over:
             try:
@@ -137,21 +136,21 @@ class Watcher:
         return _Open(action, run)
 
     def _ended(self, note: ActionEnded) -> None:
-        if note.called == JDBC_WRITE:  # the command around it is told
+        if note.called == JDBC_WRITE:  # the outer command is reported
             return
         stream = self._stream_of(note.execution)
         if stream is not None and note.execution.getClass().getSimpleName() != "QueryExecution":
-            return  # a micro-batch itself, which the query's progress tells of
+            return  # a micro-batch itself, which the query's progress reports
         number = note.execution.id()
         known = self._open.pop(number, None)
         started_at = known.action.started_at if known else _started_at(note)
         action = Action(called=note.called, number=number, kind="", started_at=started_at, ended_at=note.ended_at)
         action.ending = self._guard.attempt("failure", partial(self._ending, note.error), Ending(UNKNOWN_FAILURE))
         try:
-            if shows_result(note.execution):  # the command before it is told
+            if shows_result(note.execution):  # the earlier command is reported
                 return
             learn_plan(action, note.execution, self._guard, stream.behind if stream else None)
-        except AnalysisException:  # what cannot be analysed has not run
+        except AnalysisException:  # a query that fails the analysis did not run
             return
         if action.tells_something:
             self._guard.attempt("figures", partial(self._figures.learn, action, note.execution), None)
@@ -161,7 +160,7 @@ class Watcher:
             self._sort(action, known.run if known else None)
 
     def _sort(self, action: Action, run: RunReporter | None) -> None:
-        """Tell an action, or have it wait for one that it may be a part of."""
+        """Report an action, or let it wait for an outer one that it may be part of."""
         for part in self._held.parts_of(action):
             action.adopt(part)
         if action.is_part and run is None:
@@ -191,7 +190,7 @@ class Watcher:
             stream.progressed(note.report, note.at)
 
     def _terminated(self, note: QueryTerminated) -> None:
-        """What its last micro-batches did is told on another of Spark's threads: that comes first."""
+        """Defer a query's end: Spark reports its last micro-batches on another thread, and these come first."""
         self._bus.waitUntilEmpty(_DRAIN_MS)
         self._tasks.put(partial(self._stream_ended, note))
 
@@ -219,9 +218,9 @@ class Watcher:
         self._tell_ends(ending)
 
     def _tell_ends(self, ending: Ending) -> None:
-        """End all that is still open, then the program's run.
+        """End all open runs, then the program's run.
 
-        Nothing here calls into the JVM: it may run in a signal handler, within such a call.
+        Makes no calls into the JVM: it may run in a signal handler within such a call.
         """
         reason = ending.stop_reason or "the program ended"
         for action in self._held.all():
@@ -238,7 +237,7 @@ class Watcher:
 
 
 def _started_at(note: ActionEnded) -> datetime:
-    """When its plan began to be made: reckoned from the end, which is told late, it would be too late."""
+    """When its planning began; end minus duration would be too late, since ends are reported late."""
     planning = note.execution.tracker().phases().get("planning")
     if not planning.isDefined():
         return note.started_at

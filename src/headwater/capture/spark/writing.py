@@ -1,4 +1,4 @@
-"""What an analysed plan writes."""
+"""The targets of an analysed plan."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,12 +36,12 @@ class Write:
     """One target of a plan.
 
     Attributes:
-        label: what people call the target: `lake.sales.orders`, or a path.
+        label: the target's name for people: `lake.sales.orders`, or a path.
         plan: the command that writes it.
-        dataset: None where the target has no name, or is not there: a table whose making failed.
+        dataset: None if the target has no name, or does not exist, as when creating the table failed.
         table: the Iceberg table, if it is one.
-        branch: that is written, of an Iceberg table.
-        is_part: this may be the inner half of another command, which is told later.
+        branch: the branch of an Iceberg table that is written.
+        is_part: whether this may be the inner execution of another command, which is reported later.
     """
 
     label: str
@@ -53,7 +53,7 @@ class Write:
 
 
 def writes_of(plan: Java, session: Java) -> list[Write]:
-    """The targets of an analysed plan: none of a query, several where one statement has several INSERTs."""
+    """The targets of an analysed plan: none for a query, several for a statement with several INSERTs."""
     kind = plan.productPrefix()
     if kind == "Union":
         return [write for child in items(plan.children()) for write in writes_of(child, session)]
@@ -69,12 +69,12 @@ def writes_of(plan: Java, session: Java) -> list[Write]:
 
 
 def query_of(plan: Java) -> Java:
-    """Where the relations of a plan are: commands that hand on their query have it where no walk over leaves comes."""
+    """The plan that holds the relations: some commands keep their query where a walk over leaves does not reach."""
     return plan.query() if plan.productPrefix() in _QUERY_INSIDE else plan
 
 
 def sink_of(stream: Java, session: Java) -> Write | None:
-    """The target of a streaming query; None where it has no name, or where each micro-batch has its own."""
+    """The target of a streaming query; None if it has no name, or each micro-batch has its own."""
     sink = stream.sink()
     kind = sink.getClass().getSimpleName()
     if kind in _STREAM_SINKS_WITHOUT_DATASET:
@@ -113,7 +113,7 @@ def _delete(plan: Java, session: Java) -> Write:
 
 
 def _create(plan: Java, session: Java) -> Write:
-    """A table as its catalog has it after the command; there is none if that failed."""
+    """A table as in its catalog after the command; without a dataset if that failed."""
     target = plan.name()
     catalog, identifier = target.catalog(), target.identifier()
     label = f"{catalog.name()}.{'.'.join(identifier.namespace())}.{identifier.name()}"
@@ -157,7 +157,7 @@ def _into_folder(plan: Java, _: Java) -> Write | None:
 
 
 def _into_source(plan: Java, _: Java) -> Write | None:
-    """`save()` to what takes rows by options: a database, Kafka, or a path."""
+    """`save()` to a target given by options: a database, Kafka, or a path."""
     options = plan.options()
     url, table = option(options, "url"), option(options, "dbtable")
     if url and table:
@@ -198,7 +198,7 @@ WHOLE: Final = frozenset(
         "InsertIntoDataSourceDirCommand",
     }
 )
-"""Commands that have another one do the writing."""
+"""Commands whose writing is done by an inner execution."""
 
 _QUERY_INSIDE: Final = WHOLE | {
     "InsertIntoHiveDirCommand",

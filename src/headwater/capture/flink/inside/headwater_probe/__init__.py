@@ -1,16 +1,16 @@
-"""Runs a program or a file of SQL, and writes down what each job that it submits reads and writes.
+"""Runs a program or a file of SQL, and reports what each job that it submits reads and writes.
 
-__main__    `python -m headwater_probe`: the settings in, lines of JSON out
-cluster     has everything that is executed go to a session cluster
-script      a file of SQL as statements with their lines
+__main__    `python -m headwater_probe`: settings as arguments, JSON lines out
+cluster     makes PyFlink submit to a session cluster
+script      splits a file of SQL into statements with their lines
 run_script  executes a file of SQL
-hooks       listens to a program's own calls of PyFlink
-report      lines of JSON to the parent
-noted       one statement: where it writes, and the planner's tree
+hooks       wraps PyFlink's methods, to see a program's own calls
+report      JSON lines to the parent process
+noted       the lineage of one statement: its target, and the planner's tree
 tree        the planner's tree as JSON
-tables      a table as JSON: its options without secrets, its columns, where it lies
+tables      a table as JSON: its options without secrets, its columns, its location
 java        Java collections and fields, through py4j
 
-A line is an object with `event`: `job` (an id of Flink's and what was noted of its statements), `say` (progress) or
+A line is an object with `event`: `job` (Flink's job id and the lineage of its statements), `say` (progress) or
 `refused` (what is wrong with the file, and in which line).
 """

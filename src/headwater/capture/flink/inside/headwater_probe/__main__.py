@@ -1,4 +1,4 @@
-"""`python -m headwater_probe SETTINGS DESCRIPTOR JOB [ARGUMENT]...`: run a job, and tell of it."""
+"""`python -m headwater_probe SETTINGS DESCRIPTOR JOB [ARGUMENT]...`: run a job, and report its lineage."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _REFUSED = 2
 
 
 def main() -> int:
-    """Run what the command line says; the settings are JSON, the descriptor is where lines of JSON go."""
+    """Run the job of the command line; the settings are JSON, the file descriptor is for the JSON lines."""
     settings, file = json.loads(sys.argv[1]), Path(sys.argv[3])
-    # Otherwise PyFlink starts a server for Python functions, and wants the packages of that.
+    # Otherwise PyFlink starts a server for Python functions, which needs further packages.
     os.environ.setdefault("_python_worker_execution_mode", "process")
     from .cluster import submit_to
     from .report import Report

@@ -1,4 +1,4 @@
-"""Has everything that is executed in this process go to a session cluster, detached."""
+"""Makes everything executed in this process run on a session cluster, detached."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyflink.java_gateway import get_gateway
 
 
 def submit_to(host: str, port: int, settings: Mapping[str, str]) -> None:
-    """Send what any environment executes from now on to the cluster, as Flink's own `run --detached` does."""
+    """Make any environment submit to the cluster from now on, as Flink's own `run --detached` does."""
     jvm = get_gateway().jvm
     flink = jvm.org.apache.flink
     configuration = flink.configuration.Configuration()

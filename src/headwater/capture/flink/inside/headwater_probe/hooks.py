@@ -1,4 +1,4 @@
-"""Listens to a program's own calls of PyFlink: each is made as it was, and told of once a job came of it."""
+"""Wraps PyFlink's methods: each call is made unchanged, and reported if it submitted a job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Method = Callable[..., Any]
 
 
 def listen(report: Report, *, wait: bool) -> None:
-    """Tell of every job that the program submits from now on; unless `wait`, nothing waits for a job's end."""
+    """Report every job that the program submits from now on; unless `wait`, no call waits for a job's end."""
     hooks = _Hooks(report)
     _replace(TableEnvironment, "execute_sql", hooks.execute_sql)
     _replace(StatementSet, "add_insert_sql", hooks.add_to_set)
@@ -43,7 +43,7 @@ def _replace(owner: type, name: str, hook: Callable[..., Any]) -> None:
 
 
 class _Hooks:
-    """What stands in place of PyFlink's methods."""
+    """The replacements of PyFlink's methods."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -107,7 +107,7 @@ def _itself(operation: Java) -> Java:
 
 
 def _private(owner: Java, name: str) -> Java:
-    """A field of a Java object that has no method to ask for it, of its own class or of one that it extends."""
+    """The value of a private field of a Java object's class or a superclass, which has no getter."""
     kind = owner.getClass()
     while kind is not None:
         names = [one.getName() for one in kind.getDeclaredFields()]

@@ -1,4 +1,4 @@
-"""What one statement reads and writes, noted before it is executed and described after."""
+"""The lineage of one statement: the plan is taken before it is executed, its tables are described after."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _WRITES = frozenset(("SinkModifyOperation", "CreateTableASOperation", "ReplaceTa
 
 
 class Write(NamedTuple):
-    """A query and the table that it goes into; None for a query whose rows come back to the program.
+    """A query and its target table; None for a query whose rows return to the program.
 
-    The table is named as `tables.described` takes it; one that is in no catalog is described already.
+    The table is given by the name that `tables.described` takes; one in no catalog is already described.
     """
 
     target: list[str] | dict[str, Any] | None
@@ -23,12 +23,12 @@ class Write(NamedTuple):
 
 
 def parsed(environment: Java, statement: str) -> Java:
-    """The statement as an operation of Flink's."""
+    """The statement as a Flink operation."""
     return environment.getParser().parse(statement).get(0)
 
 
 def writes(environment: Java, operation: Java) -> Iterator[Write]:
-    """What an operation will do with data; nothing for one that only declares or asks."""
+    """The queries and targets of an operation; none if it moves no data."""
     kind = kind_of(operation)
     if kind == "StatementSetOperation":
         for one in items(operation.getOperations()):
@@ -42,14 +42,14 @@ def writes(environment: Java, operation: Java) -> Iterator[Write]:
 
 
 def query_tree(environment: Java, query: Java) -> dict[str, Any]:
-    """The planner's tree of a query; what the Table API has put together is handed to the planner first."""
+    """The planner's tree of a query; one built by the Table API is given to the planner first."""
     if kind_of(query) == "PlannerQueryOperation":
         return tree(query.getCalciteTree())
     return tree(environment.getPlanner().createRelBuilder().queryOperation(query).build())
 
 
 def told(environment: Java, write: Write) -> dict[str, Any]:
-    """A write with its tables described, as they are once it is executed."""
+    """A write with its tables described, to be called once it is executed."""
     tables = [
         described(environment, list(name)) if source is None else {**source, "name": list(name)}
         for name, source in _tables(write.tree).items()
@@ -76,7 +76,7 @@ def _name(identifier: Java) -> list[str]:
 
 
 def _tables(node: Any) -> dict[tuple[str, ...], dict[str, Any] | None]:  # noqa: ANN401  (JSON)
-    """The tables anywhere in a tree, each once, with what is known of one that is in no catalog."""
+    """The tables anywhere in a tree, each once; those in no catalog with their description."""
     found: dict[tuple[str, ...], dict[str, Any] | None] = {}
     pending = [node]
     while pending:

@@ -1,4 +1,4 @@
-"""Lines of JSON to whoever started this process."""
+"""JSON lines to the parent process."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .noted import Write, told, writes
 
 
 class Report:
-    """Where jobs are told of. Nothing that goes wrong in here may hold the job up: it is told as a gap instead."""
+    """Reports jobs. A failure in here must never stop the job: it is reported as a gap instead."""
 
     def __init__(self, descriptor: int) -> None:
         self._out = os.fdopen(descriptor, "w", encoding="utf-8")
 
     def line(self, event: str, **said: Any) -> None:  # noqa: ANN401  (JSON)
-        """Tell one thing."""
+        """Write one line."""
         self._out.write(json.dumps({"event": event, **said}) + "\n")
         self._out.flush()
 
     def noted(self, environment: Java, operation: Callable[[], Java | None]) -> list[Write | str]:
-        """What an operation will do; its class where nothing is known of it, that of the error where it is not seen."""
+        """The writes of an operation; as gaps, its class if that is unknown, or the class of an error."""
         try:
             found = operation()
             return [] if found is None else list(writes(environment, found)) or [kind_of(found)]
@@ -32,7 +32,7 @@ class Report:
             return [type(unseen).__name__]
 
     def job(self, environment: Java | None, job_id: str, noted: Iterable[Write | str], sql: str | None = None) -> None:
-        """Tell of a job that was submitted, and what was noted of it."""
+        """Report a submitted job with the lineage of its statements."""
         found: list[dict[str, Any]] = []
         gaps: list[str] = []
         for one in noted:

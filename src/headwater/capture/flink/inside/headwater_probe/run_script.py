@@ -1,4 +1,4 @@
-"""Executes a file of SQL, statement by statement, and tells of every job that comes of it."""
+"""Executes a file of SQL, statement by statement, and reports every job that it submits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LONGEST = 600
 
 
 class RefusedError(Exception):
-    """A statement that Flink does not take; the message names the line of the file."""
+    """A statement that Flink refuses; the message names the line of the file."""
 
 
 def run_script(file: Path, report: Report, *, batch: bool, wait: bool) -> None:
-    """Execute all statements; an environment as Flink's own SQL client has it.
+    """Execute all statements, in an environment like that of Flink's own SQL client.
 
     Raises:
-        RefusedError: what came before it was executed, what comes after it is not.
+        RefusedError: a statement was refused; those before it were executed, those after it are not.
     """
     settings = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     environment = TableEnvironment.create(settings)
@@ -43,7 +43,7 @@ def _execute(environment: TableEnvironment, text: str, report: Report, *, wait: 
         environment.get_config().set(*wanted)
         return
     java = environment._j_tenv
-    operation = parsed(java, text)  # what Flink cannot read is refused here, before it is executed
+    operation = parsed(java, text)  # a statement that Flink cannot parse is refused before anything is executed
     noted = report.noted(java, lambda: operation)
     result = environment.execute_sql(text)
     client = result.get_job_client()
@@ -54,7 +54,7 @@ def _execute(environment: TableEnvironment, text: str, report: Report, *, wait: 
 
 
 def _in_file(file: Path, statement: Statement, message: str) -> str:
-    """What Flink and its last cause say, with the lines of the file in place of those of the statement."""
+    """The messages of Flink's exception and its last cause, with line numbers of the file, not the statement."""
     said = list(dict.fromkeys(_said(message)))
     first = statement.line
     words = said[0] if said else message

@@ -1,4 +1,4 @@
-"""A file of SQL as statements, each with the line where it begins."""
+"""Splits a file of SQL into statements, each with its first line."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SETTING = re.compile(r"\s*SET\s+'(?P<key>[^']+)'\s*=\s*'(?P<value>(?:[^']|'')*)
 
 
 class Statement(NamedTuple):
-    """A statement without its semicolon, as it stands in the file but for comments, and its first line, from 1."""
+    """A statement's text without comments and semicolon, and its first line, from 1."""
 
     text: str
     line: int
 
 
 def statements(script: str) -> list[Statement]:
-    """The statements of a file; those of a statement set are one, as Flink's parser wants them."""
+    """The statements of a file; a statement set is one, as Flink's parser expects."""
     found: list[Statement] = []
     for one in _apart(script):
         if found and _is_open(found[-1].text):
@@ -40,13 +40,13 @@ def statements(script: str) -> list[Statement]:
 
 
 def setting(text: str) -> tuple[str, str] | None:
-    """Name and value of `SET 'name' = 'value'`; None where the statement is another."""
+    """Name and value of `SET 'name' = 'value'`; None for other statements."""
     found = _SETTING.fullmatch(text)
     return (found["key"], found["value"].replace("''", "'")) if found else None
 
 
 def _as_set(text: str) -> str:
-    """The head of a statement set in the form of a single statement, with what stands behind BEGIN on its line."""
+    """A statement set's head in the form of a single statement, with the text after BEGIN on its line."""
     found = _BEGIN.match(text)
     rest = text[found.end() :] if found else ""
     return f"EXECUTE STATEMENT SET BEGIN{rest};" if rest.strip() else "EXECUTE STATEMENT SET BEGIN"
@@ -57,7 +57,7 @@ def _is_open(text: str) -> bool:
 
 
 def _apart(script: str) -> Iterator[Statement]:
-    """At every semicolon that is in no quotes and no comment; comments become the line breaks that they hold."""
+    """Split at semicolons outside quotes and comments; a comment is replaced by its line breaks."""
     text, line = "", 1
     for token in _TOKEN.finditer(script):
         piece = token.group()

@@ -1,4 +1,4 @@
-"""A table as JSON: its options as far as names need them, its columns, and where an Iceberg table lies."""
+"""A table as JSON: the options that its name depends on, its columns, and an Iceberg table's location."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _OPTIONS = frozenset(
         "warehouse",
     )
 )
-"""The options that name something. All others stay here: any of them may be a secret."""
+"""The options that a name depends on. Others are not reported, since any of them may be a secret."""
 
 _PARTS = 3
-"""Of a name in a catalog."""
+"""The parts of a name in a catalog."""
 
 
 def described(environment: Java, name: list[str]) -> dict[str, Any]:
-    """The table of that name: catalog, database, table, and options of a hint (`topic=other`) in place of its own.
+    """Describe the table of that name: catalog, database, table, then options of a hint (`topic=other`).
 
-    `{"name": …}` alone where there is no such name, or the catalog does not have it.
+    Only `{"name": …}` if there is no such table.
     """
     if len(name) < _PARTS:
         return {"name": name}
@@ -60,20 +60,20 @@ def described(environment: Java, name: list[str]) -> dict[str, Any]:
     said["options"] |= hinted
     try:
         iceberg = _iceberg(optional(manager.getCatalog(name[0])), name, options)
-    except Exception as unknown:  # a catalog that does not answer: all else of the statement is known
+    except Exception as unknown:  # the catalog does not answer; the rest of the statement is known
         return {**said, "unknown": type(unknown).__name__}
     return {**said, "iceberg": iceberg} if iceberg else said
 
 
 def resolved(table: Java) -> dict[str, Any]:
-    """Options and columns of a table that is known itself, whether a catalog has it or not."""
+    """Options and columns of a table object, whether it is in a catalog or not."""
     options = {str(key): str(value) for key, value in dict(table.getOptions()).items()}
     columns = [_column(one) for one in items(table.getResolvedSchema().getColumns())]
     return {"options": naming(options), "columns": columns}
 
 
 def naming(options: Mapping[str, str]) -> dict[str, str]:
-    """The options that name something; any of the others may be a secret."""
+    """The options that a name depends on; any of the others may be a secret."""
     return {str(key): str(value) for key, value in dict(options).items() if key in _OPTIONS}
 
 
@@ -96,7 +96,7 @@ def _column(column: Java) -> dict[str, Any]:
 
 
 def _iceberg(catalog: Java | None, name: list[str], options: Mapping[str, str]) -> dict[str, Any] | None:
-    """Location, format and catalog of an Iceberg table, whether its catalog is Iceberg's or only its options say so."""
+    """Location, format and catalog of an Iceberg table, by its Iceberg catalog or by its options."""
     if catalog is not None and kind_of(catalog) == "FlinkCatalog":
         properties = json.loads(options.get("src-catalog", "{}"))
         path = [*str(name[1]).split("."), name[2]]

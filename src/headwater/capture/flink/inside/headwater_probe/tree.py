@@ -1,7 +1,7 @@
 """The planner's tree of a query as JSON: operators with their expressions, by position, without the values of literals.
 
 An operator is an object with `kind` (Calcite's class), `columns` (names), `inputs`, and what its kind needs. An
-expression has `kind`: `input` (a position in the columns below, those of several inputs in a row), `literal`, `outer`
+expression has `kind`: `input` (a position in the concatenated columns of the inputs), `literal`, `outer`
 (a row of a query around this one, by `id`), `field` (of another expression), `call`, or `unknown`.
 """
 
@@ -17,11 +17,11 @@ Json = dict[str, Any]
 
 _CALLS = frozenset({"RexCall", "RexOver", "RexSubQuery", "RexTableArgCall"})
 _SAME_TYPE = {" *ROWTIME*": "", " *PROCTIME*": "", "TIMESTAMP_WITH_LOCAL_TIME_ZONE": "TIMESTAMP_LTZ"}
-"""What makes no other type: the mark of a time attribute, and the two names of one type."""
+"""Normalises type names: drops the mark of a time attribute, and unites two names of one type."""
 
 
 def tree(rel: Java) -> Json:
-    """An operator with all that is below it."""
+    """An operator with all operators below it."""
     kind = kind_of(rel)
     node: Json = {"kind": kind, "columns": [str(name) for name in items(rel.getRowType().getFieldNames())]}
     inputs = [tree(one) for one in items(rel.getInputs())]
@@ -36,7 +36,7 @@ def tree(rel: Java) -> Json:
 
 
 def expression(rex: Java) -> Json:
-    """An expression with all that is inside it."""
+    """An expression with all nested expressions."""
     kind = kind_of(rex)
     if kind in ("RexInputRef", "RexPatternFieldRef"):
         return {"kind": "input", "index": rex.getIndex()}
@@ -68,7 +68,7 @@ def _call(kind: str, rex: Java) -> Json:
 
 
 def _type(rex: Java) -> str:
-    """As SQL knows it, without nullability."""
+    """The SQL type, without nullability."""
     text = str(rex.getType().toString())
     for written, meant in _SAME_TYPE.items():
         text = text.replace(written, meant)
@@ -76,9 +76,9 @@ def _type(rex: Java) -> str:
 
 
 def _scan(rel: Java) -> Json:
-    """The table's name, behind it what a hint says otherwise of what the table is: `topic=other`.
+    """The table's name, followed by options of a hint that change which data it is: `topic=other`.
 
-    A table that is in no catalog is described here, since it cannot be looked up.
+    A table in no catalog is described here, since it cannot be looked up.
     """
     table = rel.getTable()
     name = [str(part) for part in items(table.getQualifiedName())]
@@ -89,7 +89,7 @@ def _scan(rel: Java) -> Json:
         if str(field(hint, "hintName")) == "OPTIONS":
             hinted.update(naming(field(hint, "kvOptions")))
     changes = [f"{key}={value}" for key, value in sorted(hinted.items())]
-    return {"table": [*name[:3], *changes]}  # behind the name may stand which metadata is read
+    return {"table": [*name[:3], *changes]}  # more elements, such as the metadata read, may follow the name
 
 
 def _project(rel: Java) -> Json:

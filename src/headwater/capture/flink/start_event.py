@@ -1,4 +1,4 @@
-"""A job that was submitted, as the START event of its run."""
+"""The START event of a submitted job's run."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -25,14 +25,14 @@ TableName = tuple[str, ...]
 
 
 class _Known(NamedTuple):
-    """What a table stands for, and what its columns are called there."""
+    """A table's datasets, and the names of its columns there."""
 
     datasets: list[Described]
     fields: Mapping[str, str]
 
 
 class Submitted(NamedTuple):
-    """What the cluster says of a job: its name, when it started, and Flink's version."""
+    """The cluster's data of a job: its name, its start time, and Flink's version."""
 
     job_id: str
     name: str
@@ -42,17 +42,17 @@ class Submitted(NamedTuple):
 
     @property
     def run_id(self) -> str:
-        """The id of the run that the job is."""
+        """The id of the job's run."""
         return run_of_job(self.job_id, self.started_ms)
 
 
 @dataclass(slots=True)
 class Flow:
-    """What a job reads and writes.
+    """The inputs and outputs of a job.
 
     Attributes:
-        gaps: what could not be seen, in words for people, each once.
-        columns: how many columns of the outputs have their lineage told.
+        gaps: messages for people on lineage that could not be determined, each once.
+        columns: how many output columns have column lineage.
     """
 
     inputs: dict[DatasetId, Described] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Flow:
 
 
 def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
-    """The flow of a job's statements; `unseen` are reasons why some could not be looked at."""
+    """The flow of a job's statements; `unseen` are reasons why some could not be analysed."""
     flow = Flow(gaps=[_worded(reason) for reason in unseen])
     lineages: defaultdict[DatasetId, list[StatementLineage[DatasetId]]] = defaultdict(list)
     read: defaultdict[DatasetId, set[DatasetId]] = defaultdict(set)
@@ -78,7 +78,7 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
                 read[one.id].update(source.id for found in known.values() for source in found.datasets)
     for id, found_lineages in lineages.items():
         columns, dataset = _together(found_lineages)
-        if columns and read[id] <= named_in(columns, dataset):  # else it denies what is read: its rows may be counted
+        if columns and read[id] <= named_in(columns, dataset):  # else it would omit an input
             flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
             flow.columns += len(columns)
     flow.gaps = list(dict.fromkeys(flow.gaps))
@@ -86,7 +86,7 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
 
 
 def start_event(job: JobId, about: Submitted, flow: Flow, sql: str | None) -> bytes:
-    """START of the job's run, at the time at which Flink started it."""
+    """START of the job's run, at the time when Flink started it."""
     kind = "BATCH" if about.is_batch else "STREAMING"
     facets: dict[str, JobFacet] = {
         "jobType": job_type_job.JobTypeJobFacet(processingType=kind, integration="FLINK", jobType="JOB")
@@ -119,9 +119,9 @@ def _known(table: Mapping[str, Any], flow: Flow) -> _Known:
 def _lineage(
     write: Mapping[str, Any], target: _Known, known: Mapping[TableName, _Known], flow: Flow
 ) -> StatementLineage[DatasetId]:
-    """Column lineage by dataset; a list of topics is read as one table, each of whose columns is in every topic.
+    """Column lineage by dataset; a list of topics is one table, whose columns are in every topic.
 
-    A column of which nothing is known is left out: one without inputs is made from nothing, as literals are.
+    A column with unknown inputs is left out, since a column listed without inputs is one made from literals.
     """
     by_table = column_lineage(write["tree"], write["columns"], lambda table: table)
     flow.gaps += [f"column lineage ends at {gap.kind}" for gap in by_table.gaps]
@@ -147,7 +147,7 @@ def _in_datasets(
 def _together(
     lineages: Iterable[StatementLineage[DatasetId]],
 ) -> tuple[dict[str, frozenset[ColumnInput[DatasetId]]], frozenset[ColumnInput[DatasetId]]]:
-    """Several statements of one set may write to one table."""
+    """The union of lineages: several statements of one set may write to one table."""
     columns: dict[str, frozenset[ColumnInput[DatasetId]]] = {}
     dataset: frozenset[ColumnInput[DatasetId]] = frozenset()
     for one in lineages:

@@ -1,18 +1,18 @@
-"""One job, one run: from its start to its end, however often it is restarted and whoever is its JobManager.
+"""One run per job, from its start to its end, however often it is restarted and whichever JobManager has it.
 
-What Flink's REST API says, and what it means (measured on Flink 2.1.3):
+Answers of Flink's REST API, and what they mean for the run (measured on Flink 2.1.3):
 
-    a job that was not there before     the run starts, at the job's `start-time`
-    RUNNING, RESTARTING, more restarts  told as RUNNING, with the figures; else every heartbeat
+    a new job                           the run starts, at the job's `start-time`
+    RUNNING, RESTARTING, more restarts  reported as RUNNING, with the figures; else every heartbeat
     FINISHED                            the run is complete; with a SYNC_SAVEPOINT it was stopped with a savepoint
     CANCELED, FAILED                    it was aborted; it failed, with the root exception
-    SUSPENDED, CANCELLING, FAILING, …   nothing: on its way, or waiting for another JobManager
-    no answer for a while               every run ended, as far as can be told from here: told as inferred
-    a job is listed no more             its run ended, likewise: a JobManager without high availability came back
-    an answer again, and the job in it  told as RUNNING, or as its true end: that takes the inferred end back
-    the id again, with another start    the same run, where a failover took the job up; else another's (`_goes_on`)
+    SUSPENDED, CANCELLING, FAILING, …   nothing: a transitional state, or waiting for another JobManager
+    no answer for a while               every run has ended, as far as is known: reported as inferred
+    a job is no longer listed           its run has ended, likewise: a JobManager without high availability restarted
+    an answer again, listing the job    reported as RUNNING, or as its true end: retracts the inferred end
+    the id again, with another start    the same run if a failover took over the job; else another run (`_goes_on`)
 
-A pure fold over looks at the cluster. A look is the list of its jobs and the details of those that are `wanted`.
+A pure fold over polls of the cluster. A poll is the list of its jobs, and the details of those that are `wanted`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,28 +26,28 @@ State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"]
 
 _TOLD_AT_ONCE: Final = frozenset({"RUNNING", "RESTARTING"})
 _PATIENCE_MS: Final = 10_000
-"""How long the end of a job waits for its details: without them it could not be told why it failed."""
+"""How long the end of a job waits for its details, which say why it failed."""
 _CACHED_MS: Final = 4_000
-"""How long Flink's answers may be old, unless configured (`web.refresh-interval`, 3 s), and a look's time."""
+"""How old Flink's cached answers may be by default (`web.refresh-interval`, 3 s), plus the time of a poll."""
 _LISTED_FOR_MS: Final = 3_600_000
-"""How long Flink lists a job that is over, unless configured (`jobstore.expiration-time`)."""
+"""How long Flink lists an ended job by default (`jobstore.expiration-time`)."""
 _REMEMBERED_MS: Final = 24 * 3_600_000
-"""How long a run whose end was inferred may come back as the same run."""
+"""How long after an inferred end a job may reappear as the same run."""
 
 
 @dataclass(slots=True)
 class Run:
-    """A run that goes on, or whose end was inferred."""
+    """An open run, or one whose end was inferred."""
 
     id: str
     job_id: str
     job: str
     started_ms: int
     state: str
-    """As Flink calls it."""
+    """Flink's name of the job's state."""
     modified_ms: int
     seen_ms: int
-    """When the cluster listed it last."""
+    """When the cluster last listed it."""
     told_ms: int
     is_stream: bool = True
     figures: Figures = field(default_factory=Figures)
@@ -55,16 +55,16 @@ class Run:
     """Whether its end was inferred."""
     missed_since_ms: int | None = None
     over_since_ms: int | None = None
-    """Since when it is known to be over, but not how."""
+    """Since when it is known to have ended, without knowing how."""
     taken_up_ms: int | None = None
-    """The job's start with the JobManager that took it up last, if another than the first did."""
+    """The job's start time with the JobManager that last took it over, if not the first one."""
 
 
-class Told(NamedTuple):
+class RunUpdate(NamedTuple):
     """A transition of a run."""
 
     run: Run
-    """As it was then."""
+    """The run at that time."""
     state: State
     time_ms: int
     stop_reason: str | None = None
@@ -73,37 +73,37 @@ class Told(NamedTuple):
     silence: str | None = None
     """Why the end was inferred."""
     takes_back: bool = False
-    """Whether an end that was inferred is taken back."""
+    """Whether an inferred end is retracted."""
 
 
-class Lives:
-    """The lives of all jobs of a cluster.
+class Lifecycles:
+    """All jobs of a cluster and their runs.
 
     Args:
-        runs: what was known before.
-        over: runs that the cluster lists and that are over for the watcher; None if it never looked.
-        heartbeat_ms: how often a run that goes on is told.
-        lost_after_ms: how long a job must not have been listed before its run's end is inferred.
+        runs: the runs known before.
+        over: runs that the cluster still lists but that need no more reports; None if it was never polled.
+        heartbeat_ms: how often an open run is reported.
+        lost_after_ms: a run's end is inferred once its job was not listed for so long.
     """
 
     def __init__(
         self, runs: Iterable[Run], over: Iterable[str] | None, *, heartbeat_ms: int, lost_after_ms: int
     ) -> None:
-        # What was missed before this process began, it has not missed itself.
+        # Time before this process started does not count as missed.
         self.runs = {run.job_id: replace(run, missed_since_ms=None) for run in runs}
         self.over = None if over is None else set(over)
         self._heartbeat_ms = heartbeat_ms
         self._lost_after_ms = lost_after_ms
         self._doubted: dict[str, int] = {}
-        """Jobs that have the id of a run and may be another's, since when they were seen to run; by their keys."""
+        """Jobs with the id of a known run that may belong to another run: by key, since when they have been running."""
 
     def wanted(self, jobs: Sequence[Listed], now_ms: int) -> list[str]:
-        """The ids of the jobs of which something may have to be told, so that their details are wanted."""
+        """The ids of the jobs that may have to be reported, so that their details are needed."""
         return [job.id for job in jobs if not self._is_past(job) and self._may_tell(job, now_ms)]
 
-    def look(self, jobs: Sequence[Listed], details: Mapping[str, Details], now_ms: int) -> list[Told]:
-        """Take a look at the cluster; gives what it makes known."""
-        if self.over is None:  # what was over before anybody watched is not told
+    def look(self, jobs: Sequence[Listed], details: Mapping[str, Details], now_ms: int) -> list[RunUpdate]:
+        """Apply a poll of the cluster; returns the updates to report."""
+        if self.over is None:  # jobs that ended before the first poll are not reported
             self.over = {_key(job) for job in jobs if job.is_over}
         told = [told for job in jobs if not self._is_past(job) for told in self._seen(job, details.get(job.id), now_ms)]
         listed = {job.id for job in jobs}
@@ -114,8 +114,8 @@ class Lives:
         self._doubted = {key: since_ms for key, since_ms in self._doubted.items() if key in keys}
         return told
 
-    def blind(self, why: str, since_ms: int, now_ms: int) -> list[Told]:
-        """Take a look that failed, and was begun at `since_ms`."""
+    def blind(self, why: str, since_ms: int, now_ms: int) -> list[RunUpdate]:
+        """Apply a failed poll that began at `since_ms`."""
         return [told for run in [*self.runs.values()] for told in self._missed(run, why, since_ms, now_ms)]
 
     def _is_past(self, job: Listed) -> bool:
@@ -134,7 +134,7 @@ class Lives:
     def _is_due(self, run: Run, now_ms: int) -> bool:
         return now_ms - run.told_ms >= self._heartbeat_ms
 
-    def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
+    def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[RunUpdate]:
         run = self.runs.get(job.id)
         if run is not None:
             goes_on = self._goes_on(run, job, details, now_ms)
@@ -147,7 +147,7 @@ class Lives:
                 run = None
         if run is None:
             run = self.runs[job.id] = self._begun(job, details, now_ms)
-            yield Told(replace(run), "START", run.started_ms)
+            yield RunUpdate(replace(run), "START", run.started_ms)
         before = replace(run)
         run.state, run.modified_ms, run.seen_ms, run.missed_since_ms = job.state, job.modified_ms, now_ms, None
         if details is not None:
@@ -158,14 +158,14 @@ class Lives:
             run.is_lost = False
             run.told_ms = max(now_ms, before.told_ms + 1)
             failure = details and details.failure
-            yield Told(replace(run), "RUNNING", run.told_ms, failure=failure, takes_back=before.is_lost)
+            yield RunUpdate(replace(run), "RUNNING", run.told_ms, failure=failure, takes_back=before.is_lost)
 
     def _goes_on(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> bool | None:
-        """Whether a job with the run's id is still the run's; None while that cannot be told.
+        """Whether a job with the run's id is still this run; None while unknown.
 
-        With another start it is, if a JobManager took it up from the one before. All programs of application clusters
-        may have one id (32 zeros, `--job-id`). So it is another run's if it has another name, or if it began without
-        the stream checkpoints that a failover would have restored, or with somebody's savepoint.
+        With another start time it is, if another JobManager took it over. But all programs of application clusters may
+        share one id (32 zeros, `--job-id`). So it is another run if it has another name, if it began without the stream
+        checkpoints that a failover would have restored, or from a savepoint.
         """
         if _is_known(run, job):
             return run.over_since_ms is None or job.is_over
@@ -173,13 +173,13 @@ class Lives:
             return False
         before, after = run.figures.checkpoints, None if details is None else details.figures.checkpoints
         if before is None or not (before.completed or before.restored):
-            return True  # a failover has nothing to restore
+            return True  # a failover had nothing to restore
         if after is not None and after.restored:
             return not after.is_from_savepoint or after.restored_from == before.restored_from
         if after is not None and (after.completed or after.failed or after.in_progress):
             return False
         if job.state != "RUNNING" and not job.is_over:
-            return None  # what it restored shows once it runs
+            return None  # what it restored is only shown once it runs
         if job.is_over and details is not None:
             return True
         waited_ms = now_ms - self._doubted.setdefault(_key(job), now_ms)
@@ -187,8 +187,8 @@ class Lives:
             return None if waited_ms < _PATIENCE_MS else True
         return None if waited_ms < _CACHED_MS else False
 
-    def _replaced(self, run: Run, now_ms: int) -> Iterator[Told]:
-        """The end of a run whose id another job has by now."""
+    def _replaced(self, run: Run, now_ms: int) -> Iterator[RunUpdate]:
+        """End a run whose id now belongs to another job."""
         run.missed_since_ms = now_ms - self._lost_after_ms
         yield from self._missed(run, None, now_ms, now_ms)
         self.runs.pop(run.job_id, None)
@@ -213,7 +213,7 @@ class Lives:
         has_restarted = (run.figures.restarts or 0) > (before.figures.restarts or 0)
         return before.is_lost or is_new or has_restarted or self._is_due(before, now_ms)
 
-    def _ended(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
+    def _ended(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> Iterator[RunUpdate]:
         if run.over_since_ms is None:
             run.over_since_ms = now_ms
         if details is None and now_ms - run.over_since_ms < _PATIENCE_MS:
@@ -221,7 +221,7 @@ class Lives:
         if details is not None and _may_be_stale(job, run, details, now_ms):
             return
         takes_back, run.is_lost = run.is_lost, False
-        told = Told(
+        told = RunUpdate(
             replace(run), "COMPLETE", max(job.ended_ms or job.modified_ms, run.started_ms), takes_back=takes_back
         )
         if job.state == "FAILED":
@@ -236,12 +236,12 @@ class Lives:
         if self.over is not None:
             self.over.add(_key(job))
 
-    def _ended_as_known(self, run: Run) -> Iterator[Told]:
-        """How it ended will not be known any better."""
+    def _ended_as_known(self, run: Run) -> Iterator[RunUpdate]:
+        """End the run with what is known; no more details will come."""
         job = Listed(run.job_id, run.job, run.state, run.started_ms, None, run.modified_ms)
         return self._ended(run, job, None, (run.over_since_ms or 0) + _PATIENCE_MS)
 
-    def _missed(self, run: Run, unreachable: str | None, since_ms: int, now_ms: int) -> Iterator[Told]:
+    def _missed(self, run: Run, unreachable: str | None, since_ms: int, now_ms: int) -> Iterator[RunUpdate]:
         if run.over_since_ms is not None:
             yield from self._ended_as_known(run)
             return
@@ -256,7 +256,7 @@ class Lives:
         silent_ms = now_ms - run.seen_ms
         run.is_lost = True
         run.told_ms = max(now_ms, run.told_ms + 1)
-        told = Told(replace(run), "FAIL", run.told_ms)
+        told = RunUpdate(replace(run), "FAIL", run.told_ms)
         if unreachable is not None:
             silence = (
                 f"the JobManager has not answered for {silent_ms / 1000:.0f} s ({unreachable}): it may have died, "
@@ -271,7 +271,7 @@ class Lives:
 
 
 def _may_be_stale(job: Listed, run: Run, details: Details, now_ms: int) -> bool:
-    """Whether what tells how the job ended may be there and not yet shown; by Flink's clock, and by ours."""
+    """Whether the details of the job's end may be missing only because of Flink's cache, by either clock."""
     ends = [at_ms for at_ms in (job.ended_ms, run.over_since_ms) if at_ms is not None]
     if job.state == "CANCELED" or any(now_ms - at_ms >= _CACHED_MS for at_ms in ends):
         return False
@@ -279,10 +279,10 @@ def _may_be_stale(job: Listed, run: Run, details: Details, now_ms: int) -> bool:
 
 
 def _is_known(run: Run, job: Listed) -> bool:
-    """Whether the job with the run's id has a start that is known to be the run's."""
+    """Whether the job's start time is known to belong to the run."""
     return job.started_ms in (run.started_ms, run.taken_up_ms)
 
 
 def _key(job: Listed) -> str:
-    """Tells two jobs apart that were given one id, as application clusters give."""
+    """Distinguishes jobs with the same id, as in application clusters."""
     return run_of_job(job.id, job.started_ms)

@@ -7,26 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.capture.connect.classes import deciding_properties
-from headwater.capture.connect.connectors import Connector, Told, Workers
-from headwater.capture.connect.life import Lives
+from headwater.capture.connect.connectors import Connector, RunUpdate, Workers
+from headwater.capture.connect.lifecycle import Lifecycles
 from headwater.capture.connect.records import (
     Committed,
     Configured,
     Delivered,
-    Flowing,
-    Forgotten,
-    Planned,
     Record,
     Status,
-    Wanted,
+    TargetState,
+    TaskCount,
+    TopicActive,
+    TopicReset,
 )
 
 SINK = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics": "lines", "tasks.max": "3"}
 HOUR_MS = 3_600_000
 
 
-def lives() -> Lives:
-    return Lives("kafka-connect", deciding_properties())
+def lives() -> Lifecycles:
+    return Lifecycles("kafka-connect", deciding_properties())
 
 
 def status(time_ms: int, state: str | None, task: int | None = None, trace: str | None = None) -> Status:
@@ -38,21 +38,21 @@ def started(tasks: int = 3) -> list[Record]:
     return [
         Configured("archive", 1000, SINK),
         status(1010, "RUNNING"),
-        Planned("archive", 1020, tasks),
+        TaskCount("archive", 1020, tasks),
         *(status(1030 + task, "RUNNING", task) for task in range(tasks)),
     ]
 
 
-def told_by(records: Iterable[Record], by: Lives | None = None) -> list[Told]:
+def told_by(records: Iterable[Record], by: Lifecycles | None = None) -> list[RunUpdate]:
     by = by or lives()
     return [told for record in records for told in by.apply(record)]
 
 
-def states(told: Sequence[Told]) -> list[str]:
+def states(told: Sequence[RunUpdate]) -> list[str]:
     return [each.state for each in told]
 
 
-def passed(by: Lives, now_ms: int, workers: Workers | None = None) -> list[Told]:
+def passed(by: Lifecycles, now_ms: int, workers: Workers | None = None) -> list[RunUpdate]:
     return by.tick(now_ms, workers, heartbeat_ms=60_000, lost_after_ms=30_000)
 
 
@@ -60,9 +60,9 @@ def test_one_run_from_start_to_stop_however_many_tasks() -> None:
     told = told_by(
         [
             *started(tasks=3),
-            Flowing("archive", 1100, "lines"),
-            Planned("archive", 2000, 0),
-            Wanted("archive", 2010, "STOPPED"),
+            TopicActive("archive", 1100, "lines"),
+            TaskCount("archive", 2000, 0),
+            TargetState("archive", 2010, "STOPPED"),
             status(2020, "STOPPED"),
             status(2030, "UNASSIGNED", 0),
             status(2040, None, 0),
@@ -77,7 +77,7 @@ def test_one_run_from_start_to_stop_however_many_tasks() -> None:
 
 def test_a_run_that_begins_in_the_millisecond_of_one_that_failed_is_another() -> None:
     by = lives()
-    told_by([Configured("archive", 1000, SINK), Planned("archive", 1000, 1)], by)
+    told_by([Configured("archive", 1000, SINK), TaskCount("archive", 1000, 1)], by)
 
     told = told_by([status(1010, "FAILED", trace="no database"), status(1010, "RUNNING", task=0)], by)
 
@@ -94,10 +94,10 @@ def test_a_restart_a_rebalance_and_a_pause_end_nothing() -> None:
         [
             *(status(2000 + n, state) for n, state in enumerate(["UNASSIGNED", "RESTARTING", "RUNNING"])),
             *(status(2010 + n, state, 0) for n, state in enumerate(["UNASSIGNED", "RESTARTING", "RUNNING"])),
-            Wanted("archive", 3000, "PAUSED"),
+            TargetState("archive", 3000, "PAUSED"),
             status(3010, "PAUSED"),
             status(3020, "PAUSED", 0),
-            Wanted("archive", 4000, "STARTED"),
+            TargetState("archive", 4000, "STARTED"),
             status(4010, "RUNNING"),
             status(4020, "RUNNING", 0),
         ],
@@ -145,7 +145,7 @@ def test_a_failed_task_that_is_restarted_alone_begins_another_run() -> None:
 
 def test_another_topic_is_another_run_and_more_tasks_are_not() -> None:
     by = lives()
-    told_by([*started(1), Flowing("archive", 1100, "lines")], by)
+    told_by([*started(1), TopicActive("archive", 1100, "lines")], by)
 
     more_tasks = told_by([Configured("archive", 2000, {**SINK, "tasks.max": "9"})], by)
     other_topic = told_by(
@@ -215,7 +215,7 @@ def test_a_worker_that_nobody_can_see_ends_nothing() -> None:
 def test_a_source_without_any_task_left_is_done_unless_it_was_being_stopped() -> None:
     by = lives()
     told_by(started(1), by)
-    told_by([Planned("archive", 2000, 0)], by)
+    told_by([TaskCount("archive", 2000, 0)], by)
 
     assert passed(by, 3000) == []
     (done,) = passed(by, 8000)
@@ -243,7 +243,7 @@ def test_what_is_cleared_away_behind_a_deleted_connector_leaves_nothing() -> Non
     by = lives()
 
     told_by([*started(), Configured("archive", 2000, None), status(2010, None), status(2020, None, 0)], by)
-    told_by([Forgotten("archive", 2030, "lines")], by)
+    told_by([TopicReset("archive", 2030, "lines")], by)
 
     assert by.connectors == {}
 
@@ -251,10 +251,10 @@ def test_what_is_cleared_away_behind_a_deleted_connector_leaves_nothing() -> Non
 def test_a_topic_that_was_reset_is_told_no_more_until_it_flows_again() -> None:
     records = [
         *started(1),
-        Flowing("archive", 1100, "old"),
-        Forgotten("archive", 1200, "old"),
-        Flowing("archive", 1300, "lines"),
-        Flowing("archive", 1400, "old"),
+        TopicActive("archive", 1100, "old"),
+        TopicReset("archive", 1200, "old"),
+        TopicActive("archive", 1300, "lines"),
+        TopicActive("archive", 1400, "old"),
     ]
 
     assert [each.topics for each in told_by(records)[-3:]] == [("old",), ("lines",), ("lines", "old")]
@@ -266,8 +266,8 @@ def test_a_sink_by_pattern_keeps_the_topics_that_still_fit_when_it_is_configured
     records = [
         Configured("archive", 1000, sink),
         status(1010, "RUNNING"),
-        Flowing("archive", 1100, "shop.orders"),
-        Flowing("archive", 1200, "shop.bids"),
+        TopicActive("archive", 1100, "shop.orders"),
+        TopicActive("archive", 1200, "shop.bids"),
         Configured("archive", 2000, moved),
         status(2010, "RUNNING"),
     ]
@@ -291,14 +291,14 @@ RECORDS = st.lists(
         st.just(SINK).map(lambda p: Configured("archive", 0, p)),
         st.just({**SINK, "topics": "other"}).map(lambda p: Configured("archive", 0, p)),
         st.just(Configured("archive", 0, None)),
-        st.integers(0, 3).map(lambda n: Planned("archive", 0, n)),
-        st.sampled_from(["STARTED", "PAUSED", "STOPPED"]).map(lambda s: Wanted("archive", 0, s)),
+        st.integers(0, 3).map(lambda n: TaskCount("archive", 0, n)),
+        st.sampled_from(["STARTED", "PAUSED", "STOPPED"]).map(lambda s: TargetState("archive", 0, s)),
         st.builds(
             lambda state, task: status(0, state, task, "trace"),
             st.sampled_from(["RUNNING", "FAILED", "PAUSED", "UNASSIGNED", "RESTARTING", "STOPPED", None]),
             st.sampled_from([None, 0, 1, 2]),
         ),
-        st.sampled_from(["lines", "other"]).map(lambda t: Flowing("archive", 0, t)),
+        st.sampled_from(["lines", "other"]).map(lambda t: TopicActive("archive", 0, t)),
     ),
     max_size=40,
 ).map(lambda records: [record._replace(time_ms=1000 + 10 * place) for place, record in enumerate(records)])
@@ -310,7 +310,7 @@ def test_whatever_is_written_each_run_starts_once_ends_once_and_is_told_the_same
 ) -> None:
     by = lives()
     told = told_by(records[:cut], by)
-    told += told_by(records[cut:], Lives("kafka-connect", deciding_properties(), by.connectors.values()))
+    told += told_by(records[cut:], Lifecycles("kafka-connect", deciding_properties(), by.connectors.values()))
 
     assert told == told_by(records)
     assert [each.time_ms for each in told] == sorted(each.time_ms for each in told)
@@ -330,7 +330,7 @@ def test_a_tables_snapshot_joins_the_run_with_the_offsets_that_every_task_had_de
             Committed("archive", 2020, "c-1", "raw.orders", "11"),
             Delivered("archive", 3000, {"orders/0": 15}),
             Committed("archive", 3010, "c-2", "raw.orders", "12"),
-            Wanted("archive", 4000, "STOPPED"),
+            TargetState("archive", 4000, "STOPPED"),
         ]
     )
 
@@ -345,7 +345,7 @@ def test_a_tables_snapshot_joins_the_run_with_the_offsets_that_every_task_had_de
 
 def test_a_commit_of_another_clusters_sink_or_of_a_run_that_is_over_tells_nothing() -> None:
     by = lives()
-    told_by([*started(), Wanted("archive", 2000, "STOPPED")], by)
+    told_by([*started(), TargetState("archive", 2000, "STOPPED")], by)
 
     told = told_by(
         [Committed("archive", 2010, "c", "t", "1"), Committed("elsewhere", 2010, "c", "t", "2")],
@@ -364,7 +364,7 @@ def test_a_connector_of_which_every_task_had_failed_begins_one_run_when_it_is_me
         [
             Configured("archive", 3000, {**SINK, "tasks.max": "2", "flush.size": "10"}),
             status(3010, "RUNNING"),
-            Planned("archive", 3020, 2),
+            TaskCount("archive", 3020, 2),
             *(status(3030 + task, "RUNNING", task) for task in range(2)),
         ],
         by,
@@ -381,9 +381,9 @@ def all_failed(tasks: int = 2) -> list[Record]:
 STILL_FAILED: dict[str, list[Record]] = {
     "the connector alone is restarted": [status(3000, "RESTARTING"), status(3010, "RUNNING")],
     "it is paused and resumed": [
-        Wanted("archive", 3000, "PAUSED"),
+        TargetState("archive", 3000, "PAUSED"),
         status(3005, "PAUSED"),
-        Wanted("archive", 4000, "STARTED"),
+        TargetState("archive", 4000, "STARTED"),
         status(4010, "RUNNING"),
     ],
     "it is moved to another worker": [status(3000, "UNASSIGNED"), status(3010, "RUNNING")],
@@ -435,7 +435,7 @@ def test_failed_tasks_that_are_restarted_alone_and_in_vain_are_one_run_that_fail
 def test_a_first_look_at_a_connector_whose_tasks_had_all_failed_tells_that() -> None:
     compacted = [
         Configured("archive", 1000, SINK),
-        Planned("archive", 1020, 2),
+        TaskCount("archive", 1020, 2),
         *(status(2000 + task, "FAILED", task, f"down {task}") for task in range(2)),
         status(3010, "RUNNING"),
     ]
@@ -448,14 +448,14 @@ def test_a_first_look_at_a_connector_whose_tasks_had_all_failed_tells_that() -> 
         assert told[-1].trace == "down 0"
 
 
-def configured_anew(before: dict[str, str], after: dict[str, str], *topics: str) -> tuple[Lives, list[Told]]:
+def configured_anew(before: dict[str, str], after: dict[str, str], *topics: str) -> tuple[Lifecycles, list[RunUpdate]]:
     """What is told of a connector that had to do with these topics and gets other settings; Connect tells each once."""
     by = lives()
     told = told_by(
         [
             Configured("archive", 1000, before),
             status(1010, "RUNNING"),
-            *(Flowing("archive", 1100 + place, topic) for place, topic in enumerate(topics)),
+            *(TopicActive("archive", 1100 + place, topic) for place, topic in enumerate(topics)),
             Configured("archive", 2000, after),
             status(2010, "RUNNING"),
         ],
@@ -518,7 +518,7 @@ def test_a_topic_that_is_named_again_counts_again_and_one_that_was_reset_does_no
     twice = [Configured("archive", 3000, {**before, named: "third"}), Configured("archive", 4000, before)]
 
     back = told_by([*twice, status(4010, "RUNNING")], by)
-    told_by([Configured("archive", 5000, {**before, named: "other"}), Forgotten("archive", 5100, "lines")], by)
+    told_by([Configured("archive", 5000, {**before, named: "other"}), TopicReset("archive", 5100, "lines")], by)
     reset = told_by([Configured("archive", 6000, before), status(6010, "RUNNING")], by)
 
     assert (back[-1].state, back[-1].topics) == ("START", ("lines",))
@@ -526,14 +526,14 @@ def test_a_topic_that_is_named_again_counts_again_and_one_that_was_reset_does_no
 
 
 def test_a_first_look_at_a_sink_leaves_out_a_topic_that_it_had_long_ago() -> None:
-    records = [Flowing("archive", 10, "long ago"), Flowing("archive", 20, "lines"), *started(1)]
+    records = [TopicActive("archive", 10, "long ago"), TopicActive("archive", 20, "lines"), *started(1)]
 
     assert told_by(records)[0].topics == ("lines",)
 
 
-def lost(by: Lives) -> Told:
+def lost(by: Lifecycles) -> RunUpdate:
     """A connector with one task, of whose workers nothing is seen."""
-    told_by([*started(1), Flowing("archive", 1100, "lines")], by)
+    told_by([*started(1), TopicActive("archive", 1100, "lines")], by)
     passed(by, 20_000)
     (told,) = passed(by, 90_000, Workers(are_there=False, seen_ms=11_000))
     return told
@@ -541,10 +541,10 @@ def lost(by: Lives) -> Told:
 
 PROOFS: dict[str, list[Record]] = {
     "a task is restarted": [status(100_000, "RESTARTING", 0)],
-    "a task fails": [Planned("archive", 99_000, 2), status(100_000, "FAILED", 0)],
+    "a task fails": [TaskCount("archive", 99_000, 2), status(100_000, "FAILED", 0)],
     "the connector is moved": [status(100_000, "UNASSIGNED")],
     "it is paused": [status(100_000, "PAUSED")],
-    "a topic is new": [Flowing("archive", 100_000, "more")],
+    "a topic is new": [TopicActive("archive", 100_000, "more")],
     "a table has another snapshot": [Committed("archive", 100_000, "c", "t", "1")],
 }
 
@@ -608,7 +608,7 @@ def test_a_run_whose_end_was_inferred_gets_its_true_end() -> None:
     by = lives()
     end = lost(by)
 
-    (stopped,) = told_by([Wanted("archive", 100_000, "STOPPED"), status(100_010, "STOPPED")], by)
+    (stopped,) = told_by([TargetState("archive", 100_000, "STOPPED"), status(100_010, "STOPPED")], by)
 
     assert (stopped.state, stopped.stop_reason, stopped.run_id) == ("ABORT", "stopped", end.run_id)
     assert (stopped.is_inferred, stopped.takes_back) == (False, True)
@@ -649,7 +649,7 @@ def test_what_an_older_state_holds_beyond_that_is_dropped() -> None:
     secret = {"transforms": "enc", "transforms.enc.type": "com.example.Encrypt", "transforms.enc.key": "hunter2"}
     known = Connector("archive", {**SINK, **secret})
 
-    by = Lives("kafka-connect", deciding_properties(), [known])
+    by = Lifecycles("kafka-connect", deciding_properties(), [known])
 
     assert "hunter2" not in repr(by.connectors)
     assert told_by([Configured("archive", 1, {**SINK, **secret})], by) == []

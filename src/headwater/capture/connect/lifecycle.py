@@ -1,21 +1,21 @@
-"""One connector, one run: from its start to its stop, however many tasks it has, whatever is rebalanced between.
+"""One run per connector, from its start to its stop, however many tasks it has and however often they are rebalanced.
 
-What Connect's topics say, and what it means (measured on Kafka Connect 4.3.1):
+Records in Connect's topics, and what they mean for the run (measured on Kafka Connect 4.3.1):
 
-    connector RUNNING                           the run starts, if none goes on
-    task RUNNING, FAILED; PAUSED; new topics    told as RUNNING, with the state of every task
-    connector FAILED, or every task             the run failed, with the trace; also where it never got to run
-    connector RUNNING, every task failed still  nothing: the run has failed, and none begins until a task is started
-    wanted STOPPED; deleted; other datasets     the run was aborted
+    connector RUNNING                           the run starts, unless one is open
+    task RUNNING, FAILED; PAUSED; new topics    reported as RUNNING, with the state of every task
+    connector FAILED, or every task             the run failed, with the trace; also if it never got to run
+    connector RUNNING, every task still failed  nothing: the run has failed, and none starts until a task is started
+    target STOPPED; deleted; other datasets     the run was aborted
     UNASSIGNED, RESTARTING                      nothing: a restart, a rebalance or a shutdown
-    no task any more, and nobody stopped it     the run is complete
-    no worker in the group                      the run ended without a word: told as inferred
-    workers there that do not start it anew     told as RUNNING, or as its true end: that takes the inferred end back
-    a word of the connector but that it starts  the same
-    a table has another snapshot                told as RUNNING, with the offsets that went into it
+    no tasks any more, and not stopped          the run is complete
+    no worker in the group                      the run ended silently: reported as an inferred end
+    workers alive that do not restart it        reported as RUNNING, or as its true end: retracts the inferred end
+    another status than that it starts          the same
+    a table has a new snapshot                  reported as RUNNING, with the offsets that went into it
 
 A pure fold over records, each with the time that Kafka gave it: the same records give the same runs and the same
-tellings, so one who reads them again tells nothing new.
+updates, so reading them again reports nothing new.
 """
 
 import hashlib
@@ -25,76 +25,75 @@ from dataclasses import replace
 from typing import Final
 
 from headwater.capture.connect.chain import transform_properties
-from headwater.capture.connect.connectors import Commit, Connector, Run, State, Task, Told, Workers
+from headwater.capture.connect.connectors import Commit, Connector, Run, RunUpdate, State, Task, Workers
 from headwater.capture.connect.records import (
     Committed,
     Configured,
     Delivered,
-    Flowing,
-    Forgotten,
-    Planned,
     Properties,
     Record,
     Status,
-    Wanted,
+    TargetState,
+    TaskCount,
+    TopicActive,
+    TopicReset,
 )
 from headwater.capture.connect.topics import left_out
 from headwater.model.credentials import is_address, without_credentials, without_secrets
 from headwater.model.run_ids import RANDOM_BITS, run_id
 
 COMPLETE_AFTER_MS: Final = 5_000
-"""How long a connector must have had no task, with nobody stopping it, before it counts as done."""
+"""How long a connector must have had no task, without being stopped, before it counts as complete."""
 
 WITHOUT_TASKS_MS: Final = 10_000
-"""How long a running connector may have told no tasks before that is told."""
+"""How long a running connector may have no known tasks before that is reported."""
 
 BACK_FOR_MS: Final = 60_000
-"""How long workers must be there, and not start a connector anew, before its run counts as having gone on."""
+"""How long workers must be alive without restarting a connector, before its run counts as never interrupted."""
 
 _DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "value.converter")
-"""The properties that decide which datasets and columns a connector touches, beside those that its class knows, and
-those of transforms."""
+"""The properties of any connector that decide its datasets and columns, besides those of its class and transforms."""
 
 _ON_THE_WAY: Final = ("UNASSIGNED", "RESTARTING")
-"""The states of what is restarted, moved to another worker, or shut down."""
+"""The states during a restart, a move to another worker, or a shutdown."""
 
 _OVERRIDING: Final = re.compile(r"topic\.override\..+\.(?:database|collection)")
-"""How those are named that decide it for one topic."""
+"""The names of properties that decide the dataset of a single topic."""
 
 
-class Lives:
-    """The lives of all connectors of one Connect cluster; `namespace` is that of their jobs."""
+class Lifecycles:
+    """The connectors of one Connect cluster and their runs; `namespace` is that of their jobs."""
 
     def __init__(self, namespace: str, relevant: Iterable[str] = (), connectors: Iterable[Connector] = ()) -> None:
         self._namespace = namespace
         self._relevant = frozenset((*_DATASETS_BY, *relevant))
         self.connectors = {connector.name: connector for connector in connectors}
-        for connector in self.connectors.values():  # what was kept may be more than what is kept by now
+        for connector in self.connectors.values():  # an older version may have saved more properties
             connector.properties = connector.properties and self._deciding(connector.properties)
 
-    def apply(self, record: Record) -> list[Told]:
-        """Take a record; gives what it makes known."""
+    def apply(self, record: Record) -> list[RunUpdate]:
+        """Apply a record; returns the updates to report."""
         if isinstance(record, Delivered | Committed) and record.connector not in self.connectors:
             return []  # a sink of another Connect cluster, with the same control topic
         if _clears_away(record) and record.connector not in self.connectors:
-            return []  # behind a connector that was deleted
+            return []  # a late record of a deleted connector
         connector = self.connectors.setdefault(record.connector, Connector(record.connector))
         match record:
             case Configured():
                 told = [*self._configured(connector, record)]
                 if record.properties is None:
                     del self.connectors[record.connector]
-            case Wanted():
+            case TargetState():
                 told = [*self._wanted(connector, record)]
-            case Planned():
+            case TaskCount():
                 told = [*self._planned(connector, record)]
             case Status(task=None):
                 told = [*self._connector_status(connector, record)]
             case Status():
                 told = [*self._task_status(connector, record)]
-            case Flowing():
+            case TopicActive():
                 told = [*self._flowing(connector, record)]
-            case Forgotten():
+            case TopicReset():
                 connector.topics.pop(record.topic, None)
                 connector.left_out.pop(record.topic, None)
                 told = []
@@ -105,8 +104,8 @@ class Lives:
                 told = [*self._committed(connector, record)]
         return told
 
-    def tick(self, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int) -> list[Told]:
-        """Let time pass; `workers` is None where that is not known."""
+    def tick(self, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int) -> list[RunUpdate]:
+        """Advance the time; returns the updates to report. `workers` is None if unknown."""
         return [
             told
             for connector in self.connectors.values()
@@ -116,12 +115,12 @@ class Lives:
             )
         ]
 
-    def again(self, topics: Set[str], now_ms: int) -> list[Told]:
-        """Tell every run that has to do with any of these topics anew, because more is known of them."""
+    def again(self, topics: Set[str], now_ms: int) -> list[RunUpdate]:
+        """Updates for every run with any of these topics, because their schemas are better known."""
         touching = [each for each in self.connectors.values() if not topics.isdisjoint(each.topics)]
         return [told for connector in touching for told in self._running(connector, now_ms)]
 
-    def _configured(self, connector: Connector, record: Configured) -> Iterator[Told]:
+    def _configured(self, connector: Connector, record: Configured) -> Iterator[RunUpdate]:
         before = connector.properties
         if record.properties is None:
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="deleted")
@@ -133,11 +132,11 @@ class Lives:
             connector.delivered = {}
         connector.properties = after
         self._leave_out(connector, before or {})
-        if before is None:  # a status may have been read before it
+        if before is None:  # its status may have been read first
             yield from self._begin(connector, connector.state_ms or record.time_ms)
 
     def _deciding(self, properties: Properties) -> Properties:
-        """The properties that decide which datasets are touched. No other is kept, and of these no password."""
+        """The properties that decide the datasets, without passwords. No others are stored."""
         of_transforms = transform_properties(properties)
         return {
             name: without_credentials(value) if is_address(value) else without_secrets(value)
@@ -147,21 +146,21 @@ class Lives:
 
     @staticmethod
     def _leave_out(connector: Connector, before: Properties) -> None:
-        """Part the topics that the properties exclude by now from those that count; `before` were those of before."""
+        """Move topics between counted and excluded ones by the new properties; `before` are the old properties."""
         known = {**connector.topics, **connector.left_out}
         out = left_out(connector.properties or {}, before, {topic: topic in connector.left_out for topic in known})
         connector.topics = {topic: seen for topic, seen in known.items() if topic not in out}
         connector.left_out = {topic: seen for topic, seen in known.items() if topic in out}
 
-    def _wanted(self, connector: Connector, record: Wanted) -> Iterator[Told]:
+    def _wanted(self, connector: Connector, record: TargetState) -> Iterator[RunUpdate]:
         connector.wanted = record.state
         if record.state == "STOPPED":
             connector.state = "STOPPED"
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="stopped")
 
-    def _planned(self, connector: Connector, record: Planned) -> Iterator[Told]:
+    def _planned(self, connector: Connector, record: TaskCount) -> Iterator[RunUpdate]:
         connector.planned_tasks, connector.planned_ms = record.tasks, record.time_ms
-        # New settings start every task anew, so one that had failed is heard of again.
+        # New settings restart every task, so a failed one will report a new status.
         connector.tasks = {
             number: task for number, task in connector.tasks.items() if number < record.tasks and task.state != "FAILED"
         }
@@ -173,7 +172,7 @@ class Lives:
         ):  # every task had failed, or was gone
             yield from self._begin(connector, record.time_ms)
 
-    def _connector_status(self, connector: Connector, record: Status) -> Iterator[Told]:
+    def _connector_status(self, connector: Connector, record: Status) -> Iterator[RunUpdate]:
         if record.state in (None, "DESTROYED"):
             return
         if record.state in _ON_THE_WAY:
@@ -183,7 +182,7 @@ class Lives:
             return
         before, connector.state, connector.state_ms = connector.state, record.state, record.time_ms
         connector.trace = record.trace
-        if "PAUSED" in (before, record.state) and before != record.state:  # workers that start leave a pause as it was
+        if "PAUSED" in (before, record.state) and before != record.state:  # starting workers report PAUSED again
             yield from self._taken_back(connector, record.time_ms)
         if record.state == "STOPPED":
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="stopped")
@@ -194,7 +193,7 @@ class Lives:
         elif {before, record.state} & {"PAUSED", "FAILED"} and before != record.state:
             yield from self._running(connector, record.time_ms)
 
-    def _task_status(self, connector: Connector, record: Status) -> Iterator[Told]:
+    def _task_status(self, connector: Connector, record: Status) -> Iterator[RunUpdate]:
         if record.task is None:
             return
         before = connector.tasks.get(record.task)
@@ -208,9 +207,9 @@ class Lives:
             connector.tasks[record.task] = Task(record.state, record.trace, record.worker)
             yield from self._task_changed(connector, record, before)
 
-    def _task_changed(self, connector: Connector, record: Status, before: Task | None) -> Iterator[Told]:
+    def _task_changed(self, connector: Connector, record: Status, before: Task | None) -> Iterator[RunUpdate]:
         has_failed = record.state == "FAILED"
-        if connector.lost is not None and not has_failed:  # workers that start it do as much
+        if connector.lost is not None and not has_failed:  # restarting workers also report this
             connector.lost.heard_ms = connector.lost.heard_ms or record.time_ms
             return
         yield from self._taken_back(connector, record.time_ms)
@@ -223,7 +222,7 @@ class Lives:
         elif has_failed or (record.state == "RUNNING" and (before is None or before.state != "RUNNING")):
             yield from self._judged(connector, record.time_ms, tell=True)
 
-    def _flowing(self, connector: Connector, record: Flowing) -> Iterator[Told]:
+    def _flowing(self, connector: Connector, record: TopicActive) -> Iterator[RunUpdate]:
         if record.topic in connector.topics:
             return
         connector.left_out.pop(record.topic, None)
@@ -233,7 +232,7 @@ class Lives:
         else:
             yield from self._taken_back(connector, record.time_ms)
 
-    def _committed(self, connector: Connector, record: Committed) -> Iterator[Told]:
+    def _committed(self, connector: Connector, record: Committed) -> Iterator[RunUpdate]:
         yield from self._taken_back(connector, record.time_ms)
         run = connector.run
         if run is not None and record.time_ms >= run.started_ms:
@@ -241,8 +240,8 @@ class Lives:
             run.commits[record.table] = Commit(record.commit, record.time_ms, record.snapshot, offsets)
             yield from self._running(connector, record.time_ms)
 
-    def _begin(self, connector: Connector, time_ms: int) -> Iterator[Told]:
-        """A run begins, where none goes on and one shall; it ends at once if all that there is of it has failed."""
+    def _begin(self, connector: Connector, time_ms: int) -> Iterator[RunUpdate]:
+        """Start a run if none is open and one is due; it ends at once if all its tasks have failed."""
         is_to_run = connector.wanted != "STOPPED" and connector.properties is not None
         is_old = any(task.is_told for task in _of_all_failed(connector))
         is_up = connector.state == "FAILED" or (connector.state == "RUNNING" and not is_old)
@@ -258,7 +257,7 @@ class Lives:
         digest = hashlib.sha256(f"{self._namespace}\0{connector}\0{time_ms}".encode()).digest()
         return run_id(time_ms, int.from_bytes(digest) >> (256 - RANDOM_BITS))
 
-    def _judged(self, connector: Connector, time_ms: int, *, tell: bool = False) -> Iterator[Told]:
+    def _judged(self, connector: Connector, time_ms: int, *, tell: bool = False) -> Iterator[RunUpdate]:
         failed = _of_all_failed(connector)
         is_any_alive = any(task.state == "RUNNING" for task in connector.tasks.values())
         if connector.state == "FAILED" and not is_any_alive:
@@ -268,21 +267,21 @@ class Lives:
         elif tell or (connector.state == "FAILED"):
             yield from self._running(connector, time_ms)
 
-    def _failed(self, connector: Connector, time_ms: int, trace: str | None) -> Iterator[Told]:
+    def _failed(self, connector: Connector, time_ms: int, trace: str | None) -> Iterator[RunUpdate]:
         if connector.run is not None:
             yield from self._end(connector, "FAIL", time_ms, trace=trace)
             connector.tasks = {
                 number: replace(task, is_told=task.state == "FAILED") for number, task in connector.tasks.items()
             }
 
-    def _running(self, connector: Connector, time_ms: int, *, takes_back: bool = False) -> Iterator[Told]:
+    def _running(self, connector: Connector, time_ms: int, *, takes_back: bool = False) -> Iterator[RunUpdate]:
         run = connector.run
         if run is not None and time_ms >= run.started_ms:
             run.told_ms, run.newest_ms = time_ms, max(run.newest_ms, time_ms)
             yield self._told(connector, run, "RUNNING", time_ms)._replace(takes_back=takes_back)
 
-    def _taken_back(self, connector: Connector, time_ms: int) -> Iterator[Told]:
-        """The run whose end was inferred goes on, as is seen now."""
+    def _taken_back(self, connector: Connector, time_ms: int) -> Iterator[RunUpdate]:
+        """Reopen the run whose end was inferred: it has gone on."""
         lost = connector.lost
         if lost is not None:
             connector.run, connector.lost, lost.heard_ms = lost, None, None
@@ -297,8 +296,8 @@ class Lives:
         trace: str | None = None,
         stop_reason: str | None = None,
         is_inferred: bool = False,
-    ) -> Iterator[Told]:
-        """The run ends: the one that goes on, or the one whose end was only inferred."""
+    ) -> Iterator[RunUpdate]:
+        """End the open run, or the one whose end was only inferred."""
         lost, run = connector.lost, connector.run or connector.lost
         connector.run = connector.lost = None
         if run is not None:
@@ -306,8 +305,8 @@ class Lives:
             ended = told._replace(trace=trace, stop_reason=stop_reason, is_inferred=is_inferred)
             yield ended._replace(takes_back=run is lost)
 
-    def _told(self, connector: Connector, run: Run, state: State, time_ms: int) -> Told:
-        return Told(
+    def _told(self, connector: Connector, run: Run, state: State, time_ms: int) -> RunUpdate:
+        return RunUpdate(
             run.id,
             connector.name,
             state,
@@ -321,8 +320,8 @@ class Lives:
             commits=dict(sorted(run.commits.items())),
         )
 
-    def _awaited(self, connector: Connector, now_ms: int, workers: Workers | None) -> Iterator[Told]:
-        """What becomes of a run whose end was inferred: workers that were gone would have started it anew by now."""
+    def _awaited(self, connector: Connector, now_ms: int, workers: Workers | None) -> Iterator[RunUpdate]:
+        """Decide on a run whose end was inferred: restarted workers would have restarted it by now."""
         if connector.lost is None:
             return
         since_ms = [] if connector.lost.heard_ms is None else [connector.lost.heard_ms]
@@ -333,11 +332,11 @@ class Lives:
 
     def _passed(
         self, connector: Connector, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int
-    ) -> Iterator[Told]:
+    ) -> Iterator[RunUpdate]:
         run = connector.run
         if run is None:
             return
-        alive_ms = max(run.started_ms, 0 if workers is None else workers.seen_ms)  # it took a worker to start it
+        alive_ms = max(run.started_ms, 0 if workers is None else workers.seen_ms)  # a worker was alive when it started
         if workers is not None and not workers.are_there and now_ms - alive_ms >= lost_after_ms:
             yield from self._silent(connector, run, alive_ms)
         elif run.had_tasks and self._is_done(connector, now_ms):
@@ -350,12 +349,12 @@ class Lives:
         ):
             run.without_tasks_told = True
             yield from self._running(connector, run.started_ms + WITHOUT_TASKS_MS)
-        elif abs(now_ms - run.told_ms) >= heartbeat_ms:  # the clock may have been put back
+        elif abs(now_ms - run.told_ms) >= heartbeat_ms:  # the clock may have been set back
             yield from self._judged(connector, max(now_ms, run.newest_ms + 1), tell=True)
             run.told_ms = now_ms
 
-    def _silent(self, connector: Connector, run: Run, alive_ms: int) -> Iterator[Told]:
-        """The run ended without a word; what is told of it later must be newer than this, and this than all before."""
+    def _silent(self, connector: Connector, run: Run, alive_ms: int) -> Iterator[RunUpdate]:
+        """Infer a silent end; its time must be after all earlier updates, and before all later ones."""
         is_shut_down = connector.state == "UNASSIGNED"
         state: State = "ABORT" if is_shut_down else "FAIL"
         reason = "workers shut down" if is_shut_down else "workers lost"
@@ -374,10 +373,10 @@ class Lives:
 
 
 def _clears_away(record: Record) -> bool:
-    return isinstance(record, Forgotten) or (isinstance(record, Status) and record.state is None)
+    return isinstance(record, TopicReset) or (isinstance(record, Status) and record.state is None)
 
 
 def _of_all_failed(connector: Connector) -> list[Task]:
-    """The tasks, by their numbers, where every one that the connector shall have has failed; else none."""
+    """All tasks by number, if every expected task has failed; otherwise none."""
     failed = [task for _, task in sorted(connector.tasks.items()) if task.state == "FAILED"]
     return failed if connector.planned_tasks and len(failed) >= connector.planned_tasks else []

@@ -1,4 +1,4 @@
-"""What a watcher knows, on disk."""
+"""A watcher's state as a JSON file."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -18,10 +18,10 @@ KnownT = TypeVar("KnownT")
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """What was kept; None the first time.
+    """The saved state; None if there is no file yet.
 
     Raises:
-        SetupError: the file cannot be understood.
+        SetupError: the file cannot be parsed.
     """
     try:
         said: dict[str, Any] = orjson.loads(path.read_bytes())
@@ -35,10 +35,10 @@ def load(path: Path) -> dict[str, Any] | None:
 
 
 def load_as(path: Path, read: Callable[[dict[str, Any]], KnownT]) -> KnownT:
-    """What was kept, as `read` understands it; what it makes of nothing the first time.
+    """The saved state, parsed by `read`; if there is no file yet, what `read` makes of an empty object.
 
     Raises:
-        SetupError: the file cannot be understood.
+        SetupError: the file cannot be parsed.
     """
     try:
         return read(load(path) or {})
@@ -47,10 +47,10 @@ def load_as(path: Path, read: Callable[[dict[str, Any]], KnownT]) -> KnownT:
 
 
 def save(path: Path, said: Mapping[str, Any]) -> None:
-    """Keep it; a crash leaves either what was kept before, or this.
+    """Save the state atomically: a crash leaves either the old or the new one.
 
     Raises:
-        UnavailableError: the disk does not take it.
+        UnavailableError: the disk is full or fails.
     """
     new = path.with_name(path.name + ".new")
     try:
@@ -65,14 +65,14 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
 
 
 def save_all_of(path: Path, known: "DataclassInstance") -> None:
-    """Keep all fields of what is known, for `load_as`.
+    """Save all fields of a dataclass, for `load_as`.
 
     Raises:
-        UnavailableError: the disk does not take it.
+        UnavailableError: the disk is full or fails.
     """
     save(path, {each.name: getattr(known, each.name) for each in fields(known)})
 
 
 def _not_understood(path: Path) -> SetupError:
-    """What to say of a file that something else, or another version, has written."""
+    """The error for a file that another program or version has written."""
     return SetupError(f"{path} cannot be understood; remove it to begin anew")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.flink.told import Submitted, flow_of, start_event
+from headwater.capture.flink.start_event import Submitted, flow_of, start_event
 from headwater.model.events import parse_event
 from headwater.model.names import JobId
 

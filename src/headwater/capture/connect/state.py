@@ -1,6 +1,6 @@
-"""What the watcher knows, on disk: how far it has read, and the lives that go on.
+"""The watcher's state on disk: how far it has read, and the connectors with their runs.
 
-Read by hand: to have a library build a reader of these types takes 1 MB, and the watcher shall stay small.
+Parsed by hand: a generated parser of these types takes 1 MB of memory, and the watcher should stay small.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,30 +14,30 @@ _Run = Mapping[str, Any] | None
 
 
 @dataclass(slots=True)
-class Kept:
-    """How far the watcher has read, and what it knew then."""
+class WatcherState:
+    """How far the watcher has read, and the state up to there."""
 
     connectors: list[Connector] = field(default_factory=list)
     offsets: dict[str, int] = field(default_factory=dict)
     """The next offset, by `TOPIC/PARTITION`."""
     schemas: dict[str, TopicSchema] = field(default_factory=dict)
-    """Of topics, as a transform saw them."""
+    """Schemas by topic, as our transform observed them."""
     workers_seen_ms: int = 0
-    """When a worker was there last."""
+    """When a worker was last seen."""
     group: str | None = None
-    """The group that it was in."""
+    """The group of that worker."""
 
 
-def read(said: Mapping[str, Any]) -> Kept:
-    """What was kept, from its JSON.
+def read(said: Mapping[str, Any]) -> WatcherState:
+    """Parse the state from its JSON.
 
     Raises:
-        LookupError, TypeError, ValueError, AttributeError: a part is not what it should be.
+        LookupError, TypeError, ValueError, AttributeError: the JSON does not have the expected shape.
     """
     connectors = [_connector(**each) for each in said.get("connectors", ())]
     schemas = {topic: _schema(*each) for topic, each in said.get("schemas", {}).items()}
     offsets = {place: int(offset) for place, offset in said.get("offsets", {}).items()}
-    return Kept(connectors, offsets, schemas, int(said.get("workers_seen_ms", 0)), said.get("group"))
+    return WatcherState(connectors, offsets, schemas, int(said.get("workers_seen_ms", 0)), said.get("group"))
 
 
 def _connector(tasks: Mapping[str, Any], run: _Run, lost: _Run = None, **more: Any) -> Connector:  # noqa: ANN401  JSON

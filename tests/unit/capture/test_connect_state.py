@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from headwater.capture import kept
+from headwater.capture import state_file
 from headwater.capture.connect.connectors import Commit, Connector, Run, Task
-from headwater.capture.connect.kept import Kept, read
+from headwater.capture.connect.state import WatcherState, read
 from headwater.capture.fields import Field, TopicSchema
 from headwater.errors import SetupError
 
 RUN = Run("0190b6c3-6f2e-7a3c-8a55-4d0f9d4f6f11", 1, 2, commits={"db.t": Commit("c", 3, "8", {"orders/0": 4})})
-KNOWN = Kept(
+KNOWN = WatcherState(
     connectors=[
         Connector("sink", {"topics": "orders"}, state="RUNNING", tasks={0: Task("FAILED", "trace", "w:1")}, run=RUN),
         Connector("deleted while away"),
@@ -25,13 +25,13 @@ KNOWN = Kept(
 
 
 def test_what_was_kept_comes_back_as_it_was(tmp_path: Path) -> None:
-    kept.save_all_of(tmp_path / "state.json", KNOWN)
+    state_file.save_all_of(tmp_path / "state.json", KNOWN)
 
-    assert kept.load_as(tmp_path / "state.json", read) == KNOWN
+    assert state_file.load_as(tmp_path / "state.json", read) == KNOWN
 
 
 def test_nothing_kept_is_nothing_known(tmp_path: Path) -> None:
-    assert kept.load_as(tmp_path / "state.json", read) == Kept()
+    assert state_file.load_as(tmp_path / "state.json", read) == WatcherState()
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_file_that_something_else_wrote_is_told_by_its_path(tmp_path: Path, sa
     path.write_bytes(said)
 
     with pytest.raises(SetupError, match=r"state\.json cannot be understood"):
-        kept.load_as(path, read)
+        state_file.load_as(path, read)
 
 
 def test_what_an_older_watcher_kept_is_understood() -> None:

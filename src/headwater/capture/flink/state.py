@@ -1,16 +1,16 @@
-"""What the watcher knows of a cluster, on disk."""
+"""The watcher's state of a cluster, on disk."""
 
 from dataclasses import dataclass, field
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from headwater.capture.flink.life import Run
+from headwater.capture.flink.lifecycle import Run
 
 
 @dataclass(slots=True)
-class Kept:
-    """The runs that go on, and what of the cluster's jobs is done with."""
+class WatcherState:
+    """The open runs, and the cluster's jobs that need no more reports."""
 
     runs: list[Run] = field(default_factory=list)
     over: list[str] | None = None
@@ -19,4 +19,4 @@ class Kept:
     version: str | None = None
 
 
-KEPT: Final = TypeAdapter(Kept)
+KEPT: Final = TypeAdapter(WatcherState)

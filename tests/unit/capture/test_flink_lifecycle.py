@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.capture.flink.jobs import Checkpoints, Details, Failure, Figures, Listed
-from headwater.capture.flink.life import Lives, Told
+from headwater.capture.flink.lifecycle import Lifecycles, RunUpdate
 from headwater.capture.flink.run_ids import run_of_job
 
 JOB = Listed("edff2bd142af505b67ed5c6fa83db9ab", "stats", "RUNNING", 1_000, None, 1_500)
@@ -19,20 +19,20 @@ CAUSE = Failure("java.lang.ArithmeticException: / by zero", 4_990, "Source: orde
 REFUSED = "http://127.0.0.1:8081: no connection"
 
 
-def lives(*known: Lives) -> Lives:
+def lives(*known: Lifecycles) -> Lifecycles:
     """A watcher that has looked at an empty cluster before, or one that goes on with what another one knew."""
     runs, over = ([*known[0].runs.values()], known[0].over) if known else ([], [])
-    return Lives(runs, over, heartbeat_ms=60_000, lost_after_ms=5_000)
+    return Lifecycles(runs, over, heartbeat_ms=60_000, lost_after_ms=5_000)
 
 
-def look(by: Lives, now_ms: int, *jobs: Listed, **details: Details) -> list[Told]:
+def look(by: Lifecycles, now_ms: int, *jobs: Listed, **details: Details) -> list[RunUpdate]:
     """A look at which every detail that is wanted can be had; `details` by the job's name."""
     wanted = by.wanted(jobs, now_ms)
     found = {job.id: details.get(job.name, COUNTED) for job in jobs if job.id in wanted}
     return by.look(jobs, found, now_ms)
 
 
-def said(told: Sequence[Told]) -> list[tuple[str, int]]:
+def said(told: Sequence[RunUpdate]) -> list[tuple[str, int]]:
     return [(each.state, each.time_ms) for each in told]
 
 
@@ -40,7 +40,7 @@ def ended(state: str, at_ms: int = 5_000) -> Listed:
     return JOB._replace(state=state, ended_ms=at_ms, modified_ms=at_ms)
 
 
-def watched() -> Lives:
+def watched() -> Lifecycles:
     """A watcher that has seen the job run since 2,000."""
     by = lives()
     look(by, 2_000, JOB)
@@ -141,7 +141,7 @@ def test_a_job_that_came_and_went_between_two_looks_is_told_whole() -> None:
 
 
 def test_jobs_that_were_over_before_anybody_watched_are_not_told() -> None:
-    by = Lives([], None, heartbeat_ms=60_000, lost_after_ms=5_000)
+    by = Lifecycles([], None, heartbeat_ms=60_000, lost_after_ms=5_000)
     other = JOB._replace(id="0" * 32, name="other")
 
     first = look(by, 5_500, ended("FINISHED"), other)
@@ -202,7 +202,7 @@ def test_one_answer_between_two_silences_ends_nothing() -> None:
     assert by.blind(REFUSED, 9_000, 9_000) == []
 
 
-def lost() -> Lives:
+def lost() -> Lifecycles:
     """A watcher that has told the run's end by inference, at 8,000."""
     by = watched()
     by.blind(REFUSED, 3_000, 3_000)
@@ -240,7 +240,7 @@ def restored(path: str, *, is_savepoint: bool = False) -> Details:
     return COUNTED._replace(figures=replace(COUNTED.figures, checkpoints=checkpoints))
 
 
-def of_program(details: Details = CHECKPOINTED, *, is_lost: bool = True) -> Lives:
+def of_program(details: Details = CHECKPOINTED, *, is_lost: bool = True) -> Lifecycles:
     """A watcher of a program, which has told its end by inference at 8,000 if it is lost."""
     by = lives()
     look(by, 2_000, PROGRAM, **{PROGRAM.name: details})
@@ -250,7 +250,7 @@ def of_program(details: Details = CHECKPOINTED, *, is_lost: bool = True) -> Live
     return by
 
 
-def named(told: Sequence[Told]) -> list[tuple[str, str]]:
+def named(told: Sequence[RunUpdate]) -> list[tuple[str, str]]:
     return [(each.state, each.run.job) for each in told]
 
 
@@ -411,7 +411,7 @@ looks = st.lists(st.sampled_from([*LIVING, "FINISHED", "CANCELED", "FAILED", "ab
 
 @given(looks)
 def test_whatever_is_seen_a_run_starts_once_and_ends_once_by_its_own_word(seen: list[str]) -> None:
-    by, told = lives(), list[Told]()
+    by, told = lives(), list[RunUpdate]()
     for number, state in enumerate(seen, 1):
         now_ms = number * 3_000
         if state == "watcher anew":
