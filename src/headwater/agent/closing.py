@@ -10,8 +10,8 @@ from openlineage.client.facet_v2 import error_message_run
 from headwater.agent.messages import Close
 from headwater.agent.states import CRASHED
 from headwater.model.build import HeadwaterRunFacet, run_event
+from headwater.pipeline.reporting.job import job_of
 from headwater.pipeline.spec import PipelineSpec
-from headwater.pipeline.telling.job import job_of
 
 _MESSAGE: Final = "the execution ended without a word: its process was killed, or the machine went down"
 _COUNTERS: Final = ("recordsIn", "recordsOut", "bytesIn", "bytesOut", "errorCount")

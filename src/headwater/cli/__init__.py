@@ -1,39 +1,39 @@
 """The `headwater` command. The only room that wires the others together and configures logging.
 
-main            the command: its subcommands, its logging, how its errors are told
+main            the command: its subcommands, its logging, its error reporting
 
-A module a subcommand, under its name:
+A module per subcommand, under its name:
 
-    demo            the main job in one command
-    run             a pipeline file on Spark; lint: what it would be better without
-    agent           the edge agent; job: what it is to run; execution: what it runs and has run
+    demo            the main features in one command
+    run             runs a pipeline file on Spark; lint: warnings about pipeline files
+    agent           the edge agent; job: its jobs; execution: their executions
     serve           the lineage service
-    store           what is done with a whole store; log: with the log alone; cosign: witnesses sign its head
-    access          who may ask the service what
+    store           operations on a whole store; log: on the log alone; cosign: witnesses sign its head
+    access          API keys of the service
     trace           where data comes from; impact: what a change reaches
     root_cause      why it is wrong; diff: what is different; drift: schemas that changed; coverage: known gaps
     audit           a part of the log in one file, and its check
-    verify          events in files against keys; key: this machine's own; witness: signs somebody else's log
+    verify          verifies events in files; key: this machine's key; witness: signs the head of another's log
     node            the edge machines
-    ship            events in files, to a service
-    watch           what engines do that do not tell it themselves
-    flink           a job to a Flink cluster; sql: a query by DuckDB; dashboards: who owns them, what they read
+    ship            sends files of events to a service
+    watch           watchers of engines that do not report their lineage themselves
+    flink           submits a job to Flink; sql: a query by DuckDB; dashboards: declares dashboards
     lab             real components on this machine
 
-What these share:
+Shared code:
 
-    service_client  asks a lineage service; agent_client: asks this machine's agent
-    http_client     by which certificates and proxies they ask, and why no answer came
-    search          finds what goes by a name; lineage_walk: walks from there, over a service's answers
-    folded_walk     a walk for people, with many columns of a dataset as one
-    events_to       where a command posts the events that it tells; dashboards_before: what earlier pushes told
-    web_address     an address of a web server that was typed
-    audit_trust     what an auditor knows from elsewhere
-    certificate     what a server shows over TLS, and takes anew once it is renewed
-    misplaced       what a database has under another time or run than its bytes say
-    log_key         the key that signs the log's heads; export_note: an export is an entry of the log
-    who             sits at the command line
-    said            by what a value was said, for the error about it
-    json_output     what a script reads; printed: what people read; progress: what they see of long work
-    exit_status     what a script may conclude
+    service_client  a client of a lineage service; agent_client: a client of this machine's agent
+    http_client     certificates and proxies from the environment, and messages about failed requests
+    search          finds datasets by name; lineage_walk: walks the lineage from there, over a service's answers
+    folded_walk     a walk for people, with many columns of a dataset folded into one node
+    events_to       the endpoint of a command's events; stale_declarations: dashboards jobs to withdraw
+    web_address     validates the URL of a web server
+    audit_trust     the keys and heads that an auditor trusts
+    certificate     the certificate that a server shows over TLS, reloaded once it is renewed
+    misplaced       warns of log rows whose time or run differs from the event's bytes
+    log_key         the key that signs the log's heads; export_note: records an export in the log
+    who             the user at the command line
+    option_values   validates option values; errors name the option or variable
+    json_output     output for scripts; printed: output for people; progress: of long work
+    exit_status     the exit statuses of all commands
 """

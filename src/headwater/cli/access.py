@@ -1,4 +1,4 @@
-"""`headwater access`: who may ask the service what."""
+"""`headwater access`: the service's API keys."""
 
 import time
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ import typer
 
 from headwater.access.callers import EVERYTHING
 from headwater.access.operator import operator_token
-from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.json_output import JsonOption, print_result
+from headwater.cli.option_values import read_with_zone, said_by
 from headwater.cli.printed import say
-from headwater.cli.said import read_with_zone, said_by
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, in_path, service_at
 from headwater.cli.who import who
 from headwater.emit.home import headwater_home
@@ -76,7 +76,7 @@ def create(
     }
     with _as_admin(url) as client:
         made = client.post("/access/keys", body)
-    tell(made["secret"], made, json_output=json_output)
+    print_result(made["secret"], made, json_output=json_output)
     say("this is the only time it is shown; give it to its owner as HEADWATER_TOKEN", err=True)
 
 
@@ -106,11 +106,11 @@ def revoke(
     """
     with _as_admin(url) as client:
         gone = client.delete(f"/access/keys/{in_path(name)}")
-    tell(f"revoked {gone['name']} ({gone['id']})", gone, json_output=json_output)
+    print_result(f"revoked {gone['name']} ({gone['id']})", gone, json_output=json_output)
 
 
 def operators_token() -> str | None:
-    """A token for who can read the log's key, for a minute; None where the environment has one, or there is no key."""
+    """A token for one minute, made with the log's key; None if the environment has a token, or there is no such key."""
     home = headwater_home()
     if bearer() or not (home / "keys" / "log.key").exists():
         return None
@@ -119,7 +119,7 @@ def operators_token() -> str | None:
 
 @contextmanager
 def _as_admin(url: str) -> Iterator[ServiceClient]:
-    """Ask with the token in the environment, else as the operator."""
+    """A client with the token in the environment, else with an operator's token."""
     with service_at(url, token=operators_token()) as client:
         yield client
 

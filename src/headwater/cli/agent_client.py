@@ -1,4 +1,4 @@
-"""Ask the agent of this machine, over its socket."""
+"""A client of this machine's agent, over its Unix socket."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ WhyOption = Annotated[str | None, typer.Option("--why", metavar="TEXT", help="Wh
 def agent_here() -> Iterator[ServiceClient]:
     """A client of the agent that runs on this HEADWATER_HOME."""
     path = headwater_home() / "agent" / "agent.sock"
-    transport = httpx.HTTPTransport(uds=str(path), trust_env=False)  # no certificate is looked at
+    transport = httpx.HTTPTransport(uds=str(path), trust_env=False)  # loads no certificates
     with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30.0) as client:
         nobody = "no agent answers at {url} ({why}); start one with `headwater agent`"
         yield ServiceClient(str(path), client, nobody, is_here=True)
@@ -34,7 +34,7 @@ def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mappin
 
     Raises:
         NotFoundError: there is none.
-        InvalidInputError: there are several, in namespaces that the message names.
+        InvalidInputError: there are several, in namespaces that are named in the message.
     """
     params = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
     found: list[Mapping[str, Any]] = client.get("/jobs", params)

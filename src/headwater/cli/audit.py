@@ -1,4 +1,4 @@
-"""`headwater audit`: a part of the log in one file, and its check that needs nothing else."""
+"""`headwater audit`: a part of the log in one file, and its self-contained check."""
 
 import gc
 import json
@@ -26,11 +26,11 @@ from headwater.audit.late import LateEvents
 from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
-from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.json_output import JsonOption, print_result
 from headwater.cli.misplaced import told_of_misplaced
+from headwater.cli.option_values import DatabaseOption
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
-from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
@@ -49,13 +49,13 @@ audit = typer.Typer(name="audit", help="Prove what the log holds, to one who tru
 
 
 _TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
-"""Of a bundle's manifest."""
+"""The members of a bundle's manifest that are printed."""
 
 
 @audit.callback()
 def _group(context: typer.Context) -> None:
     """Prove what the log holds, to one who trusts nobody."""
-    gc.disable()  # of the ten million facts of a million events none is in a cycle; to look takes an eighth of the time
+    gc.disable()  # the ten million facts of a million events have no cycles; collections take an eighth of the time
     context.call_on_close(gc.enable)
 
 
@@ -124,7 +124,7 @@ def export(
     for told in warnings:
         say(f"warning: {told}", err=True)
     members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": warnings}
-    tell(_exported_in_words(output, manifest), members, json_output=json_output)
+    print_result(_export_summary(output, manifest), members, json_output=json_output)
 
 
 @audit.command()
@@ -160,12 +160,12 @@ def verify(
         else:
             say(f"headwater: {in_words}", err=True)
         raise typer.Exit(NOT_DONE) from None
-    tell(_told(report), _members(report, folded), json_output=json_output)
+    print_result(_told(report), _members(report, folded), json_output=json_output)
     if not report.is_proven:
         raise typer.Exit(IS_BAD)
 
 
-def _exported_in_words(output: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+def _export_summary(output: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}"
     if manifest["dataset"] is not None:
         names = [" ".join(each.values()).strip() for each in manifest["names"]]
@@ -174,7 +174,7 @@ def _exported_in_words(output: Path, manifest: Mapping[str, Any]) -> Iterator[st
 
 
 def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:
-    """The newest head that so many signed; None if none must."""
+    """The newest head with so many witness signatures; None if none are required."""
     if not witnesses:
         return None
     cosignatures = Cosignatures(reader.tree, signer, enrolled_witnesses(home))
@@ -241,10 +241,10 @@ def _members(report: Report, folded: Folded) -> dict[str, object]:
 
 
 def _places(reader: Reader, begin: str, end: str | None) -> range:
-    """The entries that are meant.
+    """The range of entries.
 
     Raises:
-        InvalidInputError: one end is no time and no place in the log, or they are in the wrong order.
+        InvalidInputError: an end is neither a time nor an index in the log, or the ends are in the wrong order.
     """
     size = reader.size()
     first = _place(reader, begin, size, "--from")
@@ -255,7 +255,7 @@ def _places(reader: Reader, begin: str, end: str | None) -> range:
 
 
 def _place(reader: Reader, when: str, size: int, option: str) -> int:
-    """The place in the log that is meant: itself, or that of the first entry that came then or later."""
+    """The index in the log: as given, or that of the first entry at or after a time."""
     expected = (
         f"expected a time like 2026-05-22T14:00:00Z, or a place from 0 to {size}: the log has {so_many(size, 'entry')}"
     )
@@ -272,7 +272,7 @@ def _place(reader: Reader, when: str, size: int, option: str) -> int:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Any]:
-    """A file that takes its place once it is whole."""
+    """A temporary file that is renamed to the path once it is complete."""
     try:
         number, unfinished = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     except OSError as fault:

@@ -1,4 +1,4 @@
-"""What an auditor knows from elsewhere, read whole before the bundle is: a slip in it is told as theirs, not its."""
+"""The keys and heads that an auditor trusts; read before the bundle, so that errors in them are not blamed on it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ _HEAD: Final = "a head of the log, as /api/v1/log/checkpoint of the service give
 
 
 def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witnesses: Sequence[str]) -> Trust:
-    """What the options of `headwater audit verify` say.
+    """The trust given by the options of `headwater audit verify`.
 
     Raises:
         BadParameter: one of them cannot be read.
@@ -36,10 +36,10 @@ def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witness
 
 
 def verifier_of(text: str, option: str) -> NoteVerifier:
-    """A key as it is told to others.
+    """A verifier key in its text form.
 
     Raises:
-        typer.BadParameter: it is none; the message names the option.
+        typer.BadParameter: it is not a key; the message names the option.
     """
     try:
         return parse_verifier(text)
@@ -50,10 +50,10 @@ def verifier_of(text: str, option: str) -> NoteVerifier:
 
 
 def read_head(path: Path, option: str) -> str:
-    """A head that was kept, as it stands in a file.
+    """The text of a head that was saved to a file.
 
     Raises:
-        BadParameter: it is none.
+        BadParameter: it is not a head.
     """
     head: str = _read(path, _head, option, _HEAD)
     return head
@@ -82,7 +82,7 @@ def _head(text: str) -> str:
 
 
 def read_json(text: bytes) -> Any:  # noqa: ANN401  whatever the text holds
-    """Read JSON in a third of the time that Python's own reader takes; to that is left what this one does not read."""
+    """Parse JSON in a third of the time of Python's own parser, which is the fallback."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -90,10 +90,10 @@ def read_json(text: bytes) -> Any:  # noqa: ANN401  whatever the text holds
 
 
 def read_event(raw: bytes) -> Any:  # noqa: ANN401  whatever the text holds
-    """Read JSON that has but one reading, as the core does, in a third of the time.
+    """Parse unambiguous JSON, as the core does, in a third of the time.
 
     Raises:
-        ValueError: there is none, or more than one.
+        ValueError: it is invalid or ambiguous.
     """
     try:
         return strict_json.parse(raw)

@@ -1,4 +1,4 @@
-"""`headwater log cosign`: asks other people's witnesses to sign the log's head, and gives the log what they signed.
+"""`headwater log cosign`: asks external witnesses to sign the log's head, and stores their signatures in the service.
 
 Source: https://c2sp.org/tlog-witness (add-checkpoint)
 """
@@ -12,9 +12,9 @@ import httpx
 import typer
 
 from headwater.cli.http_client import no_answer, opened_client
-from headwater.cli.json_output import tell
+from headwater.cli.json_output import print_result
+from headwater.cli.option_values import as_long_as_can_be
 from headwater.cli.printed import say
-from headwater.cli.said import as_long_as_can_be
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
@@ -28,7 +28,7 @@ _MEANING: Final = {
 }
 _REWRITTEN: Final = "the log was rewritten, or shows another history to others"
 _MOST_DIGITS: Final = 19
-"""Of a size: what 64 bits hold."""
+"""The most digits of a size, which has 64 bits."""
 
 
 def cosign(
@@ -58,18 +58,20 @@ def cosign(
                 raise
             say(f"warning: {fault}", err=True)
         else:
-            tell(f"{so_many(size, 'entry')}, signed", {"size": size, "witness": witness}, json_output=json_output)
+            print_result(
+                f"{so_many(size, 'entry')}, signed", {"size": size, "witness": witness}, json_output=json_output
+            )
         if every is None:
             return
         time.sleep(every)
 
 
 def _cosigned(service: str, witness: str) -> int:
-    """Have the head of now signed; gives how many entries it is over."""
+    """Have the current head signed; returns its size in entries."""
     note = got(service, "/api/v1/log/checkpoint", {}).text
     size = parse_checkpoint(parse_note(note).text).size
     answer = _asked(witness, 0, [], note)
-    if answer.status_code == httpx.codes.CONFLICT:  # it tells which head it signed last
+    if answer.status_code == httpx.codes.CONFLICT:  # the answer has the size of the head that it last signed
         seen = _size(answer)
         if seen is None:
             raise UnavailableError(f"{witness} does not tell the size that it signed last")
@@ -115,6 +117,6 @@ def _posted(url: str, body: str) -> httpx.Response:
 
 
 def _size(answer: httpx.Response) -> int | None:
-    """The size that a witness says it signed last; None where it says none."""
+    """The size that a witness says it signed last; None if it does not say."""
     text = answer.text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None

@@ -1,4 +1,4 @@
-"""`headwater coverage`: what events should have told and did not."""
+"""`headwater coverage`: known gaps in the lineage that events report."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`headwater dashboards …`: declare dashboards, their owners, and the queries or tables that they rest on."""
+"""`headwater dashboards …`: declare dashboards, their owners, and the queries or tables that they use."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from headwater.capture.dashboards.events import events_of, taken_back
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
-from headwater.cli.dashboards_before import Gone, no_more_in
 from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, TOKEN, ServiceClient, UrlOption, in_path, key_in, service_at
+from headwater.cli.stale_declarations import StaleDeclaration, stale_declarations
 from headwater.emission import opened_emitter
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
@@ -29,7 +29,7 @@ dashboards = typer.Typer(
 )
 _DRAIN_S = 10.0
 _NOTHING: Final[Mapping[str, object]] = {"reads": (), "columns": (), "gaps": (), "fault": None, "isGone": False}
-"""What is told of a query, where it is not told otherwise."""
+"""The default members of a query's JSON."""
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON array, an object a query.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The dashboards, in YAML.", show_default=False)]
 
@@ -76,7 +76,7 @@ def push(
     key = key_variable(token_env)
     with service_at(url, token=key_in(TOKEN) or (key and key_in(key))) as client:
         found = list(asked(read, _columns_at(client)))
-        gone = [*no_more_in(read, client)]
+        gone = [*stale_declarations(read, client)]
     with opened_emitter(lineage_at(url), None, key) as emitter:
         now = datetime.now(UTC)
         for event in (*events_of(now, read, found), *taken_back(now, [each.job for each in gone])):
@@ -90,11 +90,11 @@ def push(
 
 
 def _check_arrived(emitter: Emitter) -> None:
-    """Wait until the service has each event.
+    """Wait until the service has all events.
 
     Raises:
-        UnavailableError: it does not take them now.
-        HeadwaterError: it will take some never.
+        UnavailableError: it does not accept them now.
+        HeadwaterError: it refused some for good.
     """
     has_all = emitter.drain(_DRAIN_S)
     stats = emitter.stats()
@@ -127,7 +127,7 @@ def _rests(file: Dashboards) -> Iterator[dict[str, object]]:
             yield {"dashboard": dashboard.name, "query": None, **_NOTHING, "reads": reads}
 
 
-def _gone(each: Gone) -> dict[str, object]:
+def _gone(each: StaleDeclaration) -> dict[str, object]:
     return {"dashboard": each.dashboard, "query": each.query, **_NOTHING, "isGone": True}
 
 

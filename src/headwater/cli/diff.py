@@ -1,4 +1,4 @@
-"""`headwater diff`: what came, went or changed between two times or two runs, and which event did it."""
+"""`headwater diff`: what was added, removed or changed between two times or two runs, and by which event."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from headwater.cli.lineage_walk import find
+from headwater.cli.option_values import RUN, bare_run
 from headwater.cli.printed import Line, unbroken_console
-from headwater.cli.said import RUN, bare_run
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
 from headwater.model.names import is_uuid
@@ -66,7 +66,7 @@ def diff(
 
 
 def _is_run(text: str | None) -> bool:
-    """Whether it can only be meant as a run."""
+    """Whether the text can only be a run id."""
     return text is not None and (text.startswith(RUN) or is_uuid(text))
 
 
@@ -75,7 +75,7 @@ def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:
     answer: dict[str, Any] = client.get("/diff", {**asked, "limit": _PAGE})
     while len(answer["changes"]) < answer["totalCount"]:
         more = client.get("/diff", {**asked, "limit": _PAGE, "offset": len(answer["changes"])})["changes"]
-        if not more:  # events came in between, and the whole is shorter now
+        if not more:  # events came in between, and the answer is shorter now
             break
         answer["changes"] += more
     return answer
@@ -105,7 +105,7 @@ def _subject(change: Answer) -> str:
 
 
 def _bare(node_id: str) -> str:
-    """Without its kind, which is said already."""
+    """A node id without its kind, which is shown already."""
     head, _, rest = node_id.partition(":")
     return rest if head in ("job", "dataset", "datasetField") else node_id
 
@@ -123,7 +123,7 @@ def _how(change: Answer) -> str:
 
 
 def _names(shown: str, before: list[str], after: list[str]) -> Iterator[str]:
-    """What is otherwise in the names of a dataset, which is told of by the one that it is shown by afterwards."""
+    """Changes in a dataset's names; the dataset itself is shown by its name afterwards."""
     new = [name for name in after if name not in before]
     said = {
         "was called": before if shown in new else [],
@@ -165,7 +165,7 @@ def _members(change: Answer) -> Iterator[Line]:
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
-    """Values by path; an entry of a list stands under its key or name, where it has one."""
+    """Values by path; a list item is under its key or name, if it has one."""
     match value:
         case dict():
             for name, member in value.items():

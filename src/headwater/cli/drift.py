@@ -1,4 +1,4 @@
-"""`headwater drift`: schemas that changed, and what hangs on what changed."""
+"""`headwater drift`: schemas that changed, and what depends on the changed columns."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Where a command posts the events that it tells, by which key, and whether they arrived."""
+"""The endpoint and API key for a command's events, and a warning if they did not arrive."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ EndpointOption = Annotated[str, typer.Option(envvar="HEADWATER_ENDPOINT", help=f
 OptionalEndpointOption = Annotated[
     str | None, typer.Option(help=f"{_HELP}; else HEADWATER_ENDPOINT, or a service on this machine.")
 ]
-"""None leaves it to the emitter."""
+"""None leaves the choice to the emitter."""
 TokenEnvOption = Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")]
 KeyEnvOption = Annotated[
     str | None,
@@ -30,26 +30,26 @@ KeyEnvOption = Annotated[
         "--token-env", metavar="NAME", help=f"The environment variable with the service's API key; else {TOKEN}."
     ),
 ]
-"""Of a command that tells the service at `--url`, which others ask by the key in the environment."""
+"""For commands that post events to the service at `--url`, which they also query."""
 
 
 def lineage_at(url: str) -> str:
-    """Where the service at a URL takes events; the URL may name that itself."""
+    """The endpoint for events of the service at a URL; the URL may be that endpoint itself."""
     path = urlsplit(url).path.rstrip("/")
     return url if path.endswith(_LINEAGE) else f"{url.rstrip('/')}{_LINEAGE}"
 
 
 def key_variable(token_env: str | None) -> str | None:
-    """The variable with the key by which a service is told: the one that is named, else the one by which it is asked.
+    """The variable with the API key for posting events: the given one, else the one used for queries.
 
-    None where neither is set: a service may ask nobody.
+    None if neither is set: a service may require no authentication.
     """
     return token_env or (TOKEN if key_in(TOKEN) else None)
 
 
 @contextmanager
-def closing_aloud(emitter: "Emitter") -> Iterator["Emitter"]:
-    """Close an emitter, and say on standard error what of its events waits."""
+def closed_with_warning(emitter: "Emitter") -> Iterator["Emitter"]:
+    """Close an emitter, and warn on standard error if events still wait."""
     try:
         with emitter:
             yield emitter

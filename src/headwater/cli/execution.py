@@ -1,4 +1,4 @@
-"""`headwater execution …`: what the agent of this machine runs, and has run."""
+"""`headwater execution …`: the executions of this machine's agent."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from headwater.cli.agent_client import JsonOption, NamespaceOption, agent_here, found_job
+from headwater.cli.option_values import bare_run
 from headwater.cli.printed import lines_of, say
-from headwater.cli.said import bare_run
 
 execution = typer.Typer(name="execution", help="Executions of the agent of this machine.", no_args_is_help=True)
 
@@ -58,7 +58,7 @@ def describe(
 
 
 def execution_line(each: Mapping[str, Any]) -> str:
-    """An execution in a line."""
+    """An execution on one line."""
     ended = f" to {each['endedAt']}" if each["endedAt"] else ""
     return (
         f"{each['runId']}  {each['namespace']}/{each['job']}  version {each['version']}  {each['state']}"
@@ -67,7 +67,7 @@ def execution_line(each: Mapping[str, Any]) -> str:
 
 
 def with_trouble(each: Mapping[str, Any]) -> str:
-    """An execution in a line; below it why it failed, the first line of that, or why its lineage waits."""
+    """An execution on one line; below it the first line of its error, or why its lineage waits."""
     trouble = each["error"]
     if not trouble and each["state"] == "degraded" and each["health"]["lastError"]:
         trouble = f"its lineage waits: {each['health']['lastError']}"

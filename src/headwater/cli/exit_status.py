@@ -1,20 +1,20 @@
-"""The exit statuses of every command: what a script may conclude from one."""
+"""The exit statuses of all commands."""
 
 from typing import Final
 
 from headwater.errors import HeadwaterError, UntrustedEventError, UntrustedNoteError
 
 IS_BAD: Final = 1
-"""It was done, and the answer is bad: a run failed, a rule is broken, a change breaks something."""
+"""The command worked, and the result is negative: a run failed, a rule is broken, a change breaks something."""
 NOT_DONE: Final = 2
-"""It could not be done: the call, its input, or what it needs here is not as it must be. typer has it so, too."""
+"""The command could not do its work: invalid arguments or input, or an unsuitable machine. typer uses it, too."""
 
 FAULT: Final = 70
-"""Nobody expected how it ended: a fault of Headwater's own. `sysexits.h` calls it EX_SOFTWARE."""
+"""An unexpected error: a bug of Headwater. `sysexits.h` calls it EX_SOFTWARE."""
 CUT: Final = 141
-"""Who read its output stopped, as `head` does: what shells say of a process that SIGPIPE ended."""
+"""The reader of its output stopped, as `head` does: the status that shells give to a process ended by SIGPIPE."""
 
 
 def status_of(error: HeadwaterError) -> int:
-    """The exit status of a command that ends with this error."""
+    """The exit status for an error."""
     return IS_BAD if isinstance(error, UntrustedEventError | UntrustedNoteError) else NOT_DONE

@@ -1,4 +1,4 @@
-"""An export is an entry of the log: written by the service that runs, else straight into its store."""
+"""Records an export as an entry of the log: through the running service, else directly in its store."""
 
 import time
 import uuid
@@ -22,10 +22,10 @@ _TIMEOUT_S = 10.0
 
 
 def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, what: Mapping[str, Any]) -> None:
-    """Have the log say who exported what; when this returns, it does.
+    """Record in the log who exported what; it is stored when this returns.
 
     Raises:
-        SetupError: a service uses the store, and it is not the one at the URL.
+        SetupError: a service uses the store, but not the one at the URL.
         UnavailableError: the store does not answer.
     """
     now_us, user = time.time_ns() // 1_000, who()
@@ -40,7 +40,7 @@ def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, wha
 
 
 def _told_service(url: str, signer: NoteSigner, user: str, now_us: int, what: Mapping[str, Any]) -> bool:
-    """Whether the service at the URL is that of this log, and has it now."""
+    """Whether the service at the URL has this log, and has recorded the export."""
     headers = {
         "authorization": f"Bearer {operator_token(signer, user, now_us)}",
         "x-headwater-user": f"operator:{user}",

@@ -1,4 +1,4 @@
-"""`headwater flink run`: submit a job to a Flink session cluster, and tell what it reads and writes."""
+"""`headwater flink run`: submit a job to a Flink session cluster, and report its lineage."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
-from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption, closing_aloud
+from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption, closed_with_warning
 from headwater.cli.printed import say
 from headwater.cli.progress import shown_progress
 from headwater.cli.web_address import web_address
@@ -64,7 +64,7 @@ def run(
 
     Example: headwater flink run orders.sql --url http://127.0.0.1:8091
     """
-    # Here, not above: the official client takes half a second to import, which --help should not wait for.
+    # Imported here: the official client takes half a second, which --help should not wait for.
     from headwater.capture.flink.rest import FlinkCluster
     from headwater.capture.flink.session import Session
     from headwater.capture.flink.submit import Submission, submit
@@ -89,7 +89,7 @@ def run(
     told: list[ToldJob] = []
     with (
         closing(FlinkCluster([web_address("--url", url)])) as cluster,
-        closing_aloud(opened_emitter(endpoint, events, token_env)) as emitter,
+        closed_with_warning(opened_emitter(endpoint, events, token_env)) as emitter,
     ):
         session = Session.at(url, cluster)
         with shown_progress(f"{file.name}: planning for Flink {session.about.version} at {cluster.url}") as progress:
@@ -100,7 +100,7 @@ def run(
 
 
 def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
-    """A Python with PyFlink, and the variables it needs: the lab's finds the lab's connectors."""
+    """A Python with PyFlink, and the environment variables for it; the lab's includes the lab's connectors."""
     named = chosen or (Path(os.environ[_PYTHON]) if os.environ.get(_PYTHON) else None)
     if named is not None:
         return named, {}
@@ -123,7 +123,7 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
         **{key: value for key, value in ANY_CREDENTIALS.items() if key not in os.environ},
         "HADOOP_CLASSPATH": f"{jars.folder_of(flink.FLINK)}/*",
         "FLINK_LOG_DIR": str(logs),
-        "JVM_ARGS": " ".join(("-Xmx512m", *SMALL_JVM)),  # it plans and submits, and is gone after
+        "JVM_ARGS": " ".join(("-Xmx512m", *SMALL_JVM)),  # it only plans and submits
     }
 
 

@@ -1,4 +1,4 @@
-"""A walk for people: many columns that are come to as all of a dataset are one node, with how many they are."""
+"""A walk for people: many columns of a dataset that are reached together are folded into one node with their number."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,13 @@ from headwater.cli.printed import Line
 from headwater.graph.walk import reachable
 
 _MOST_APART: Final = 10
-"""Columns of a dataset; where no more are come to, or lead on by themselves, each of these stands for itself."""
+"""Up to this many columns of a dataset, or columns that lead on by themselves, stay separate nodes."""
 
 
 def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, Line]]:
-    """The walk, and a note on nodes by their ids, which says how many columns one stands for.
+    """The folded walk, and notes by node id, which include the number of columns that a node stands for.
 
-    Columns of which different notes tell stay apart. One that is come to without all of its dataset is named, and stays
-    so.
+    Columns with different notes stay separate, and so does a column that is not reached as part of its whole dataset.
     """
     through = {walked.far_end(step): whole for whole in filter(is_whole, walked.hops) for step in _on(walked, whole)}
     stands_for: dict[str, str] = {}
@@ -34,7 +33,7 @@ def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, 
     steps = dict.fromkeys(
         Step(ends[source], ends[target], how)
         for source, target, how in walked.steps
-        if ends[source] != ends[target] or source == target == walked.start  # where that is all that is told of it
+        if ends[source] != ends[target] or source == target == walked.start  # unless it is the only step
     )
     hops: dict[str, int] = {}
     for each, distance in walked.hops.items():
@@ -43,12 +42,12 @@ def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, 
 
 
 def _on(walked: Walk, whole: str) -> Iterator[Step]:
-    """Steps from all columns of a dataset to each."""
+    """The steps from a whole dataset to each of its columns."""
     return (step for step in walked.next_steps(whole) if WHOLE in step.how)
 
 
 def _alike(walked: Walk, notes: Mapping[str, Line]) -> list[list[str]]:
-    """Columns, many of one dataset with one note each time, the most first."""
+    """Groups of many columns of one dataset with the same note, largest first."""
 
     def onward_by_name(node: str) -> Iterator[str]:
         return (walked.far_end(step) for step in walked.next_steps(node) if not (is_whole(node) and WHOLE in step.how))
@@ -63,6 +62,6 @@ def _alike(walked: Walk, notes: Mapping[str, Line]) -> list[list[str]]:
 
 
 def _without_few(walked: Walk, columns: list[str]) -> list[str]:
-    """Without those that lead on by themselves, where they are few."""
+    """The columns without those that lead on by themselves, if these are few."""
     apart = {each for each in columns if not all(is_whole(walked.far_end(step)) for step in walked.next_steps(each))}
     return columns if len(apart) > _MOST_APART else [each for each in columns if each not in apart]

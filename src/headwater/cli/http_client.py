@@ -1,4 +1,4 @@
-"""Ask over HTTP, by the certificates and proxies that the environment names; and why no answer came."""
+"""HTTP clients with the certificates and proxies of the environment, and messages about failed requests."""
 
 import os
 import re
@@ -13,9 +13,9 @@ from headwater.errors import SetupError
 from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
 
 _PROXIES: Final = frozenset({"http_proxy", "https_proxy", "all_proxy"})
-"""In small letters or in capitals."""
+"""Environment variables of proxies, in lower or upper case."""
 _OF_A_SYSTEM: Final = re.compile(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$")
-"""What a reason has for who reads the system's sources."""
+"""Technical parts of a reason that are removed."""
 _LATE: Final = (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout)
 _ON_THE_WAY: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 
@@ -29,7 +29,7 @@ def opened_client(**settings: Any) -> httpx.Client:  # noqa: ANN401  as httpx ha
     try:
         with authorities_to_trust():
             return httpx.Client(**settings)
-    except (ImportError, ValueError, httpx.InvalidURL):  # their words may show a password
+    except (ImportError, ValueError, httpx.InvalidURL):  # their messages may show a password
         raise SetupError(
             f"{' or '.join(_unusable_proxies())} names no proxy that can be used; name one like "
             "http://proxy.example.org:3128, or unset it"
@@ -37,16 +37,16 @@ def opened_client(**settings: Any) -> httpx.Client:  # noqa: ANN401  as httpx ha
 
 
 def reason(fault: httpx.HTTPError) -> str:
-    """Why no answer came, as the system says it; nothing of what was sent."""
-    if isinstance(fault, httpx.LocalProtocolError):  # it quotes a header, as one with a key
+    """Why no answer came, in the system's words, without anything that was sent."""
+    if isinstance(fault, httpx.LocalProtocolError):  # its message quotes a header, perhaps one with a key
         return type(fault).__name__
     return _OF_A_SYSTEM.sub("", str(fault)) or type(fault).__name__
 
 
 def no_answer(fault: httpx.HTTPError, url: str, nobody: str) -> str:
-    """What to say where no answer came from a URL: why, and what to do about it.
+    """The message for a URL without an answer: why, and what to do about it.
 
-    `nobody` is to be said where nobody is there; `{url}` and `{why}` stand in it.
+    `nobody` is the message if nothing listens there, with `{url}` and `{why}`.
     """
     why = reason(fault)
     if isinstance(fault, _LATE):
@@ -69,14 +69,14 @@ def no_answer(fault: httpx.HTTPError, url: str, nobody: str) -> str:
 
 
 def _unusable_proxies() -> list[str]:
-    """The variables that name proxies of kinds that cannot be used; where none does, those that name any."""
+    """The variables with proxies of unsupported kinds; if there are none, all that name a proxy."""
     named = {name: value for name, value in os.environ.items() if name.lower() in _PROXIES and value}
     odd = [name for name, value in named.items() if "://" in value and not value.startswith(("http://", "https://"))]
     return sorted(odd or named)
 
 
 def _proxy_to(url: str) -> str | None:
-    """The variable that names the proxy by which a URL is asked; None without one."""
+    """The variable with the proxy for a URL; None without one."""
     scheme, host, *_ = urlsplit(url)
     proxies = getproxies()
     if not host or proxy_bypass(host):

@@ -90,9 +90,9 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
 
 
 def _to_mend(reached: Sequence[Answer]) -> list[Answer]:
-    """What breaks by itself: the jobs, which are what people mend; where no job is known, all else, each once.
+    """The primary breakages: the jobs, which people must fix; other nodes only if no job is known, each once.
 
-    A dataset that breaks as a column of it does is told of with that.
+    A dataset that breaks because of one of its columns is reported with that column.
     """
     breaking = [each for each in reached if each["effect"] == "breaks"]
     said = {_said_of(each) for each in breaking if each["type"] == "DATASET_FIELD"}
@@ -105,7 +105,7 @@ def _said_of(reached: Answer) -> tuple[str, str, str]:
 
 
 def _is_guess(reached: Answer) -> bool:
-    path = reached["path"]  # empty where the reader may not know what lies there
+    path = reached["path"]  # empty if the reader lacks the permission to see it
     return bool((path[-1]["type"] is None) if path else reached["use"] == "unknown")
 
 
@@ -118,9 +118,9 @@ def _label(walked: Walk, reached: Answer) -> str:
 
 
 def _told_before(reached: Answer) -> str | None:
-    """When the step to a place was told last, where that was before its last run began (if it says so, else ended).
+    """When the step to a place was last reported, if that was before its last run began (or ended, if unknown).
 
-    None where it was told since.
+    None if it was reported since.
     """
     last_run, path = reached["lastRun"], reached["path"]
     last_told: str | None = path[-1].get("lastSeen") if path else None
@@ -129,7 +129,7 @@ def _told_before(reached: Answer) -> str | None:
 
 
 def _note(reached: Answer) -> Line:
-    """What a reader must know of a place, behind its name: the effect, whose it is, how it last went."""
+    """The note on a place after its name: the effect, the owner, the state of its last run."""
     note = Line()
     if reached["effect"] is not None:
         note.append(f"  {reached['effect']}", style=_STYLES[reached["effect"]])

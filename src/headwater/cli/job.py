@@ -1,4 +1,4 @@
-"""`headwater job …`: what the agent of this machine is to run."""
+"""`headwater job …`: the jobs of this machine's agent."""
 
 import json
 from pathlib import Path
@@ -15,9 +15,9 @@ from headwater.cli.agent_client import (
     found_job,
 )
 from headwater.cli.execution import with_trouble
+from headwater.cli.option_values import bare_run
 from headwater.cli.printed import lines_of, say
 from headwater.cli.run import overrides
-from headwater.cli.said import bare_run
 from headwater.cli.who import who
 from headwater.model.words import so_many
 from headwater.pipeline.check import read_source

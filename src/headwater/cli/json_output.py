@@ -1,4 +1,4 @@
-"""`--json`: what a command tells, for a script, on standard output in place of words for people."""
+"""`--json`: a command's result as JSON for scripts, in place of text for people."""
 
 import json
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 AnswerOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
-def tell(words: str | Iterable[str], members: object, *, json_output: bool) -> None:
-    """Print the one or the other, on standard output: a line or several of words, or JSON on one line."""
+def print_result(words: str | Iterable[str], members: object, *, json_output: bool) -> None:
+    """Print a result on standard output: as one or several lines of text, or as JSON on one line."""
     if json_output:
         typer.echo(json.dumps(members))
     else:

@@ -1,4 +1,4 @@
-"""`headwater key`: this machine's signing key, its public half only."""
+"""`headwater key`: this machine's signing key; shows only its public half."""
 
 import time
 import uuid
@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.json_output import JsonOption, print_result
+from headwater.cli.option_values import as_long_as_can_be, read_with_zone
 from headwater.cli.printed import say
-from headwater.cli.said import as_long_as_can_be, read_with_zone
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address, service_at
 from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError, InvalidInputError
@@ -58,7 +58,7 @@ def show(
         return
     public_key = encoded_public_key(node_key.public_key)
     told = {"nodeId": node_key.node_id, "keyId": node_key.key_id, "publicKey": public_key}
-    tell(_KEY_IN_WORDS.format(**told).splitlines(), told, json_output=json_output)
+    print_result(_KEY_IN_WORDS.format(**told).splitlines(), told, json_output=json_output)
 
 
 @key.command()
@@ -77,7 +77,7 @@ def token(
     """
     until_us = time.time_ns() // 1_000 + round(hours * 3_600_000_000)
     made = new_token(tokens_path(headwater_home()), until_us, node)
-    tell(made, {"token": made, "nodeId": node, "until": timestamp(time_at(until_us))}, json_output=json_output)
+    print_result(made, {"token": made, "nodeId": node, "until": timestamp(time_at(until_us))}, json_output=json_output)
 
 
 @key.command()
@@ -90,7 +90,7 @@ def enrol(
     """
     node_key = load_or_create(headwater_home())
     _post(address(url, to), enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
-    tell(f"enrolled {node_key.key_id}", {"keyId": node_key.key_id}, json_output=json_output)
+    print_result(f"enrolled {node_key.key_id}", {"keyId": node_key.key_id}, json_output=json_output)
 
 
 @key.command()
@@ -106,7 +106,7 @@ def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: J
     _post(address(url, to), rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
     replace_key(home)
     told = {"keyId": new.key_id, "replaces": old.key_id}
-    tell(f"{new.key_id} replaces {old.key_id}", told, json_output=json_output)
+    print_result(f"{new.key_id} replaces {old.key_id}", told, json_output=json_output)
 
 
 @key.command()
@@ -137,11 +137,11 @@ def revoke(
     fallen = [each["keyId"] for each in known if each.get("fellWith") == key_id]
     members = {"keyId": key_id, "from": from_time, "reason": reason, "fallen": fallen}
     in_words = [f"revoked {key_id} from {from_time}", *(f"with it falls {each}, which it had named" for each in fallen)]
-    tell(in_words, members, json_output=json_output)
+    print_result(in_words, members, json_output=json_output)
 
 
 def _post(url: str, signed: Signed, token: str | None) -> list[dict[str, object]]:
-    """Have a service take a statement; gives the keys that it knows then."""
+    """Post a signed statement to a service; returns the keys that it then knows."""
     body = {"statement": signed.text, "signatures": dict(signed.signatures)}
     with service_at(url) as client:
         answer = client.post("/keys", body if token is None else {**body, "token": token})

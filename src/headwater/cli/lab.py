@@ -109,7 +109,7 @@ def down(
 
 
 def _labs() -> "list[Lab]":
-    _lab("kafka")  # tells what is missing where a package is
+    _lab("kafka")  # raises an error that names a missing package
     from headwater.lab.lab import LABS
 
     return [_lab(name) for name in LABS]

@@ -1,4 +1,4 @@
-"""Walk lineage from a dataset or column, upstream or downstream, over a service's answers."""
+"""Walks lineage from a dataset or column, upstream or downstream, over a service's answers."""
 
 import re
 from collections import Counter
@@ -21,19 +21,19 @@ WHOLE_GRAPH = 1000
 """Depth in jobs: more than any path has."""
 
 INDIRECT = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL", "INDIRECT"})
-"""Ways in which a column decides about rows or choices without giving its value."""
+"""Kinds of edges by which a column decides about rows or choices, without passing on its value."""
 
 
 MASKED = "MASKED"
-"""Beside a way: the data cannot be told any more from what comes of it."""
+"""Added to a kind: the data cannot be recovered from the result."""
 
 AROUND = "STRUCT_AROUND"
 INSIDE = "FIELD_INSIDE"
-"""How a struct and a field inside it hang together; no data flows between them."""
+"""The relation of a struct and a field inside it; no data flows between them."""
 WHOLE = "WHOLE_DATASET"
-"""How a column hangs on all columns of its dataset, where what goes into all or comes of all is told once."""
+"""The relation of a column and its whole dataset, for edges that are reported once for all columns."""
 _INTO_ALL, _OUT_OF_ALL = "all-into:", "all-out-of:"
-"""Before a dataset's node id: two ends, else what goes into all its columns from one would seem to come of another."""
+"""Prefixes of a dataset's node id for edges into and out of all its columns; a single node would connect the two."""
 
 
 class Target(NamedTuple):
@@ -44,7 +44,7 @@ class Target(NamedTuple):
 
     @property
     def node_id(self) -> str:
-        """As the API writes it."""
+        """The node id, as in the API."""
         return self.dataset.node_id if self.column is None else ColumnId(self.dataset, self.column).node_id
 
 
@@ -56,12 +56,12 @@ class Step(NamedTuple):
     how: tuple[str, ...] = ()
 
     def only(self, ways: frozenset[str]) -> bool:
-        """Whether it has no way but these."""
+        """Whether it has only these kinds."""
         return {*self.how} - {MASKED} <= ways
 
 
-class ToldEdge(NamedTuple):
-    """What goes into what, as `/column-lineage` tells it; a dataset stands for all of its columns."""
+class LineageEdge(NamedTuple):
+    """An edge of `/column-lineage`; a dataset as an end stands for all of its columns."""
 
     source: Target
     target: Target
@@ -69,12 +69,12 @@ class ToldEdge(NamedTuple):
 
 
 Through = Mapping[tuple[str, str], frozenset[str]]
-"""By a dataset, and a job that is come to from there: what lies behind that for the dataset; not there: all does."""
+"""For a dataset and a job reached from it: the nodes beyond the job that relate to the dataset; absent means all."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """What was reached: distance in edges by node id, nearest first, and the edges between what was reached."""
+    """The reached nodes: distance in edges by node id, nearest first, and the edges between them."""
 
     start: str
     way: Way
@@ -87,12 +87,12 @@ class Walk:
     """The node id of its dataset, by a column's."""
 
     def next_steps(self, node: str, came_from: str = "") -> list[Step]:
-        """The edges that lead on from a node that was come to from another, away from the start."""
+        """The edges that lead on from a node, away from the start; `came_from` is the node before it."""
         steps, behind = self._onward.get(node, []), self.through.get((came_from, node))
         return steps if behind is None else [step for step in steps if self.far_end(step) in behind]
 
     def far_end(self, step: Step) -> str:
-        """Where a step leads."""
+        """The end of a step that is further from the start."""
         return step.source if self.way == "upstream" else step.target
 
     @cached_property
@@ -104,13 +104,13 @@ class Walk:
 
 
 def find(client: ServiceClient, text: str) -> Target:
-    """What `DATASET` or `DATASET:COLUMN` means.
+    """Resolve `DATASET` or `DATASET:COLUMN`.
 
-    A dataset goes by its name, an alias, the end of either, `NAMESPACE:NAME` of either, or node id.
+    A dataset is found by its name, an alias, the end of either, `NAMESPACE:NAME` of either, or its node id.
 
     Raises:
-        NotFoundError: no dataset is called so, or it has no such column.
-        InvalidNameError: several datasets are called so, or nothing is named.
+        NotFoundError: no dataset has that name, or it has no such column.
+        InvalidNameError: several datasets have that name, or it is empty.
     """
     if not text:
         raise InvalidNameError("the name is empty; name a dataset as DATASET or DATASET:COLUMN")
@@ -120,7 +120,7 @@ def find(client: ServiceClient, text: str) -> Target:
         return Target(dataset, None)
     is_called = f"was known {client.then} that is called" if str(client.then) else "is called"
     fault = None
-    for colon in reversed([*re.finditer("(?<=.):", text)]):  # in names of columns too there may be some
+    for colon in reversed([*re.finditer("(?<=.):", text)]):  # column names may contain colons, too
         head, column = text[: colon.start()], text[colon.end() :]
         dataset = called(client, head)
         if dataset is None:
@@ -133,7 +133,7 @@ def find(client: ServiceClient, text: str) -> Target:
 
 
 def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str]:
-    """What columns a dataset has; those that only column lineage tells of where `wanted` is not among the others."""
+    """The columns of a dataset; if `wanted` is not in its schema, those known from column lineage."""
     columns = _described_columns(client, dataset)
     if wanted in columns:
         return columns
@@ -141,7 +141,7 @@ def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str
 
 
 def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
-    """None of a dataset of which only what is made from it tells."""
+    """The columns of a dataset's schema; none if it is only known from its consumers."""
     with suppress(NotFoundError):
         told = client.get(f"/namespaces/{in_path(dataset.namespace)}/datasets/{in_path(dataset.name)}")
         return [*_paths(told["fields"])]
@@ -149,21 +149,21 @@ def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
 
 
 def _paths(fields: Iterable[Mapping[str, Any]], struct: str = "") -> Iterator[str]:
-    """Each column, and behind it those inside it by their paths."""
+    """Each column, followed by its nested fields, by path."""
     for each in fields:
         yield f"{struct}{each['name']}"
         yield from _paths(each.get("fields", ()), f"{struct}{each['name']}.")
 
 
 def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
-    """Those that column lineage tells of: not every producer tells a schema."""
+    """The columns known from column lineage, since not every producer reports a schema."""
     parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "true"}
     nodes = [node["data"] for node in client.get("/column-lineage", parameters)["graph"]]
     return [node["field"] for node in nodes if (node["namespace"], node["dataset"]) == dataset]
 
 
 def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
-    """Everything that lies that way from the target."""
+    """Everything upstream or downstream of the target."""
     labels, flow = _graph(client, target.dataset)
     through: Through = {}
     dataset_of: dict[str, str] = {}
@@ -194,16 +194,16 @@ def labels_around(client: ServiceClient, target: Target) -> Mapping[str, str]:
 
 def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], list[Step]]:
     answer = client.get("/lineage", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
-    labels = _told_apart({node["id"]: label(node["data"]) for node in answer["graph"]})
+    labels = _disambiguated({node["id"]: label(node["data"]) for node in answer["graph"]})
     edges = {(edge["origin"], edge["destination"]) for node in answer["graph"] for edge in node["inEdges"]}
     return labels, [Step(*edge) for edge in sorted(edges)]
 
 
 def _on_path(client: ServiceClient, dataset: DatasetId, flow: list[Step]) -> list[Step]:
-    """The steps that the data of the dataset takes, as far as events say: not by a job that read more than it used.
+    """The steps on the dataset's data path, without jobs that read it but did not use it, as far as events report that.
 
-    All, where they are too many for one answer. Where a job makes several datasets these edges do not say which is made
-    from what, as `through` does.
+    All steps if they are too many for one answer. For jobs with several outputs these edges do not show which output
+    is made from which input; `through` does.
     """
     answer = client.get("/path", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
     if answer["isCut"]:
@@ -215,7 +215,7 @@ def _on_path(client: ServiceClient, dataset: DatasetId, flow: list[Step]) -> lis
 def _column_graph(client: ServiceClient, target: Target) -> tuple[list[Target], list[Step]]:
     parameters = {"nodeId": target.node_id, "depth": str(WHOLE_GRAPH), "withDownstream": "true"}
     answer = client.get("/column-lineage", parameters)
-    edges = [*told_edges(answer)]
+    edges = [*lineage_edges(answer)]
     ends = [target, *(end_of(node["data"]) for node in answer["graph"])]
     ends += [end for edge in edges for end in (edge.source, edge.target)]
     ends = [*dict.fromkeys(ends)]
@@ -226,29 +226,29 @@ def _columns_among(ends: Iterable[Target]) -> list[ColumnId]:
     return [ColumnId(dataset, column) for dataset, column in ends if column is not None]
 
 
-def told_edges(answer: Mapping[str, Any]) -> Iterator[ToldEdge]:
-    """What an answer of `/column-lineage` tells of columns, then what it tells once of all columns of a dataset.
+def lineage_edges(answer: Mapping[str, Any]) -> Iterator[LineageEdge]:
+    """The edges of a `/column-lineage` answer: those of columns, then those reported once for all columns of a dataset.
 
-    What goes into a column that the reader may not know is told by its edges alone: not how.
+    For a column that the reader may not see, edges have no kind.
     """
     ends = {node["id"]: end_of(node["data"]) for node in answer["graph"]}
     for node in answer["graph"]:
         target, told = ends[node["id"]], node["data"]["inputFields"]
-        yield from (ToldEdge(end_of(source), target, source["transformations"]) for source in told)
+        yield from (LineageEdge(end_of(source), target, source["transformations"]) for source in told)
         for source in {ends[edge["destination"]] for edge in node["inEdges"]} - {*map(end_of, told)}:
-            yield ToldEdge(source, target, ())
+            yield LineageEdge(source, target, ())
     for spread in answer.get("datasetInputFields", ()):
         for source in spread["inputFields"]:
             target = end_of({**spread, "field": source["targetField"]})
-            yield ToldEdge(end_of(source), target, source["transformations"])
+            yield LineageEdge(end_of(source), target, source["transformations"])
 
 
 def end_of(data: Mapping[str, Any]) -> Target:
-    """Where an edge starts or ends, as `/column-lineage` names it."""
+    """The end of an edge, from the JSON of `/column-lineage`."""
     return Target(DatasetId(data["namespace"], data["dataset"]), data["field"])
 
 
-def _steps(edges: Iterable[ToldEdge]) -> Iterator[Step]:
+def _steps(edges: Iterable[LineageEdge]) -> Iterator[Step]:
     for source, target, transformations in edges:
         how = {described.get("subtype") or described["type"] for described in transformations}
         masked = {MASKED for described in transformations if described["masking"]}
@@ -256,8 +256,8 @@ def _steps(edges: Iterable[ToldEdge]) -> Iterator[Step]:
         yield Step(*ends, tuple(sorted(how | masked)))
 
 
-def _steps_within(edges: Iterable[ToldEdge], columns: Iterable[ColumnId]) -> Iterator[Step]:
-    """Steps on to each column from what goes into all of its dataset, and from each to what comes of all."""
+def _steps_within(edges: Iterable[LineageEdge], columns: Iterable[ColumnId]) -> Iterator[Step]:
+    """Steps between each column and the edges into or out of its whole dataset."""
     filled = {edge.target.dataset for edge in edges if edge.target.column is None}
     used = {edge.source.dataset for edge in edges if edge.source.column is None}
     for column in columns:
@@ -273,12 +273,12 @@ def _end_id(end: Target, of_all: str) -> str:
 
 
 def is_whole(node: str) -> bool:
-    """Whether it is one of the two ends at which edges meet that are told of all columns of a dataset."""
+    """Whether the node stands for all columns of a dataset."""
     return node.startswith((_INTO_ALL, _OUT_OF_ALL))
 
 
 def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iterator[Step]:
-    """Steps between a struct and a field inside it, towards whichever leads further: what is told of one is of both."""
+    """Steps between a struct and its fields, towards whichever leads further: edges of one apply to both."""
     leads_on = {step.target if way == "upstream" else step.source for step in flow}
     known = {*columns}
     for field_inside in sorted(known):
@@ -292,7 +292,7 @@ def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iter
 
 
 def _sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:
-    """What each dataset around is made from, by node ids: by the strongest of what events tell of it."""
+    """The sources of each dataset in the neighbourhood, by node ids, from the strongest evidence."""
     answer = client.get("/flow", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
     return {
         _node_id(into["dataset"]): {_node_id(source["dataset"]) for source in into["sources"]}
@@ -305,7 +305,7 @@ def _node_id(name: Mapping[str, str]) -> str:
 
 
 def _through(flow: Iterable[Step], sources: Mapping[str, set[str]], way: Way) -> Through:
-    """For each dataset what of that which a job reads or writes hangs together with it."""
+    """For each dataset and adjacent job, which of the job's other datasets relate to it."""
     before: dict[str, set[str]] = {}
     after: dict[str, set[str]] = {}
     for step in flow:
@@ -327,7 +327,7 @@ def _is_job(node: str) -> bool:
 
 
 def _reached(every: Walk) -> tuple[dict[str, int], set[Step]]:
-    """How far away each node is that lies that way, nearest first, and the steps that lead there."""
+    """The distance of each reached node, nearest first, and the steps that lead there."""
     steps: set[Step] = set()
 
     def onward(here: tuple[str, str]) -> Iterator[tuple[str, str]]:
@@ -342,8 +342,8 @@ def _reached(every: Walk) -> tuple[dict[str, int], set[Step]]:
     return hops, steps
 
 
-def _told_apart(labels: Mapping[str, str]) -> dict[str, str]:
-    """The labels by node id; where several jobs or datasets would have one, each has namespace and name."""
+def _disambiguated(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels by node id; duplicates are replaced by namespace and name."""
     named = {node: (*node.partition(":")[::2], label) for node, label in labels.items()}
     count = Counter((kind, label) for kind, _, label in named.values())
     return {node: label if count[kind, label] == 1 else own for node, (kind, own, label) in named.items()}

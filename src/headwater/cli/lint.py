@@ -1,4 +1,4 @@
-"""`headwater lint`: what a pipeline file would be better without."""
+"""`headwater lint`: warnings about pipeline files."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -56,7 +56,7 @@ def lint(
 
 
 def _findings(file: Path) -> tuple[Finding, ...] | None:
-    """None where the file cannot be read; that is said then."""
+    """The findings of a file; None if it cannot be read, which is reported."""
     try:
         return lint_pipeline(file)
     except InvalidPipelineError as error:

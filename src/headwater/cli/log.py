@@ -1,4 +1,4 @@
-"""`headwater log`: what is done with the log itself, while no service uses it."""
+"""`headwater log`: operations on the log itself."""
 
 import json
 import time
@@ -10,9 +10,9 @@ import typer
 
 from headwater.cli.access import operators_token
 from headwater.cli.cosign import cosign
-from headwater.cli.json_output import AnswerOption, JsonOption, tell
+from headwater.cli.json_output import AnswerOption, JsonOption, print_result
+from headwater.cli.option_values import DatabaseOption
 from headwater.cli.printed import say
-from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.store.erasing import Erasure
@@ -75,4 +75,4 @@ def redact(
         told = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
         gone, entry = erased(store, told)
     in_words = f"erased from entry {index}: {', '.join(gone)}; entry {entry} says so"
-    tell(in_words, {"index": index, "erased": gone, "saidBy": entry}, json_output=json_output)
+    print_result(in_words, {"index": index, "erased": gone, "saidBy": entry}, json_output=json_output)

@@ -1,4 +1,4 @@
-"""The key that signs the log's heads, with a word where another may have signed those that are known, or other ones."""
+"""The key that signs the log's heads; warns if known heads were signed by another key, or contradict the log."""
 
 import logging
 import socket
@@ -20,22 +20,22 @@ _NAME_ANEW = "stop, and put the database back, or give what goes on from here an
 
 
 def check_log_name(home: Path, name: str | None) -> None:
-    """See to it, before a store is opened, that a key that is there signs under this name.
+    """Check, before a store is opened, that an existing key has this name.
 
     Raises:
-        SetupError: it has another, or cannot be read.
+        SetupError: it has another name, or cannot be read.
     """
     if name is not None and log_key_path(home).exists():
         log_key(home, name, name)
 
 
 def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
-    """The key that signs the log's heads from now on; made if there is none. One that is not the last one's is told.
+    """The key that signs the log's heads from now on; created if there is none.
 
-    So is a log that is not the one whose head was kept here when it was opened last.
+    Warns if it differs from the last head's key, or if the log contradicts the head saved when it was last opened.
 
     Raises:
-        SetupError: the key cannot be made or read, or another service signs this log with another.
+        SetupError: the key cannot be created or read, or another service signs this log with another key.
     """
     entries, path = store.size(), log_key_path(home)
     is_missing = not path.exists()
@@ -65,7 +65,7 @@ def _warn(told: str, advice: str) -> None:
 
 
 def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None:
-    """How the log contradicts the head that was kept here, where this key signed that."""
+    """How the log contradicts the saved head, if this key signed that; otherwise None."""
     if note is None or not is_signed_by(note, key):
         return None
     kept, size = parse_checkpoint(note.text), store.tree.size()
@@ -77,7 +77,7 @@ def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None
 
 
 def _kept(head: Path, key: NoteVerifier) -> Note | None:
-    """The head that was kept here; None where none was, or nobody can say by whom it is signed."""
+    """The saved head; None if there is none, or its signature cannot be read."""
     try:
         note = parse_note(head.read_text())
         is_signed_by(note, key)
@@ -88,14 +88,14 @@ def _kept(head: Path, key: NoteVerifier) -> Note | None:
 
 
 def _other_signer(note: Note | None, key: NoteVerifier) -> str | None:
-    """Who signed the newest head that was kept here, where it was not this key: as it names itself in the note."""
+    """The name of the key that signed the saved head, as in the note; None if it is this key."""
     if note is None or is_signed_by(note, key):
         return None
     return f"{note.signatures[0].name}+{note.signatures[0].key_hash.hex()}"
 
 
 def _keep(head: Path, store: Store, key: NoteSigner) -> None:
-    """Keep the head of now, as this key signs it; a disk that does not take it keeps no service from its start."""
+    """Save the current head, signed by this key; a failing disk does not prevent the service's start."""
     frontier = store.tree.frontier()
     note = Checkpoint(key.verifier.name, frontier.size, frontier.root).signed(key)
     try:

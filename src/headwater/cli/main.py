@@ -1,4 +1,4 @@
-"""The `headwater` command: its subcommands, its logging, and how its errors are told."""
+"""The `headwater` command: its subcommands, its logging, and its error reporting."""
 
 import errno
 import os
@@ -48,21 +48,21 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "log": "headwater.cli.log",
     "lab": "headwater.cli.lab",
 }
-"""Where each command is; it stands there under its own name."""
+"""The module of each command, which has the command's name there."""
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""What the system says where output cannot be written, as on a disk that is full."""
+"""System errors of output that cannot be written, for instance on a full disk."""
 
 _NO_TEXT: Final = "surrogates not allowed"
-"""What Python and its libraries say of what is no UTF-8."""
+"""Part of the message of Python and its libraries about invalid UTF-8."""
 
 
 class _OnDemand(TyperGroup):
-    """Imports a command once it is called: a watcher needs no web server, and `--version` nothing at all."""
+    """Imports a command only when it is called: a watcher needs no web server, and `--version` nothing at all."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's own
         super().__init__(**settings)
-        self.commands = cast(Any, dict.fromkeys(_COMMANDS))  # by these names typer helps one who mistypes
+        self.commands = cast(Any, dict.fromkeys(_COMMANDS))  # from these names typer suggests corrections
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  the click within typer
         return [*_COMMANDS]
@@ -103,35 +103,35 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error ends it with a sentence on standard error and its exit status."""
+    """Run the command line; an error ends it with a message on standard error and its exit status."""
     log_to_stderr()
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # one letter that the terminal lacks is no reason to stop
+        sys.stdout.reconfigure(errors="replace")  # a character that the terminal lacks must not stop the command
     try:
         status = _run()
     except BrokenPipeError:
-        _let_go_of_what_nobody_reads()
+        _discard_unread_output()
         status = CUT
     sys.exit(status)
 
 
 def _run() -> int | str | None:
-    """Run the command and tell the error that ended it; gives the exit status.
+    """Run the command and report an error that ended it; returns the exit status.
 
     Raises:
-        BrokenPipeError: nobody reads what it says any more.
+        BrokenPipeError: the reader of its output is gone.
     """
     try:
         try:
             app()
         finally:
-            typer.echo(nl=False)  # nothing more, but all that waits
+            typer.echo(nl=False)  # flush what is buffered
     except SystemExit as ended:
-        match ended.__context__:  # typer and Rich say 1 themselves
+        match ended.__context__:  # typer and Rich exit with 1 themselves
             case BrokenPipeError() as cut:
                 raise cut from None
             case typer.Abort() as end_of_input:
-                return _told_fault(end_of_input)
+                return _report_fault(end_of_input)
         return ended.code
     except HeadwaterError as error:
         say(*lines_of([f"headwater: {error}"]), err=True)
@@ -140,18 +140,18 @@ def _run() -> int | str | None:
         raise
     except OSError as fault:
         if fault.errno not in _NO_ROOM:
-            return _told_fault(fault)
-        _let_go_of(sys.stdout)
+            return _report_fault(fault)
+        _discard(sys.stdout)
         say(f"headwater: the output could not be written: {fault.strerror}", err=True)
         return NOT_DONE
     except Exception as fault:
-        return _told_fault(fault)
+        return _report_fault(fault)
     return 0
 
 
-def _told_fault(fault: Exception) -> int:
-    """Tell an error that no command expected."""
-    if _NO_TEXT in str(fault) and any(map(_is_no_text, sys.argv)):
+def _report_fault(fault: Exception) -> int:
+    """Report an unexpected error."""
+    if _NO_TEXT in str(fault) and any(map(_has_invalid_utf8, sys.argv)):
         say("headwater: an argument is no text in UTF-8", err=True)
         return NOT_DONE
     say(*lines_of(["".join(traceback.format_exception(fault)).rstrip()]), err=True)
@@ -159,21 +159,21 @@ def _told_fault(fault: Exception) -> int:
     return FAULT
 
 
-def _is_no_text(argument: str) -> bool:
-    """Whether it has bytes that are no UTF-8: Python keeps these as halves of characters."""
+def _has_invalid_utf8(argument: str) -> bool:
+    """Whether it has invalid UTF-8, which Python represents by lone surrogates."""
     return re.search("[\ud800-\udfff]", argument) is not None
 
 
-def _let_go_of_what_nobody_reads() -> None:
+def _discard_unread_output() -> None:
     for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         try:
             stream.flush()
         except OSError:
-            _let_go_of(stream)
+            _discard(stream)
 
 
-def _let_go_of(stream: TextIO) -> None:
-    """Have what waits to be written go nowhere: Python would try again at its end, and show that it cannot."""
+def _discard(stream: TextIO) -> None:
+    """Redirect a stream's buffered output to nowhere: Python would try to flush it at exit, and report the failure."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

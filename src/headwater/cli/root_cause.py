@@ -9,8 +9,8 @@ from rich.console import Console
 
 from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import Target, find, labels_around
+from headwater.cli.option_values import RUN, bare_run
 from headwater.cli.printed import Line, unbroken_console
-from headwater.cli.said import RUN, bare_run
 from headwater.cli.service_client import (
     DEFAULT_URL,
     AsOfOption,

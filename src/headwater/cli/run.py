@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from headwater.cli.events_to import closing_aloud
+from headwater.cli.events_to import closed_with_warning
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.printed import lines_of, say
 from headwater.cli.progress import shown_progress
@@ -99,7 +99,7 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
         yield "", lambda _: None
         return
     key = load_or_create(home)
-    with closing_aloud(Emitter.of_node(emit_config(lineage, home), key)) as emitter:
+    with closed_with_warning(Emitter.of_node(emit_config(lineage, home), key)) as emitter:
         yield key.node_id, emitter.put
 
 

@@ -20,8 +20,8 @@ from fastapi import FastAPI
 from headwater.access.config import read_config
 from headwater.cli.certificate import Certificate
 from headwater.cli.log_key import check_log_name, log_key_of
+from headwater.cli.option_values import host_names, name_of_key, postgres_url
 from headwater.cli.printed import say
-from headwater.cli.said import host_names, name_of_key, postgres_url
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.http1 import Http1OnlyProtocol

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.capture.unread import why_unread
-from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption, closing_aloud
+from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption, closed_with_warning
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.printed import say
 from headwater.emission import new_run_id, opened_emitter
@@ -72,7 +72,7 @@ def run(
     query = text if file is None else _read(file)
     name = job or ("query" if file is None else file.stem)
     asked = Asked(query or "", dialect, JobId(namespace, name))
-    with closing_aloud(opened_emitter(endpoint, None, token_env)) as emitter:
+    with closed_with_warning(opened_emitter(endpoint, None, token_env)) as emitter:
         outward = EventOutput(lambda: datetime.now(UTC), emitter.put)
         try:
             answer = run_query(asked, _catalogs(catalog or []), new_run_id(), outward)

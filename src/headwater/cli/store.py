@@ -12,9 +12,9 @@ import typer
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.json_output import JsonOption
 from headwater.cli.misplaced import told_of_misplaced
+from headwater.cli.option_values import readable_database
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
-from headwater.cli.said import readable_database
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.model.words import so_many

@@ -90,7 +90,7 @@ def connect(
     )
     version = version_at(web_address("--rest", rest)) if rest else None
     around = ClusterContext(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
-    with _until_told() as stop, _emission(home, endpoint, token_env, file) as outlet:
+    with _until_stopped() as stop, _emission(home, endpoint, token_env, file) as outlet:
         Watcher(config, around, outlet).run(stop, _said("connectors", bootstrap))
 
 
@@ -130,7 +130,7 @@ def flink(
     )
     with (
         closing(FlinkCluster([web_address("--url", each) for each in url])) as cluster,
-        _until_told() as stop,
+        _until_stopped() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):
         Watcher(config, cluster, outlet).run(stop, _said("jobs", cluster.url))
@@ -156,7 +156,7 @@ def registry(
     state = home / "watch" / f"registry-{_named(url, bootstrap)}.json"
     with (
         closing(Registry(web_address("--url", url))) as subjects,
-        _until_told() as stop,
+        _until_stopped() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):
         say(f"watching the subjects of {without_credentials(url)}")
@@ -189,7 +189,7 @@ def trino(
     namespace = namespace_of(etc) if uri is None else engine_namespace(uri)
     if namespace is None:
         raise InvalidInputError(f"{etc} has no OpenLineage listener that names this Trino: say --uri http://host:port")
-    with _until_told() as stop, _emission(headwater_home(), endpoint, token_env, file) as outlet:
+    with _until_stopped() as stop, _emission(headwater_home(), endpoint, token_env, file) as outlet:
         if once:
             stop.set()
         TrinoWatcher(etc, namespace, outlet).run(stop, interval, _meant)
@@ -226,7 +226,7 @@ def _said(what: str, where: str) -> Callable[[int], None]:
 
 
 @contextmanager
-def _until_told() -> Iterator[threading.Event]:
+def _until_stopped() -> Iterator[threading.Event]:
     """An event that is set by SIGTERM and Ctrl-C."""
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}

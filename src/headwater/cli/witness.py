@@ -14,9 +14,9 @@ import typer
 
 from headwater.cli.audit_trust import verifier_of
 from headwater.cli.http_client import no_answer, opened_client, reason
-from headwater.cli.json_output import tell
+from headwater.cli.json_output import print_result
+from headwater.cli.option_values import as_long_as_can_be, name_of_key
 from headwater.cli.printed import say
-from headwater.cli.said import as_long_as_can_be, name_of_key
 from headwater.cli.service_client import DEFAULT_URL, no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError, UnavailableError, UntrustedNoteError
@@ -58,7 +58,7 @@ def witness(
     signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
     for seen in _looks(service.rstrip("/"), log, signer, None if once else every, post=post):
         in_words = seen.note.split("\n") if once else f"{so_many(seen.head.size, 'entry')}, signed"
-        tell(in_words, _members(seen, signer), json_output=json_output)
+        print_result(in_words, _members(seen, signer), json_output=json_output)
 
 
 def _members(seen: Witnessed, signer: NoteSigner) -> dict[str, object]:

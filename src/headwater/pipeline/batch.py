@@ -8,9 +8,9 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from headwater.pipeline.frames import named
+from headwater.pipeline.reporting.observer import Observer
 from headwater.pipeline.sinks.write import write
 from headwater.pipeline.spec import FileInput, HttpInput, IcebergInput, KafkaInput, KafkaOutput, Output, PipelineSpec
-from headwater.pipeline.telling.observer import Observer
 
 _STABLE: Final = FileInput | HttpInput | IcebergInput | KafkaInput
 
@@ -28,21 +28,21 @@ def write_outputs(
 
 
 def _shared(spec: PipelineSpec) -> list[str]:
-    """Frames that several outputs must see alike, so that they are computed once.
+    """Frames that are computed only once, since several outputs must get the same rows.
 
-    Files, what was fetched, a table's snapshot and a topic up to an offset are the same when they are read again; a
-    database, made-up rows and what a step computes (with `rand()`, a clock, a function of the user's) need not be.
+    Files, fetched records, a table's snapshot and a topic up to an offset give the same rows when read again. A
+    database, generated rows and the results of a step (with `rand()`, a clock, a user's function) may not.
     """
     uses = Counter(output.source for output in spec.all_outputs)
     stable = {name for name, one in spec.inputs.items() if isinstance(one.reads, _STABLE)}
     shared = [frame for frame, count in uses.items() if count > 1 and frame not in stable]
-    # Few, and kept so that they can be counted: Spark's Kafka sink does not tell how many it wrote.
+    # Few rows, cached so that they can be counted: Spark's Kafka sink does not report how many it wrote.
     return shared + [one.source for one in spec.dead_letters if isinstance(one.writes, KafkaOutput)]
 
 
 @contextmanager
 def _kept(names: list[str], frames: Mapping[str, DataFrame]) -> Iterator[None]:
-    """Keep the frames' rows in memory, and on disk where they do not fit, while they are needed."""
+    """Caches the frames' rows for the block, in memory and on disk where they do not fit."""
     for name in names:
         frames[name].persist()
     try:

@@ -1,7 +1,7 @@
 """Iceberg catalogs: the embedded `lake`, and those a pipeline file declares, as Spark configuration.
 
-`lake` is a JDBC catalog on SQLite. pyiceberg reads and writes the same tables, because both keep a table under the
-catalog's *name*: `lake_properties` is what to give it.
+`lake` is a JDBC catalog on SQLite. pyiceberg can read and write the same tables with `lake_properties`, because both
+store a table under the catalog's *name*.
 """
 
 import os
@@ -27,7 +27,7 @@ _CATALOG_TABLES: Final = (
         property_key VARCHAR(255), property_value VARCHAR(1000),
         PRIMARY KEY (catalog_name, namespace, property_key))""",
 )
-"""What Iceberg's JDBC catalog keeps, in its schema version V1 (tables and views).
+"""The tables of Iceberg's JDBC catalog, in schema version V1 (tables and views).
 
 Source: https://iceberg.apache.org/docs/latest/jdbc/
 """
@@ -36,7 +36,7 @@ Source: https://iceberg.apache.org/docs/latest/jdbc/
 _SQLITE_OPTIONS: Final = {"jdbc.busy_timeout": "30000", "jdbc.journal_mode": "WAL"}
 
 _JDBC_OPTIONS: Final = {"jdbc.schema-version": "V1"}
-"""Spark asks a catalog for views too, which V0, Iceberg's default for new databases, refuses."""
+"""Spark also asks a catalog for views, which fails with V0, Iceberg's default for new databases."""
 
 
 def embedded(home: Path) -> CatalogSpec:
@@ -50,12 +50,12 @@ def embedded(home: Path) -> CatalogSpec:
 
 
 def lake_properties(home: Path) -> dict[str, str]:
-    """What pyiceberg needs to open the same catalog: `load_catalog("lake", **lake_properties(home))`."""
+    """The properties of pyiceberg for the same catalog: `load_catalog("lake", **lake_properties(home))`."""
     return {"type": "sql", "uri": f"sqlite:///{_database(home)}", "warehouse": f"file://{_warehouse(home)}"}
 
 
 def catalogs_of(spec: PipelineSpec, home: Path) -> dict[str, CatalogSpec]:
-    """Every catalog a pipeline may name; its own `lake`, if it declares one, takes the embedded one's place."""
+    """Every catalog a pipeline may name; a `lake` of its own replaces the embedded one."""
     return {EMBEDDED: embedded(home), **spec.catalogs}
 
 
@@ -77,13 +77,13 @@ def spark_conf(name: str, catalog: CatalogSpec) -> dict[str, str]:
 
 
 def prepare_lake(home: Path) -> None:
-    """Make the embedded catalog's database where it is missing.
+    """Create the embedded catalog's database if it is missing.
 
-    Iceberg would, but of two pipelines that use a new lake at once it fails one. Nothing else makes the folder. SQLite
-    does not wait for a lock when it changes the journal mode, so each makes a file of its own, and one takes the name.
+    Iceberg would create it too, but if two pipelines use a new lake at once, one of them fails. SQLite does not wait
+    for a lock when it changes the journal mode, so each process creates a file of its own and renames it.
 
     Raises:
-        SetupError: the folder or the database cannot be made.
+        SetupError: the folder or the database cannot be created.
     """
     database = _database(home)
     try:

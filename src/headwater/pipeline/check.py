@@ -1,4 +1,4 @@
-"""A pipeline file → its spec: checked whole, before Spark starts."""
+"""Parses and validates a pipeline file into its spec, before Spark starts."""
 
 import os
 from collections.abc import Mapping
@@ -25,16 +25,16 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 def load_pipeline(
     path: Path, overrides: Mapping[str, str] = _NOTHING, environment: Mapping[str, str] | None = None
 ) -> PipelineSpec:
-    """Read and check a pipeline file.
+    """Read and validate a pipeline file.
 
     Args:
         path: the YAML file; local paths in it are relative to its directory.
         overrides: `--set` settings, key path to YAML text, such as `{"output.iceberg.mode": "overwrite"}`.
-        environment: what `${NAME}` in the file stands for; by default the process's.
+        environment: the values of `${NAME}` in the file; by default the process's environment.
 
     Raises:
-        InvalidPipelineError: the file cannot be read, or something in it is wrong; the message has a line for each
-            problem: where it stands, its key, what was expected.
+        InvalidPipelineError: the file cannot be read, or is invalid; the message has a line for each problem: its
+            position, its key, what was expected.
     """
     checked = check_source(read_source(path), path, overrides, os.environ if environment is None else environment)
     if checked.spec is None:
@@ -44,11 +44,11 @@ def load_pipeline(
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a file came to: a spec, or at least one problem.
+    """The result of checking a file: a spec, or at least one problem.
 
     Attributes:
-        written: the file's tree with settings applied, and `${…}` as it is written.
-        problems: as they stand in the file.
+        written: the file's tree with settings applied, and `${…}` not expanded.
+        problems: in the file's order.
     """
 
     written: Node
@@ -71,7 +71,7 @@ def read_source(path: Path) -> bytes:
 def check_source(
     source: bytes, path: Path, overrides: Mapping[str, str], environment: Mapping[str, str], *, keep_unset: bool = False
 ) -> Checked:
-    """Check a file's bytes; every problem is told at once, but where the YAML itself is broken only that."""
+    """Validate a file's bytes; reports all problems at once, or only the YAML error if the YAML itself is broken."""
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Secrets, which a pipeline names by their environment variables."""
+"""Secrets, which a pipeline refers to by environment variables."""
 
 import os
 
@@ -7,7 +7,7 @@ from headwater.pipeline.terms import EnvName
 
 
 def from_environment(variable: EnvName) -> str:
-    """The variable's value, for use at once.
+    """The variable's value, to be used at once and not stored.
 
     Raises:
         SetupError: it is not set.

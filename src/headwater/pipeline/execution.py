@@ -1,4 +1,4 @@
-"""One start of a pipeline: what all its parts need to know about it."""
+"""The identity of one start of a pipeline, shared by all its parts."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ class Execution:
     Attributes:
         run_id: a UUID in lower case.
         started_at: with a time zone.
-        node_id: of this machine, as in its key id.
-        home: the HEADWATER_HOME, where its key is.
+        node_id: this machine's node id, as in its key id.
+        home: the HEADWATER_HOME, with its key.
     """
 
     run_id: str
@@ -24,5 +24,5 @@ class Execution:
 
 
 def fetched_folder(home: Path, run_id: str) -> Path:
-    """Where a run keeps what it has fetched, until it ends; of a run that was killed it stays."""
+    """The folder of a run's fetched records; deleted when the run ends, but left behind by a killed run."""
     return home.absolute() / "fetched" / run_id

@@ -1,4 +1,4 @@
-"""From a pipeline file's inputs and steps to data frames, in the file's order."""
+"""The data frames of a pipeline's inputs and steps, in the file's order."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,11 +18,11 @@ from headwater.pipeline.spec import KafkaInput, PipelineSpec, Place, dead_letter
 
 @dataclass(frozen=True, slots=True)
 class InputFrames:
-    """What the inputs give.
+    """The frames of the inputs.
 
     Attributes:
-        rows: by the input's name.
-        dead_letters: what could not be read, by the id of its frame.
+        rows: the readable rows, by the input's name.
+        dead_letters: the unreadable records, by the id of their frame.
     """
 
     rows: dict[str, DataFrame]
@@ -30,7 +30,7 @@ class InputFrames:
 
 
 def input_frames(spark: SparkSession, spec: PipelineSpec, known: KnownTopics, fetched: Path) -> InputFrames:
-    """The frames of every input; what is learned of topics goes into `known`, what APIs hand out below `fetched`."""
+    """The frames of every input; adds topics to `known`, and stores records of APIs below `fetched`."""
     found = InputFrames({}, {})
     for one in spec.inputs.values():
         with named(one.place):
@@ -57,10 +57,10 @@ def all_frames(
 
 
 def _settled(frame: DataFrame) -> DataFrame:
-    """The same frame over its analysed plan.
+    """The same frame, over its analysed plan.
 
-    Spark 4.1.1 analyses a frame anew each time it is written to a table: it would guess the schema of files again by
-    reading them, and `rand()` would have another seed, so that two outputs get different rows, cached or not.
+    Spark 4.1.1 analyses a frame again each time it is written to a table: it would infer the schema of files again by
+    reading them, and `rand()` would get another seed, so that two outputs get different rows, cached or not.
     """
     spark = frame.sparkSession
     analysed = frame._jdf.queryExecution().analyzed()
@@ -70,7 +70,7 @@ def _settled(frame: DataFrame) -> DataFrame:
 
 @contextmanager
 def named(place: Place) -> Iterator[None]:
-    """Let an exception tell where in the pipeline file it comes from."""
+    """Adds the place in the pipeline file to an exception of the block."""
     try:
         yield
     except Exception as error:

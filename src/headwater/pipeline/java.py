@@ -1,4 +1,4 @@
-"""The Java that Spark runs on, checked before Spark is started, so that what is missing is said in one sentence."""
+"""Checks the Java that Spark will run on before Spark is started, for a clear message if it is missing."""
 
 import os
 import re
@@ -19,10 +19,10 @@ _HOW_TO_INSTALL = (
 
 
 def require_java(environ: Mapping[str, str] = os.environ) -> None:
-    """Check that the Java which Spark is going to start is there and new enough.
+    """Check that the Java that Spark will start exists and is new enough.
 
     Raises:
-        SetupError: it is not; the message says what to install.
+        SetupError: it is missing or too old; the message says what to install.
     """
     java = _java(environ)
     try:
@@ -35,7 +35,7 @@ def require_java(environ: Mapping[str, str] = os.environ) -> None:
 
 
 def _java(environ: Mapping[str, str]) -> str:
-    """JAVA_HOME comes before PATH, as in Spark's own start script."""
+    """The `java` command: JAVA_HOME takes precedence over PATH, as in Spark's own start script."""
     if home := environ.get("JAVA_HOME"):
         java = Path(home) / "bin" / "java"
         if not java.exists():

@@ -1,11 +1,11 @@
-"""What reading and writing a database have in common."""
+"""Connection options for reading and writing a database."""
 
 from headwater.pipeline.environment import from_environment
 from headwater.pipeline.spec import SqlInput, SqlOutput
 
 
 def connection_options(database: SqlInput | SqlOutput) -> dict[str, str]:
-    """Spark's options for the connection; user and password come from the environment and go nowhere else.
+    """Spark's options for the connection; user and password come from the environment and are passed nowhere else.
 
     Raises:
         SetupError: a variable that the file names is not set.

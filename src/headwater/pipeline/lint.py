@@ -1,8 +1,8 @@
-"""`headwater lint`: what checks, but would be better otherwise.
+"""`headwater lint`: warnings about valid pipeline files.
 
 A rule is silenced for the whole file by `lint: {ignore: [HW301]}`, and for one place by a comment
-`# headwater: ignore HW301` on its line, or alone on the line above; in a `|` block of SQL also on the line of the `|`,
-alone above that, or alone as the block's first line. There it may be SQL's own comment: `-- headwater: ignore HW301`.
+`# headwater: ignore HW301` on its line, or alone on the line above. For a `|` block of SQL it may also be on the line
+of the `|`, alone above that, or alone as the block's first line, there also as an SQL comment: `-- headwater: …`.
 """
 
 import os
@@ -30,11 +30,11 @@ class Finding(NamedTuple):
 
 
 def lint_pipeline(path: Path, environment: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
-    """What the rules find in a file, in its order; of a file that does not check, its problems, as rule HW000.
+    """The findings in a file, in its order; for an invalid file, its problems as rule HW000.
 
     Args:
         path: the pipeline file.
-        environment: what `${NAME}` stands for, by default the process's; a variable that is not set is no finding.
+        environment: the values of `${NAME}`, by default the process's; an unset variable is not a finding.
 
     Raises:
         InvalidPipelineError: the file cannot be read.
@@ -82,9 +82,9 @@ class _Silenced:
                 by_line[number] = set(re.findall(r"HW\d{3}", found["rules"]))
 
     def at(self, line: int) -> set[str]:
-        """Those that are silenced in a line."""
+        """The rules silenced in a line."""
         return self._beside.get(line, set()) | self._alone.get(line - 1, set())
 
     def of_block(self, begins: int) -> set[str]:
-        """Those that are silenced in all of a `|` block."""
+        """The rules silenced in a whole `|` block."""
         return self.at(begins) | self._alone.get(begins + 1, set())

@@ -1,4 +1,4 @@
-"""Files for what pipelines and Spark print: their owner's alone, since a pipeline may print its records."""
+"""Files for the output of pipelines and Spark, readable only by their owner, since a pipeline may print records."""
 
 import os
 from pathlib import Path
@@ -9,16 +9,16 @@ _FILE: Final = 0o600
 
 
 def appended(path: Path) -> IO[bytes]:
-    """The file, opened to append to it; nobody else may read it from now on, nor look into its folder.
+    """The file, opened for appending; it and its folder are made private to the owner.
 
     Raises:
-        OSError: the disk is full, or the folder or the file is somebody else's.
+        OSError: the disk is full, or the folder or the file belongs to another user.
     """
     path.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
     path.parent.chmod(_FOLDER)
     file = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _FILE), "ab")
     try:
-        os.fchmod(file.fileno(), _FILE)  # it may be there already, from when it was open to others
+        os.fchmod(file.fileno(), _FILE)  # an existing file may be readable by others
     except OSError:
         file.close()
         raise

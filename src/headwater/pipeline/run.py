@@ -1,7 +1,7 @@
-"""Run a checked pipeline once: its work on a thread of its own, its events and its end from here.
+"""Runs a pipeline once: the work on a thread of its own, supervised from the caller's thread.
 
-The caller's thread only waits, on a mailbox that the work, and any request to stop, drop a note into; it has the work
-cancelled and always tells how the run ended, even where the work hangs.
+The caller's thread waits on a mailbox, into which the work and any request to stop put messages. It cancels the work if
+needed, and always reports how the run ended, even if the work hangs.
 """
 
 import logging
@@ -21,9 +21,9 @@ from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.observe.spark.failure import failure_of
 from headwater.pipeline.execution import Execution
+from headwater.pipeline.reporting.observer import NullObserver, Observer
 from headwater.pipeline.spec import PipelineSpec
-from headwater.pipeline.stop import StopSignal, Why
-from headwater.pipeline.telling.observer import Observer, Silent
+from headwater.pipeline.stop import EndReason, StopSignal
 from headwater.pipeline.work import Ended, Work
 
 log = logging.getLogger(__name__)
@@ -34,15 +34,15 @@ _SIGNAL_MAY_FOLLOW_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What a run is given from outside.
+    """The dependencies of a run.
 
     Attributes:
         put: takes an event, unsigned UTF-8 JSON; must neither block nor raise.
-        now: the time, with a zone.
-        new_run_id: a fresh UUID, best of version 7, in lower case.
-        node_id: of this machine, as in its key id.
+        now: returns the time, with a zone.
+        new_run_id: returns a fresh UUID, preferably of version 7, in lower case.
+        node_id: this machine's node id, as in its key id.
         progress: takes a short text at every stage of the work.
-        stop_grace_s: how long a stopped run may take to come to rest before it is left to itself.
+        stop_grace_s: how long a stopped run may take to end before it is abandoned.
     """
 
     home: Path
@@ -59,9 +59,9 @@ class RunResult:
     """How a run ended.
 
     Attributes:
-        counters: None where lineage is off.
-        error: of a failed run, without record values.
-        stop_reason: of a stopped run, as the request to stop gave it.
+        counters: None if lineage is off.
+        error: a failed run's error, without record values.
+        stop_reason: a stopped run's reason, as given by the request.
     """
 
     run_id: str
@@ -74,44 +74,44 @@ class RunResult:
 def run_pipeline(
     spec: PipelineSpec,
     spark: SparkSession | Callable[[], SparkSession],
-    around: RunContext,
+    context: RunContext,
     stop: StopSignal | None = None,
 ) -> RunResult:
-    """Run a pipeline to its end, and tell about it.
+    """Run a pipeline to its end, and report it.
 
     Args:
-        spec: as `check` gives it.
-        spark: the session whose JVM to use, or what makes one; it is left running.
-        around: clock, ids, and where events go.
-        stop: asks the run to stop when it is requested, from any thread or a signal handler.
+        spec: a spec from `check`.
+        spark: the session whose JVM to use, or a function that opens one; it is left running.
+        context: the run's dependencies.
+        stop: stops the run once requested, from any thread or a signal handler.
 
     Returns:
-        The end, whatever it was: a failure is a result too.
+        How the run ended; a failure is a result, not an exception.
     """
     stop = stop or StopSignal()
     execution = Execution(
-        run_id=around.new_run_id(),
-        started_at=around.now(),
-        node_id=around.node_id,
+        run_id=context.new_run_id(),
+        started_at=context.now(),
+        node_id=context.node_id,
         host=socket.gethostname(),
-        home=around.home,
+        home=context.home,
     )
     log.info("run starts", extra={"job": spec.name, "run_id": execution.run_id})
     promised: Future[Observer] = Future()
-    work = Work(spec, spark, execution, promised, around.progress, stop)
+    work = Work(spec, spark, execution, promised, context.progress, stop)
     stop.listen(lambda: work.mailbox.put(None))
     work.start()
-    observer = _observer(spec, execution, around, promised)
-    ended = _supervised(work, observer, stop, spec.lineage.running_interval, around.stop_grace_s)
+    observer = _observer(spec, execution, context, promised)
+    ended = _supervised(work, observer, stop, spec.lineage.running_interval, context.stop_grace_s)
     result = _told(ended, observer, stop, execution.run_id)
     log.info("run ended", extra={"job": spec.name, "run_id": execution.run_id, "state": result.state})
     return result
 
 
-def _observer(spec: PipelineSpec, execution: Execution, around: RunContext, promised: "Future[Observer]") -> Observer:
-    """Make the observer and keep the promise: the work comes to need it once Spark has started."""
+def _observer(spec: PipelineSpec, execution: Execution, context: RunContext, promised: "Future[Observer]") -> Observer:
+    """Create the observer and resolve the future: the work needs it once Spark has started."""
     try:
-        observer = _made_observer(spec, execution, around)
+        observer = _made_observer(spec, execution, context)
     except BaseException as fault:
         promised.set_exception(fault)
         raise
@@ -119,19 +119,19 @@ def _observer(spec: PipelineSpec, execution: Execution, around: RunContext, prom
     return observer
 
 
-def _made_observer(spec: PipelineSpec, execution: Execution, around: RunContext) -> Observer:
+def _made_observer(spec: PipelineSpec, execution: Execution, context: RunContext) -> Observer:
     if not spec.lineage.enabled:
-        return Silent()
-    # Here, not above: the OpenLineage client takes half a second to import. A run without lineage does without it, one
-    # with it imports it while Spark starts.
-    from headwater.pipeline.telling.aside import Aside
-    from headwater.pipeline.telling.teller import Teller
+        return NullObserver()
+    # Imported here: the OpenLineage client takes half a second. A run without lineage saves that, one with lineage
+    # imports it while Spark starts.
+    from headwater.pipeline.reporting.background import BackgroundObserver
+    from headwater.pipeline.reporting.reporter import Reporter
 
-    return Aside(Teller(spec, execution, home=around.home, now=around.now, put=around.put))
+    return BackgroundObserver(Reporter(spec, execution, home=context.home, now=context.now, put=context.put))
 
 
 def _supervised(work: Work, observer: Observer, stop: StopSignal, interval_s: float, grace_s: float) -> Ended | None:
-    """Wait for the work to end, telling RUNNING meanwhile; None where it was told to stop and did not."""
+    """Wait for the work to end, reporting RUNNING meanwhile; None if it was asked to stop and did not."""
     while True:
         try:
             news = work.mailbox.get(timeout=interval_s)
@@ -139,15 +139,15 @@ def _supervised(work: Work, observer: Observer, stop: StopSignal, interval_s: fl
             observer.running()
             continue
         if news is None:
-            return _brought_to_rest(work, grace_s)
+            return _cancel_until_ended(work, grace_s)
         if news.error is not None and failure_of(news.error).lost_jvm and stop.reason is None:
-            # A signal to all processes of a service kills the JVM too, and its death may be seen before the signal.
+            # A signal to all processes of a service also kills the JVM, and its death may be noticed before the signal.
             _wait_for_stop(work.mailbox)
         return news
 
 
-def _brought_to_rest(work: Work, grace_s: float) -> Ended | None:
-    """Cancel until the work has ended; a second request to stop, or the end of the grace, ends the waiting."""
+def _cancel_until_ended(work: Work, grace_s: float) -> Ended | None:
+    """Cancel repeatedly until the work has ended; returns None after a second request to stop, or the grace period."""
     for _ in range(max(1, round(grace_s / _CANCEL_AGAIN_S))):
         work.cancel()
         try:
@@ -165,15 +165,17 @@ def _wait_for_stop(mailbox: "SimpleQueue[Ended | None]") -> None:
 
 
 def _told(ended: Ended | None, observer: Observer, stop: StopSignal, run_id: str) -> RunResult:
-    """Tell the end. Work that was done before the stop reached it is complete."""
+    """Report the end. Work that was completed before the stop reached it counts as complete."""
     if ended is not None and ended.error is None:
-        return RunResult(run_id=run_id, state="COMPLETE", counters=observer.end("COMPLETE", Why("completed"), None))
+        return RunResult(
+            run_id=run_id, state="COMPLETE", counters=observer.end("COMPLETE", EndReason("completed"), None)
+        )
     if stop.why is not None:
         counters = observer.end("ABORT", stop.why, None)
         return RunResult(run_id=run_id, state="ABORT", counters=counters, stop_reason=stop.reason)
     failure = _failure(ended)
     return RunResult(
-        run_id=run_id, state="FAIL", counters=observer.end("FAIL", Why("failed"), failure), error=failure.message
+        run_id=run_id, state="FAIL", counters=observer.end("FAIL", EndReason("failed"), failure), error=failure.message
     )
 
 

@@ -1,7 +1,7 @@
 """Buckets with credentials and endpoints of their own, as Hadoop's S3A takes them: settings by bucket.
 
-S3A opens a bucket once in a JVM: of two pipelines that share one, the first one's credentials for a bucket hold. So
-who runs several must ask whether they agree.
+S3A opens a bucket once per JVM: if two pipelines share a JVM, the first one's credentials for a bucket apply to both.
+So a program that runs several pipelines must check that they agree.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def bucket_settings(spec: PipelineSpec) -> dict[str, str]:
 
 
 def bucket_reached_otherwise(spec: PipelineSpec, other: PipelineSpec) -> str | None:
-    """The first bucket that one of the pipelines reaches otherwise than the other, or than itself elsewhere."""
+    """The first bucket that the pipelines access in different ways, or that the first accesses in two ways."""
     known: dict[str, S3Access] = {}
     for bucket, access in (*_reached(spec), *_reached(other)):
         if known.setdefault(bucket, access) != access:
@@ -36,7 +36,7 @@ def bucket_reached_otherwise(spec: PipelineSpec, other: PipelineSpec) -> str | N
 
 
 def _reached(spec: PipelineSpec) -> Iterator[tuple[str, S3Access]]:
-    """Every bucket of the pipeline's files, and how it is reached; where nothing is said, as the environment says."""
+    """Every bucket of the pipeline's files, and how it is accessed; by default from the environment."""
     ends = [one.reads for one in spec.inputs.values()] + [output.writes for output in spec.outputs]
     for end in ends:
         paths = end.paths if isinstance(end, FileInput) else [end.path] if isinstance(end, FileOutput) else []

@@ -1,7 +1,7 @@
-"""Spark sessions: one JVM a process, and in it one session a run.
+"""Spark sessions: one JVM per process, and in it one session per run.
 
 A run's session has its own temporary views, configuration, catalogs and listeners, so that several pipelines can run in
-one process, one after the other or at once, without seeing each other.
+one process, sequentially or concurrently, without affecting each other.
 """
 
 import logging
@@ -41,12 +41,12 @@ _JVM_SETTINGS: Final = {
 _SESSION_SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    # With a filter pushed down, the scan of a text file hands on fewer rows than it read; reading them is what costs.
+    # With a filter pushed down, the scan of a text file returns fewer rows than it read; reading them is what costs.
     "spark.sql.csv.filterPushdown.enabled": "false",
     "spark.sql.json.filterPushdown.enabled": "false",
     "spark.sql.streaming.stopTimeout": "10s",
-    # The newer Kafka source of Spark 4.1.1 fails after a micro-batch that a crash left to be done again: it makes
-    # figures of offsets that it has not asked for yet, a NullPointerException in KafkaMicroBatchStream.metrics.
+    # The newer Kafka source of Spark 4.1.1 fails when it repeats a micro-batch after a crash: it computes metrics from
+    # offsets that it has not fetched yet, a NullPointerException in KafkaMicroBatchStream.metrics.
     "spark.sql.streaming.disabledV2MicroBatchReaders": "org.apache.spark.sql.kafka010.KafkaSourceProvider",
     "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
 }
@@ -60,8 +60,8 @@ _ON_ONE_MACHINE: Final = {
 
 RUN_ID_PROPERTY: Final = "headwater.run-id"
 SNAPSHOT_PROPERTY: Final = "spark.sql.iceberg.snapshot-property"
-"""Before the name of a property: what every Iceberg snapshot has that is written while it is set."""
-"""Property of every Iceberg snapshot that a run makes: the proof of which run made a version."""
+"""The prefix of settings whose values Iceberg stores as properties of every snapshot written."""
+"""The property of every Iceberg snapshot written by a run: it proves which run made a version."""
 
 _starting = threading.Lock()
 
@@ -69,10 +69,10 @@ _starting = threading.Lock()
 def open_session(
     home: Path, *, master: str = "local[*]", name: str = "headwater", options: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Start Spark, or return the session there is already.
+    """Start Spark, or return the existing session.
 
-    The JVM is in a process group of its own: a Ctrl-C or a `kill` of the group reaches Python alone, which then stops
-    Spark in order. What the JVM prints goes to HEADWATER_HOME/log/spark.log, so that standard output stays ours.
+    The JVM is in a process group of its own: a Ctrl-C or a `kill` of the group reaches only Python, which then stops
+    Spark in order. The JVM's output goes to HEADWATER_HOME/log/spark.log, so that standard output stays ours.
 
     Raises:
         SetupError: Java or Spark's jars are missing, HEADWATER_HOME cannot be written, or the JVM does not start.
@@ -83,7 +83,7 @@ def open_session(
         require_java()
         prepare_lake(home)
         if master.startswith("local"):
-            # Spark's Python workers are otherwise the first `python3` on PATH, which has none of our packages.
+            # Spark's Python workers would otherwise use the first `python3` on PATH, which lacks our packages.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         conf = _conf(home, master, name, options or {})
         _launch_jvm(conf, home)
@@ -153,13 +153,13 @@ def _jars() -> list[str]:
 
 
 def _heap() -> str:
-    """A quarter of the machine's memory, from 1 to 4 GiB; the JVM takes from the system only what it comes to use."""
+    """The JVM's heap limit: a quarter of the machine's memory, from 1 to 4 GiB; allocated only as needed."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"{min(max(memory // 4, 1 << 30), 4 << 30) >> 20}m"
 
 
 def _s3_from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables every AWS tool knows; credentials need nothing, S3A reads them itself."""
+    """S3A settings from the usual AWS variables; credentials are not among them, since S3A reads them itself."""
     found: dict[str, str] = {}
     if endpoint := environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL"):
         found |= {"spark.hadoop.fs.s3a.endpoint": endpoint, "spark.hadoop.fs.s3a.path.style.access": "true"}

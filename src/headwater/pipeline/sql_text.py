@@ -1,4 +1,4 @@
-"""What can be said of Spark SQL without Spark. sqlglot does not know all of its syntax, so no answer is a verdict."""
+"""Static analysis of Spark SQL without Spark. sqlglot does not know all of its syntax, so no answer is certain."""
 
 import logging
 from collections import defaultdict
@@ -12,11 +12,11 @@ from sqlglot.optimizer.scope import Scope, build_scope, traverse_scope
 
 logging.getLogger("sqlglot").setLevel(
     logging.ERROR
-)  # it warns of every statement it takes as opaque; callers ask for it
+)  # it warns about every statement that it cannot parse; callers check that themselves
 
 _STATEMENTS_THAT_WRITE = (exp.DDL, exp.DML, exp.Drop, exp.Alter, exp.TruncateTable)
 TableParts = tuple[str, ...]
-"""A table as a query names it: `("orders",)` or `("lake", "sales", "orders")`."""
+"""A table's name in a query: `("orders",)` or `("lake", "sales", "orders")`."""
 
 _NOT_DETERMINISTIC = frozenset(
     {"current_date", "current_timestamp", "localtimestamp", "now", "uuid", "monotonically_increasing_id"}
@@ -25,7 +25,7 @@ _NOT_DETERMINISTIC = frozenset(
 
 
 class UnreadableSqlError(Exception):
-    """sqlglot cannot read it; `line` counts from 1 within the SQL."""
+    """The SQL cannot be parsed by sqlglot; `line` counts from 1 within the SQL."""
 
     def __init__(self, message: str, line: int = 1) -> None:
         super().__init__(message)
@@ -74,7 +74,7 @@ def parsed_schema(ddl: str) -> exp.Expr:
 
 
 def does_more_than_query(sql: str) -> bool:
-    """Whether the text surely changes tables, or is several statements."""
+    """Whether the text certainly changes tables, or has several statements."""
     try:
         statements = _statements(sql)
     except UnreadableSqlError:
@@ -83,7 +83,7 @@ def does_more_than_query(sql: str) -> bool:
 
 
 def tables(query: exp.Query) -> Mapping[TableParts, int]:
-    """Every table that a query names, in subqueries too, and in which line first; not its own common tables."""
+    """Every table in a query and its subqueries, with the first line; without common table expressions."""
     sources = (source for scope in _scopes(query) for source in scope.sources.values())
     lines: defaultdict[TableParts, set[int]] = defaultdict(set)
     for source in sources:
@@ -93,20 +93,20 @@ def tables(query: exp.Query) -> Mapping[TableParts, int]:
 
 
 def starred_tables(query: exp.Query) -> frozenset[TableParts]:
-    """The tables whose columns come through to the result by `*`, whatever they are."""
+    """The tables whose columns all reach the result by `*`."""
     scope = build_scope(query)
     return frozenset(_starred(scope, set())) if scope else frozenset()
 
 
 def joins_without_condition(sql: str) -> frozenset[int]:
-    """The lines where tables are joined without ON, USING or a WHERE beside them, and nobody wrote CROSS JOIN."""
+    """The lines of joins without ON, USING or a WHERE, that are not an explicit CROSS JOIN."""
     said = any(token.text.upper() == "CROSS" for token in sqlglot.tokenize(sql, dialect="spark"))
     joins = () if said else parsed_query(sql).find_all(exp.Join)
     return frozenset(_line(join) for join in joins if _is_open(join))
 
 
 def limits_without_order(query: exp.Query) -> frozenset[int]:
-    """The lines where LIMIT or OFFSET picks rows and no ORDER BY says which; EXISTS asks for none in particular."""
+    """The lines of LIMIT or OFFSET without ORDER BY, except within EXISTS, where the choice of rows does not matter."""
     picks = (
         (part, limit)
         for part in query.find_all(exp.Query)
@@ -116,18 +116,18 @@ def limits_without_order(query: exp.Query) -> frozenset[int]:
 
 
 def groups_rows(query: exp.Query) -> bool:
-    """Whether a GROUP BY, DISTINCT or window is there, which may make rows unique."""
+    """Whether the query has a GROUP BY, DISTINCT or window, which may make rows unique."""
     return query.find(exp.Group, exp.Distinct, exp.Window) is not None
 
 
 def columns_named(query: exp.Query, name: str) -> Iterator[exp.Expr]:
-    """The expressions that give a column its value, at any depth."""
+    """The expressions of a column of that name, at any depth."""
     for select in query.find_all(exp.Select):
         yield from (each for each in select.selects if each.alias_or_name.lower() == name.lower())
 
 
 def is_deterministic(expression: exp.Expr) -> bool:
-    """Whether the same row gives the same value in every run, as far as the functions are known."""
+    """Whether the same row gives the same value in every run, as far as its functions are known."""
     return not any(_function_name(call) in _NOT_DETERMINISTIC for call in expression.find_all(exp.Func))
 
 
@@ -151,7 +151,7 @@ def _scopes(query: exp.Query) -> list[Scope]:
 
 
 def _starred(scope: Scope, seen: set[int]) -> Iterator[TableParts]:
-    if id(scope) in seen:  # a recursive common table expression names itself
+    if id(scope) in seen:  # a recursive common table expression refers to itself
         return
     seen.add(id(scope))
     for part in scope.set_operation_scopes:
@@ -176,7 +176,7 @@ def _starred_sources(scope: Scope) -> Iterator[str]:
 
 
 def _fold_common_tables(query: exp.Query) -> None:
-    """Give common tables, and what may be one, small letters: to Spark `T` is `t`, to sqlglot's scopes it is not."""
+    """Lower-case the names of common tables, and references to them: Spark ignores case, sqlglot's scopes do not."""
     common = [cte.args["alias"].this for cte in query.find_all(exp.CTE) if cte.alias]
     inside = {name.name.lower() for name in common}
     named = (table.this for table in query.find_all(exp.Table) if len(table.parts) == 1)
@@ -193,7 +193,7 @@ def _is_asked_for_rows(query: exp.Query) -> bool:
 
 
 def _line(part: exp.Expr) -> int:
-    """The line in which a part of a query begins, as far as its names and values tell."""
+    """The line in which a part of a query begins, by the positions of its names and literals."""
     return min((node.meta["line"] for node in part.walk() if "line" in node.meta), default=1)
 
 

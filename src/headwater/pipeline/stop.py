@@ -1,17 +1,17 @@
-"""Stopping a run from outside: from a signal handler, another thread, a page."""
+"""Stops a run from outside: from a signal handler or another thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class EndReason:
     """Why a run ended.
 
     Attributes:
-        reason: one word, the same for the same cause: `completed`, `failed`, `SIGTERM`, `superseded`, …
-        by: who stopped it, where a person did.
-        note: why they did, in their words.
+        reason: one word for each cause: `completed`, `failed`, `SIGTERM`, `superseded`, …
+        by: who stopped it, if a person did.
+        note: the reason that this person gave.
     """
 
     reason: str
@@ -20,18 +20,18 @@ class Why:
 
 
 class Stopped(Exception):
-    """Raised inside the work of a run between two steps, once it was asked to stop."""
+    """Raised in the work of a run between two steps, after a request to stop."""
 
 
 class StopSignal:
-    """A request to stop a run; asked once or often, the first reason counts.
+    """A request to stop a run; of several requests the first reason counts.
 
-    `request` only sets an attribute and calls what listens, which puts into a `SimpleQueue`: all of it is safe inside a
-    signal handler, where a lock (as in `threading.Event`) could be one that the interrupted code holds.
+    `request` only sets an attribute and calls the listeners, which put into a `SimpleQueue`. That is safe in a signal
+    handler, where a lock (as in `threading.Event`) could be held by the interrupted code.
     """
 
     def __init__(self) -> None:
-        self.why: Why | None = None
+        self.why: EndReason | None = None
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -40,14 +40,14 @@ class StopSignal:
         return None if self.why is None else self.why.reason
 
     def request(self, reason: str, by: str | None = None, note: str | None = None) -> None:
-        """Ask the run to stop; all of it is told in its ABORT event, `reason` for example `SIGTERM`."""
+        """Ask the run to stop; its ABORT event has these values, `reason` for example `SIGTERM`."""
         if self.why is None:
-            self.why = Why(reason, by, note)
+            self.why = EndReason(reason, by, note)
         for listener in self._listeners:
             listener()
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call `listener` at every request from now on, and now if there was one already."""
+        """Call `listener` at every future request, and now if there was one already."""
         self._listeners.append(listener)
         if self.why is not None:
             listener()

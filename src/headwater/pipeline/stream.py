@@ -1,8 +1,8 @@
 """The work of a stream: one streaming query for every frame that is written.
 
-A query with one output that Spark can write exactly once by itself (appending to files or to an Iceberg table) is left
-to Spark. Any other goes micro-batch by micro-batch through the same sinks as a batch: at least once, but for Iceberg,
-where a micro-batch that is in the table already is not appended again, and a merge may be repeated.
+A query with one output that Spark itself can write exactly once (appending to files or to an Iceberg table) is left to
+Spark. Others write each micro-batch through the same sinks as a batch: at least once; except that a micro-batch that is
+already in an Iceberg table is not appended again, and that a merge can be repeated safely.
 """
 
 import threading
@@ -15,12 +15,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from headwater.pipeline.frames import named
+from headwater.pipeline.reporting.observer import Observer
 from headwater.pipeline.session import SNAPSHOT_PROPERTY
 from headwater.pipeline.sinks.iceberg import add_columns, make_table
 from headwater.pipeline.sinks.write import write
 from headwater.pipeline.spec import FileOutput, IcebergOutput, KafkaInput, Output, PipelineSpec, StdoutOutput
 from headwater.pipeline.tables import iceberg_table, quoted
-from headwater.pipeline.telling.observer import Observer
 
 _MICRO_BATCH: Final = "headwater.micro-batch"
 _POLL_S: Final = 0.2
@@ -47,11 +47,11 @@ class Streams:
                 self._start(source, outputs)
 
     def wait(self, check: Callable[[], None]) -> None:
-        """Wait until all queries have ended; `check` is called now and then and may raise to stop waiting.
+        """Wait until all queries have ended; `check` is called periodically and may raise to stop waiting.
 
         Raises:
             StreamingQueryException: a query failed inside Spark.
-            Exception: whatever a sink raised for a micro-batch.
+            Exception: a sink's exception for a micro-batch.
         """
         waiting = list(self._queries)
         while waiting:
@@ -63,7 +63,7 @@ class Streams:
                 raise
 
     def stop(self) -> None:
-        """End all queries; a micro-batch that is not committed is done again by the next start."""
+        """Stop all queries; the next start repeats a micro-batch that was not committed."""
         for query in self._queries:
             query.stop()
 
@@ -74,8 +74,8 @@ class Streams:
             self._queries.append(_to_files(writer, alone.writes))
         elif alone is not None and isinstance(alone.writes, IcebergOutput) and alone.writes.mode == "append":
             self._ready_table(source, alone.writes)
-            writer = self._writer(source, self._frames[source])  # the table's snapshots tell how many rows were written
-            # By name: a column that came while the stream ran stands last in the table.
+            writer = self._writer(source, self._frames[source])  # rows written are counted from the table's snapshots
+            # By name: a column added while the stream ran is the last one in the table.
             writer = writer.option("check-ordering", "false").options(**alone.writes.options)
             self._queries.append(writer.toTable(quoted(alone.writes.table)))
         else:
@@ -91,7 +91,7 @@ class Streams:
 
     @property
     def _schemas_grow(self) -> bool:
-        """Whether an input's schema is not the pipeline's to decide, and may get new columns."""
+        """Whether an input's schema comes from a registry, and may get new columns."""
         return any(
             isinstance(one.reads, KafkaInput) and one.reads.schema_registry is not None
             for one in self._spec.inputs.values()
@@ -100,7 +100,7 @@ class Streams:
     def _by_micro_batch(self, source: str, outputs: list[Output]) -> StreamingQuery:
         batches = _MicroBatches(outputs, self._observer)
         self._batches.append(batches)
-        # With `update`, an aggregate hands on the groups that changed: what a merge wants, and nothing else can take.
+        # With `update`, an aggregate outputs only the changed groups: right for a merge, and for nothing else.
         changed_rows = all(isinstance(one.writes, StdoutOutput) or _is_merge(one) for one in outputs)
         writer = self._writer(source, self._frames[source]).outputMode("update" if changed_rows else "append")
         query = writer.foreachBatch(batches.write).start()
@@ -123,10 +123,10 @@ class Streams:
 
 
 class _MicroBatches:
-    """Writes the micro-batches of one query to its outputs; called by Spark on a thread of py4j's.
+    """Writes the micro-batches of one query to its outputs; called by Spark on a py4j thread.
 
     Attributes:
-        failure: what a sink raised; Spark passes on only its text.
+        failure: a sink's exception; Spark passes on only its text.
     """
 
     def __init__(self, outputs: list[Output], observer: Observer) -> None:
@@ -137,14 +137,14 @@ class _MicroBatches:
         self.failure: Exception | None = None
 
     def begin(self, query_id: str) -> None:
-        """Let micro-batches through: the query, whose first one may be waiting already, has this id."""
+        """Set the query's id, which micro-batches wait for; the first one may be waiting already."""
         self._query_id = query_id
         self._begun.set()
 
     def write(self, frame: DataFrame, number: int) -> None:
         """Write a micro-batch to every output."""
         self._begun.wait()
-        frame.persist()  # each output, and a merge by itself, reads the rows more than once
+        frame.persist()  # several outputs, or a single merge, read the rows more than once
         try:
             for output in self._outputs:
                 with named(output.place):
@@ -176,7 +176,7 @@ def _is_merge(output: Output) -> bool:
 
 
 def _has_micro_batch(frame: DataFrame, writes: IcebergOutput, query_id: str, number: int) -> bool:
-    """Whether the table has this micro-batch: it was committed, and then the stream died before its checkpoint was."""
+    """Whether the table has this micro-batch already: the stream died between its commit and the stream checkpoint."""
     table = iceberg_table(frame.sparkSession, writes.table)
     if table is None:
         return False

@@ -1,4 +1,4 @@
-"""Names of tables and columns as Spark's SQL takes them, and Iceberg's own view of a table."""
+"""Names of tables and columns for Spark's SQL, and Iceberg's own object of a table."""
 
 from typing import Any, Final
 
@@ -11,20 +11,19 @@ _ABSENT: Final = ("NoSuchTableException", "NoSuchNamespaceException")
 
 
 def quoted(table: str) -> str:
-    """Each part of the name in backticks: `lake.raw.flights` may hold a word that SQL reserves."""
+    """Each part of the name in backticks: `lake.raw.flights` may contain a reserved word."""
     return ".".join(map(quoted_column, table.split(".")))
 
 
 def quoted_column(name: str) -> str:
-    """A column's name in backticks, a dot in it being part of the name: `a.b` is otherwise field `b` of `a`."""
+    """A column's name in backticks, so that a dot is part of the name; otherwise `a.b` is field `b` of `a`."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def iceberg_table(spark: SparkSession, table: str) -> Any:  # noqa: ANN401  (a Java object)
-    """The table as `org.apache.iceberg.Table`, None where there is none.
+    """The table as `org.apache.iceberg.Table`; None if it does not exist.
 
-    It is the object that the session itself reads and commits through, so it knows what the session has committed; what
-    others have, only after its `refresh()`.
+    It is the session's own object, so it includes the session's commits; those of others only after `refresh()`.
     """
     catalog, _, name = table.partition(".")
     manager = spark._jsparkSession.sessionState().catalogManager()

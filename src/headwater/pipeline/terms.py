@@ -1,6 +1,6 @@
-"""The kinds of text and number a pipeline file is made of.
+"""The kinds of text and number in a pipeline file.
 
-Each is its Python type with the `Term` that reads it, so who holds one knows that it was checked.
+Each is a Python type annotated with the `Term` that parses it, so a value of the type has been validated.
 """
 
 import re
@@ -24,7 +24,7 @@ _JDBC_CREDENTIALS = re.compile(
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(
-    r"://[^/?#@:\[\s]*:(?!\d*/)[^@\s]{0,256}@"  # also one with a slash in it, as AWS has them; but no port
+    r"://[^/?#@:\[\s]*:(?!\d*/)[^@\s]{0,256}@"  # also a password with a slash, as AWS has them; but not a port
     r"|:thin:[^@/]+/[^@]+@"
     r"|:.*[?&;,]\s*(\w*password|passwd|pwd|\w*token|\w*secret)\s*=",
     re.IGNORECASE,
@@ -36,11 +36,11 @@ _CRON_FIELDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """How one kind of value is read.
+    """How one kind of value is parsed.
 
     Attributes:
         expected: completes "expected …".
-        read: gives the value; raises ValueError for anything else.
+        read: returns the value; raises ValueError for anything else.
     """
 
     expected: str
@@ -97,7 +97,7 @@ def _instant(value: object) -> datetime:
 
 
 def holds_password(url: str) -> bool:
-    """Whether a URL has a password in it: before its host, or in its query."""
+    """Whether a URL contains a password: before its host, or in its query."""
     return bool(_PASSWORD.search(url))
 
 
@@ -140,11 +140,11 @@ def _pattern(value: object) -> str:
 
 def _cron(value: object) -> str:
     text = _text(value)
-    if len(text.split()) != _CRON_FIELDS:  # the library knows a sixth, for seconds
+    if len(text.split()) != _CRON_FIELDS:  # the library allows a sixth, for seconds
         raise ValueError
     try:
         next(CronSim(text, datetime(2000, 1, 1)))
-    except (CronSimError, StopIteration) as wrong:  # malformed, or a day that never comes
+    except (CronSimError, StopIteration) as wrong:  # malformed, or a date that never occurs
         raise ValueError from wrong
     return text
 
@@ -186,11 +186,11 @@ EnvName = Annotated[str, Term("the name of an environment variable", _matching(r
 FunctionName = Annotated[
     str, Term("module:function, such as cleaning:trim_names", _matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"))
 ]
-"""The module may lie in the pipeline file's directory."""
+"""The module may be in the pipeline file's directory."""
 
 JDBC_URL = Term("jdbc:… without credentials (name them in user_env and password_env)", _jdbc_url)
 JdbcUrl = Annotated[str, JDBC_URL]
-"""Of a database that is a file, with its path made absolute against the pipeline file's directory."""
+"""For a file database, the path is made absolute against the pipeline file's directory."""
 
 CatalogUri = Annotated[str, Term("a URI without a password (name it under options_env)", _uri)]
 

@@ -1,8 +1,8 @@
-"""What a run does, on a thread of its own: reads the inputs, moves the data, and leaves nothing in the JVM.
+"""The work of a run, on a thread of its own: reads the inputs, moves the data, and cleans up in the JVM.
 
-The work is one long series of calls into the JVM, each of which must be let finish: an exception that a signal handler
-raises in the middle of one leaves the connection to the JVM unusable. So it is cancelled by telling Spark, and what
-became of it goes into a mailbox.
+The work is a long series of calls into the JVM, each of which must be allowed to finish: an exception that a signal
+handler raises within one leaves the connection to the JVM unusable. So it is cancelled through Spark, and its result
+goes into a mailbox.
 """
 
 import logging
@@ -20,20 +20,20 @@ from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.batch import write_outputs
 from headwater.pipeline.execution import Execution, fetched_folder
 from headwater.pipeline.frames import all_frames, input_frames
-from headwater.pipeline.kafka.signals import StrangeSchema, signal_in
+from headwater.pipeline.kafka.signals import UnknownSchema, signal_in
 from headwater.pipeline.kafka.topics import KnownTopics
+from headwater.pipeline.reporting.observer import Observer
 from headwater.pipeline.session import session_for
 from headwater.pipeline.spec import Output, PipelineSpec
 from headwater.pipeline.stop import StopSignal
 from headwater.pipeline.stream import Streams
-from headwater.pipeline.telling.observer import Observer
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The work has come to rest: with an error, or without."""
+    """The work has ended, with or without an error."""
 
     error: BaseException | None
 
@@ -61,11 +61,11 @@ class Work:
         self.mailbox: SimpleQueue[Ended | None] = SimpleQueue()
 
     def start(self) -> None:
-        """Begin; the mailbox gets an `Ended` when the work is over."""
+        """Start; the mailbox gets an `Ended` when the work has ended."""
         threading.Thread(target=self._run, name=f"run-{self._execution.run_id}", daemon=True).start()
 
     def cancel(self) -> None:
-        """Make Spark drop what it is doing for this run; returns at once, since Spark may take its time."""
+        """Make Spark cancel its jobs for this run; returns at once, since Spark may take long."""
         threading.Thread(target=self._cancel, name="cancel-run", daemon=True).start()
 
     def _run(self) -> None:
@@ -86,7 +86,7 @@ class Work:
         session = session_for(self._spec, base, self._execution.home, self._execution.run_id)
         self._session = session
         activate(session)
-        # The context's tags, not the session's: those can only be cancelled from the thread that set them.
+        # Tags of the context, not the session: the latter can only be cancelled from the thread that set them.
         session.sparkContext.addJobTag(self._tag)
         session.sparkContext.setInterruptOnCancel(True)
         observer = self._observer.result()
@@ -96,7 +96,7 @@ class Work:
             self._progress("a topic has a new schema")
 
     def _moved(self, session: SparkSession, observer: Observer, known: KnownTopics) -> bool:
-        """Move the data; False where a stream came to records of a new schema, and is to go on with that."""
+        """Move the data; False if a stream met records of a new schema, and must be restarted with it."""
         self._progress("reading inputs")
         inputs = input_frames(session, self._spec, known, self._fetched)
         frames = all_frames(session, self._spec, inputs, self._execution)
@@ -109,9 +109,9 @@ class Work:
                 write_outputs(self._spec, frames, observer, self._before)
         except Exception as error:
             match signal_in(error):
-                case StrangeSchema() as strange:
-                    # Should the registry not have it either, it stays strange, and the record goes to the dead letters.
-                    known.strange_ids.add((strange.topic, strange.schema_id))
+                case UnknownSchema() as strange:
+                    # If the registry does not have it either, it stays unknown, and the record becomes a dead letter.
+                    known.unknown_ids.add((strange.topic, strange.schema_id))
                     return False
                 case None:
                     raise
@@ -146,7 +146,7 @@ class Work:
             release_thread()
 
     def _rest(self) -> None:
-        """Leave nothing in the JVM; the session's views and configuration go with it."""
+        """Clean up in the JVM; the session's views and configuration are dropped with it."""
         session = self._session
         try:
             if session is not None:
@@ -161,7 +161,7 @@ class Work:
 
     @property
     def _fetched(self) -> Path:
-        """What is fetched for this run, and goes with it."""
+        """The folder of records fetched for this run, deleted when it ends."""
         return fetched_folder(self._execution.home, self._execution.run_id)
 
     @property

@@ -12,8 +12,8 @@ from headwater.pipeline.kafka.connection import client_properties, spark_options
 from headwater.pipeline.kafka.evolution import READ_MARK, reader_schema
 from headwater.pipeline.kafka.read import PAYLOAD, beginnings
 from headwater.pipeline.kafka.registry import Version
+from headwater.pipeline.reporting.topics import cut_at_payloads
 from headwater.pipeline.spec import KafkaInput, KafkaSecurity
-from headwater.pipeline.telling.topics import cut_at_payloads
 
 PACKAGE = "org.apache.spark.sql.catalyst"
 

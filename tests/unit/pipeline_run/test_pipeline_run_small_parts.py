@@ -17,10 +17,10 @@ from headwater.observe.spark.failure import failure_of, read_traceback
 from headwater.observe.spark.tally import Tally, total
 from headwater.pipeline.catalogs import embedded, lake_properties, prepare_lake, spark_conf
 from headwater.pipeline.java import require_java
+from headwater.pipeline.reporting.datasets import database_tables, files_read, has_columns_of_its_table
+from headwater.pipeline.reporting.run_figures import _followed_files
 from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput
 from headwater.pipeline.stop import Stopped, StopSignal
-from headwater.pipeline.telling.accounts import _followed_files
-from headwater.pipeline.telling.datasets import database_tables, files_read, has_columns_of_its_table
 
 NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
 
@@ -156,7 +156,7 @@ def test_the_terminal_event_goes_out_once_however_many_threads_tell_it() -> None
     life.emit(RunState.START, lambda state, _: state.value.encode())
 
     threads = [
-        threading.Thread(target=life.tell, args=(state, lambda state, _: state.value.encode()))
+        threading.Thread(target=life.emit, args=(state, lambda state, _: state.value.encode()))
         for state in (RunState.COMPLETE, RunState.ABORT, RunState.FAIL) * 5
     ]
     for thread in threads:

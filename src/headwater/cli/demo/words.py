@@ -1,4 +1,4 @@
-"""What was learned, in words."""
+"""The captured lineage as text."""
 
 import shlex
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from headwater.model.words import so_many
 
 
 def origin(walked: Walk) -> str:
-    """Where a column comes from: the chain of direct steps up to its sources, and how much else it hangs on."""
+    """The origin of a column: the chain of direct steps up to its sources, and how many indirect ones there are."""
     sentence = f"{walked.labels[walked.start]} comes from {', which comes from '.join(_chain(walked))}"
     hangs_on = len(walked.hops) - 1 - len({step.source for step in walked.steps if _is_direct(step)})
     if hangs_on <= 0:
@@ -43,7 +43,7 @@ def tally(summary: dict[str, Any]) -> str:
 
 
 def ways_on(url: str, folder: Path, target: str, *, is_served: bool) -> Iterator[str]:
-    """What to look at next, a line each; where the service has ended by then, first how to start it again."""
+    """Suggestions for further commands, one per line; if the service has ended, first how to start it again."""
     if is_served:
         yield f"the page        {url}"
     else:

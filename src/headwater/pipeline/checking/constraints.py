@@ -1,6 +1,6 @@
-"""What one key alone cannot say: `merge` needs `on`, a stream never overwrites, and the like.
+"""Rules across several keys: `merge` needs `on`, a stream never overwrites, and so on.
 
-A rule is a generator of complaints: the path of the key below what the rule is about, and what is wrong with it.
+A rule is a generator of complaints: the path of a key relative to the rule's subject, and what is wrong with it.
 """
 
 import re
@@ -51,11 +51,11 @@ _TRANSFORMS: Final = (
     *("bucket", "truncate", "years", "months", "days", "hours"),
     *("year", "month", "day", "date", "hour", "date_hour", "identity"),
 )
-"""Of Iceberg's, as its Spark extension calls them."""
+"""Iceberg's partition transforms, by their names in its Spark extension."""
 
 
 def complaints(draft: Draft) -> Complaints:
-    """Everything that is wrong with a draft beyond what reading it told; parts that could not be read are skipped."""
+    """All violations in a draft; parts that could not be read are skipped, since they are reported already."""
     streams = draft.settings.get("mode") == "stream"
     for piece in (*draft.inputs, *draft.processors, *draft.outputs):
         rule = _RULES.get(type(piece.does))

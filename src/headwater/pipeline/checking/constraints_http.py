@@ -1,4 +1,4 @@
-"""What one key of an HTTP input or output alone cannot say."""
+"""Rules across several keys of an HTTP input or output."""
 
 from collections.abc import Iterator
 from typing import Final

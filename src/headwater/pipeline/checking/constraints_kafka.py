@@ -1,4 +1,4 @@
-"""What one key of a Kafka input or output alone cannot say."""
+"""Rules across several keys of a Kafka input or output."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What one key of an S3 input or output alone cannot say."""
+"""Rules across several keys of an S3 input or output."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ Complaints = Iterator[tuple[Path, str]]
 
 
 def location(text: str, path: Path) -> Complaints:
-    """A place in a bucket."""
+    """Complaints about a location in a bucket."""
     if not re.match(r"s3[an]?://[A-Za-z0-9._-]+(/|$)", text):
         yield path, "expected s3://BUCKET/…"
 
 
 def access(given: S3Access) -> Complaints:
-    """A key with its secret."""
+    """Complaints about an access key and its secret."""
     if (given.access_key_env is None) != (given.secret_key_env is None):
         yield (), "expected both access_key_env and secret_key_env, or neither"
     if given.session_token_env is not None and given.access_key_env is None:

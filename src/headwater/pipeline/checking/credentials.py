@@ -1,4 +1,4 @@
-"""What looks like a secret: such values are never shown, and `headwater lint` asks to take them out of the file."""
+"""Detects values that look like secrets: they are never shown, and `headwater lint` reports them."""
 
 import re
 
@@ -21,22 +21,22 @@ _NAMES_OF_DATA = frozenset({"columns", "tags"})
 
 
 def is_secret(path: Path) -> bool:
-    """Whether the value at a path looks like a secret by its key; a column or a tag may be called as it likes."""
+    """Whether the value at a path looks like a secret by its key; names of columns and tags do not count."""
     return bool(path) and bool(_SECRET_KEY.search(path[-1])) and not _NAMES_OF_DATA.intersection(path[-2:-1])
 
 
 def is_literal_secret(path: Path) -> bool:
-    """Whether the value itself is the secret, not where it is: an environment variable's name, a file, a provider."""
+    """Whether the value is the secret itself, not a reference: an environment variable's name, a file, a provider."""
     return is_secret(path) and not _TELLS_OF_ONE.search(path[-1]) and "options_env" not in path
 
 
 def holds_credentials(text: str) -> bool:
-    """Whether a text has credentials in it, wherever it stands."""
+    """Whether a text contains credentials, whatever its key."""
     return bool(_CREDENTIALS.search(text))
 
 
 def shown(path: Path, text: str) -> str:
-    """A value as a message may show it: shortened, and not at all where it may be secret."""
+    """A value for a message: shortened, or hidden if it may be secret."""
     if is_secret(path) or holds_credentials(text) or holds_password(text):
         return "a value that is not shown"
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")

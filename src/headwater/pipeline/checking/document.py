@@ -1,7 +1,7 @@
-"""YAML text → a tree of nodes that know where they stand.
+"""YAML text → a tree of nodes with their positions.
 
-Scalars follow the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are text, so that `on:` can be a key. Refused,
-as no pipeline needs them and each is a trap: tags, several documents, keys that stand twice, keys that are no scalars.
+Scalars follow the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are text, so that `on:` can be a key. Tags,
+several documents, duplicate keys and non-scalar keys are refused: no pipeline needs them, and each is a trap.
 
 Source: YAML 1.2.2, section 10.3.2, https://yaml.org/spec/1.2.2/#1032-tag-resolution
 """
@@ -16,7 +16,7 @@ import yaml
 from headwater.pipeline.checking.problems import Mark, Path, Problem
 
 _DEEPEST = 32
-_MOST_NODES = 20_000  # also bounds what aliases of aliases unfold to
+_MOST_NODES = 20_000  # also limits the expansion of nested aliases
 _LONGEST_TEXT = 1_000_000
 
 _NULL = re.compile(r"|~|null|Null|NULL")
@@ -29,11 +29,11 @@ PlainValue = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One value as it is written.
+    """A value as written.
 
     Attributes:
-        plain: without quotes, so that it may be a number, a truth value or null.
-        block: a `|` block, whose first line stands on the line after the mark.
+        plain: whether it has no quotes, so that it may be a number, a boolean or null.
+        block: whether it is a `|` block, whose text starts on the line after the mark.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Scalar:
 
     @property
     def value(self) -> PlainValue:
-        """What the text means in YAML's core schema."""
+        """The value of the text in YAML's core schema."""
         if not self.plain:
             return self.text
         if _NULL.fullmatch(self.text):
@@ -57,7 +57,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A YAML list: its items as nodes, in order, and where it begins in the file."""
+    """A YAML list: its items as nodes, in order, and its position."""
 
     nodes: tuple["Node", ...]
     mark: Mark
@@ -65,7 +65,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A YAML mapping: its values as nodes by their keys, which are unique, and where each key stands."""
+    """A YAML mapping: its values as nodes by their unique keys, and the position of each key."""
 
     nodes: dict[str, "Node"]
     keys: dict[str, Mark]
@@ -79,7 +79,7 @@ def read_document(text: str) -> tuple[Node, tuple[Problem, ...]]:
     """Read one YAML document.
 
     Returns:
-        The root (an empty scalar where there is none) and what is wrong with the YAML itself.
+        The root (an empty scalar for an empty document), and the problems of the YAML itself.
     """
     builder = _Builder(text)
     try:
@@ -89,7 +89,7 @@ def read_document(text: str) -> tuple[Node, tuple[Problem, ...]]:
 
 
 def node_at(root: Node, path: Path) -> Node:
-    """The node at a path, or the deepest one on the way to it."""
+    """The node at a path, or the deepest existing one on it."""
     node = root
     for step in path:
         match node:
@@ -121,7 +121,7 @@ class _Unreadable(Exception):
 
 
 class _Builder:
-    """Builds the tree from PyYAML's events: its composer recurses without bound and forgets who stood twice."""
+    """Builds the tree from PyYAML's events: its own composer recurses without limit and drops duplicate keys."""
 
     def __init__(self, text: str) -> None:
         self.problems: list[Problem] = []
@@ -158,7 +158,7 @@ class _Builder:
         except yaml.reader.ReaderError as error:
             what = f"character U+{int(error.character):04X} is not allowed"
             raise _Unreadable(Problem(self._mark(error.position), (), f"not YAML: {what}")) from error
-        except (ValueError, OverflowError) as error:  # PyYAML hands an escape beyond U+10FFFF to chr()
+        except (ValueError, OverflowError) as error:  # PyYAML passes an escape beyond U+10FFFF to chr()
             raise _Unreadable(Problem(Mark(1, 1), (), f"not YAML: {error}")) from error
 
     def _node(self, event: yaml.Event, path: Path, depth: int) -> Node:

@@ -1,8 +1,8 @@
-"""Who reads whose rows: names and `from` become ids of frames.
+"""Resolves names and `from` to ids of frames.
 
-A processor works on the frame its `from` names, else on the result of the one before it, else (the first) on the only
-input. An output writes the frame its `from` names, else the last result. Names are one space; case does not tell them
-apart, as in Spark.
+A processor works on the frame that its `from` names, else on the previous processor's result, or for the first one, on
+the only input. An output writes the frame that its `from` names, else the last result. All names share one
+case-insensitive namespace, as in Spark.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from headwater.pipeline.checking.problems import Path, dotted, nearest
 from headwater.pipeline.spec import Input, Output, Place, Processor
 
 Tell = Callable[[Path, str], None]
-"""Takes a problem: the path of what is wrong, and what is wrong."""
+"""Reports a problem: the path, and what is wrong there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Frames:
 
 
 def resolve(draft: Draft, tell: Tell) -> Frames:
-    """Resolve every name; one that is not known, or taken twice, is told."""
+    """Resolve every name; unknown and duplicate names are reported."""
     scope = _Scope(tell)
     inputs = {str(piece.name): _input(piece, scope, alone=len(draft.inputs) == 1) for piece in draft.inputs}
     scope.current = next(iter(inputs)) if len(inputs) == 1 else None
@@ -35,7 +35,7 @@ def resolve(draft: Draft, tell: Tell) -> Frames:
 
 
 class _Scope:
-    """The frames that can be named so far; `current` is the id of the one that comes without a name."""
+    """The frames that can be referred to so far; `current` is the id of the default one."""
 
     def __init__(self, tell: Tell) -> None:
         self.tell = tell

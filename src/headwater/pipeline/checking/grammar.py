@@ -1,6 +1,6 @@
-"""The tree of a pipeline file → a draft: what stands at the top, and which kinds of input, processor and output exist.
+"""The tree of a pipeline file → a draft: the top-level keys, and the kinds of input, processor and output.
 
-A new kind is its dataclass in `spec` and an entry in one of the three tables here.
+A new kind needs a dataclass in `spec` and an entry in one of the three tables here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,18 +37,18 @@ from headwater.pipeline.spec import (
 from headwater.pipeline.terms import FrameName, Name
 
 SINGLE_INPUT: Final = "input"
-"""The name of the input that a file gives as `input:`, and in SQL the name of the rows a processor works on."""
+"""The name of the input given as `input:`, and in SQL the name of the frame that a processor works on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in the file that one of several kinds can fill.
+    """A place in the file that takes one of several kinds.
 
     Attributes:
-        what: the slot in words.
+        what: the slot's name in messages.
         kinds: key in the file, to dataclass.
-        later: keys that are spoken for but not available yet.
-        schema: the keys beside the kind.
+        later: keys that are reserved but not available yet.
+        schema: the keys besides the kind.
     """
 
     what: str
@@ -113,9 +113,9 @@ class Piece:
     """One input, processor or output.
 
     Attributes:
-        kind: its key in the slot; None where that is not known.
+        kind: its key in the slot; None if unknown.
         does: its dataclass, or INVALID.
-        source: what its `from` says.
+        source: the value of its `from`.
     """
 
     path: Path
@@ -128,7 +128,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A pipeline file, read, not put together; `settings` are the fields of PipelineSpec that stand by themselves."""
+    """A parsed pipeline file with unresolved names; `settings` are the fields of PipelineSpec without names."""
 
     settings: Mapping[str, Any]
     inputs: tuple[Piece, ...]
@@ -137,7 +137,7 @@ class Draft:
 
 
 def read_draft(root: Node, reader: Reader) -> Draft | None:
-    """The draft, or None where the root is no mapping; problems are with the reader."""
+    """The draft, or None if the root is not a mapping; problems are collected by the reader."""
     if not isinstance(root, Fields):
         reader.expected("a mapping with name, namespace, input and output", root, ())
         return None

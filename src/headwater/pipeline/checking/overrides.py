@@ -1,4 +1,4 @@
-"""`--set a.b.c=value` onto the tree: the key is a path, the value is YAML."""
+"""Applies `--set a.b.c=value` to the tree: the key is a path, the value is YAML."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _STEP = re.compile(r'"(?P<quoted>[^"]*)"|(?P<bare>[^."]+)')
 
 
 def override(root: Node, settings: Mapping[str, str]) -> tuple[Node, tuple[Problem, ...]]:
-    """Apply settings in their order; what does not exist is made, `0`, `1`, … are places in a list."""
+    """Apply settings in order; missing keys are created, `0`, `1`, … are indexes of a list."""
     problems: list[Problem] = []
     for key, text in settings.items():
         path = _steps(key)

@@ -1,4 +1,4 @@
-"""What is wrong with a pipeline file, and where."""
+"""Problems of a pipeline file, with their positions."""
 
 import re
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
-    """Where a node stands: line and column from 1.
+    """The position of a node: line and column from 1.
 
     Attributes:
-        setting: the `--set` key that put it there, if one did; line and column are those of what it replaced.
+        setting: the `--set` key that set it, if any; line and column are those of the replaced node.
     """
 
     line: int
@@ -23,7 +23,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing to mend; sorted as it stands in the file."""
+    """One problem; sorts by position in the file."""
 
     mark: Mark
     path: Path
@@ -36,12 +36,12 @@ class Problem:
 
 
 def one_line(text: str) -> str:
-    """The text with what is not printable escaped: keys and names come from the file as they are."""
+    """The text with non-printable characters escaped, since keys and names come from the file unchanged."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def dotted(path: Path) -> str:
-    """A path as people write it, also in `--set`; a step with a dot or a quote stands in quotes.
+    """A path as people write it, also in `--set`; a step with a dot or a quote is quoted.
 
     >>> dotted(("spark", "spark.sql.shuffle.partitions"))
     'spark."spark.sql.shuffle.partitions"'
@@ -50,6 +50,6 @@ def dotted(path: Path) -> str:
 
 
 def nearest(wrong: str, known: Sequence[str]) -> str:
-    """`, did you mean 'x'?` or nothing."""
+    """`, did you mean 'x'?`, or an empty text."""
     close = get_close_matches(wrong, known, n=1)
     return f", did you mean {close[0]!r}?" if close else ""

@@ -1,8 +1,8 @@
 """A node → a value of a type, driven by the type: dataclasses, Literals, tuples, mappings and the terms of `terms`.
 
-Types are strict: the number 5 is no text, "5" is no number. Two shorthands spare a level: a dataclass whose one
-required field is text may be written as that text (`filter: price > 0`), one that requires nothing may be left empty
-(`stdout:`).
+Types are strict: the number 5 is not text, "5" is not a number. Two shorthands save a level: a dataclass whose only
+required field is text may be written as that text (`filter: price > 0`), and one without required fields may be left
+empty (`stdout:`).
 """
 
 import re
@@ -25,7 +25,7 @@ _FOUND = {str: "", bool: "the truth value ", int: "the number ", float: "the num
 
 
 class Invalid:
-    """Stands for a value that could not be read; the problem is told."""
+    """Stands for a value that could not be read; the problem is already reported."""
 
 
 INVALID: Final = Invalid()
@@ -33,14 +33,14 @@ INVALID: Final = Invalid()
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The keys a mapping may have: the type of each, and which of them it must have."""
+    """The keys of a mapping: their types, and which are required."""
 
     types: Mapping[str, Any]
     required: frozenset[str]
 
     @property
     def shorthand(self) -> str | None:
-        """The field that a bare text stands for."""
+        """The field that a bare text sets; None if there is no such shorthand."""
         only = next(iter(self.required), "")
         return only if len(self.required) == 1 and _is_text(self.types[only]) else None
 
@@ -53,15 +53,15 @@ def schema_of(record: type) -> Schema:
 
 
 def located(text: str, directory: FilePath) -> str:
-    """A URI as it is, a local path made absolute against a directory."""
+    """A URI unchanged, or a local path made absolute against a directory."""
     return text if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", text) else normpath(directory / text)
 
 
 class Reader:
-    """Reads nodes and keeps every problem it meets in `problems`.
+    """Reads nodes as typed values, and collects all problems in `problems`.
 
     Args:
-        directory: what local paths are relative to.
+        directory: the base of local paths.
     """
 
     def __init__(self, directory: FilePath) -> None:
@@ -85,13 +85,13 @@ class Reader:
         return self._record(node, expected, path) if is_dataclass(expected) else self._plain(node, expected, path)
 
     def read_fields(self, node: Fields, schema: Schema, path: Path, also: Collection[str] = ()) -> dict[str, Any]:
-        """The values of the keys that are there, each read or INVALID; unknown and missing keys are told.
+        """The values of the present keys, or INVALID; unknown and missing keys are reported.
 
         Args:
             node: the mapping.
             schema: its keys.
-            path: where it stands.
-            also: keys that the caller reads itself.
+            path: its path in the file.
+            also: further keys, which the caller reads itself.
         """
         known = [*schema.types, *also]
         for key in node.nodes.keys() - set(known):
@@ -103,12 +103,12 @@ class Reader:
         return {key: self.read(node.nodes[key], expected, (*path, key)) for key, expected in types.items()}
 
     def expected(self, what: str, node: Node, path: Path, hint: str = "") -> Invalid:
-        """Tell that something else was expected here."""
+        """Report that something else was expected here."""
         self.tell(node.mark, path, f"expected {what}, found {_found(node, path)}{hint}")
         return INVALID
 
     def tell(self, mark: Mark, path: Path, message: str) -> None:
-        """Keep a problem."""
+        """Report a problem."""
         self.problems.append(Problem(mark, path, message))
 
     def _term(self, node: Node, term: Term, path: Path) -> object:
@@ -174,7 +174,7 @@ class Reader:
 
 
 def plain(node: Node) -> object:
-    """The node as values, lists and dicts."""
+    """The node as plain values, lists and dicts."""
     match node:
         case Scalar():
             return node.value

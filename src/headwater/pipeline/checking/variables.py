@@ -16,14 +16,15 @@ _NAME_IT = "a secret is not put into the spec; name its variable under a key tha
 
 
 def expand(node: Node, environment: Mapping[str, str], *, keep_unset: bool = False) -> tuple[Node, tuple[Problem, ...]]:
-    """Put the environment's values into a tree; keys are never expanded.
+    """Expand variables in the values of a tree; keys are never expanded.
 
-    The value of a key that looks secret is a problem instead: a secret is named under `…_env`, never put into the spec.
+    A variable in a value whose key looks secret is a problem: secrets are referred to by `…_env`, never put into the
+    spec.
 
     Args:
         node: the tree.
         environment: variables by name.
-        keep_unset: leave a variable that is not set as it is written, instead of telling.
+        keep_unset: leave a variable that is not set unexpanded, instead of reporting it.
     """
     expansion = _Expansion(environment, keep_unset)
     return expansion.expanded(node, ()), tuple(expansion.problems)

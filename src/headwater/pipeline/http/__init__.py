@@ -1,5 +1,5 @@
-"""Records of an API, in and out.
+"""Records of an API, as input and output.
 
-call.py     one call, again while it fails for now, with auth from the environment
+call.py     one call, with retries, and credentials from the environment
 paging.py   which page comes next: pure
 """

@@ -1,4 +1,4 @@
-"""One call to an API: again while it fails for now, shown who asks, and never sent elsewhere by a redirect."""
+"""Calls to an API, with retries and authentication, and without following redirects to other hosts."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -20,22 +20,22 @@ _LONGEST_WAIT_S: Final = 10.0
 
 
 class Caller:
-    """Calls one API, over a connection that is kept."""
+    """Calls one API, over a persistent connection."""
 
     def __init__(self, call: HttpCall, client: httpx.Client) -> None:
         self._call = call
         self._client = client
 
     def get(self, url: str, params: Mapping[str, str]) -> httpx.Response:
-        """The answer to a GET; raises as `send`."""
+        """The answer to a GET; raises the same errors as `send`."""
         return self._answered(self._client.build_request("GET", url, params=dict(params) or None))
 
     def send(self, method: str, body: bytes, headers: Mapping[str, str]) -> None:
-        """Have the API take a body.
+        """Send a body.
 
         Raises:
-            InvalidInputError: the API refused; only the status is told, since its words may quote what was sent.
-            UnavailableError: it did not answer, or not well, as often as it was asked.
+            InvalidInputError: the API refused it; the message has only the status, since the answer may quote the body.
+            UnavailableError: it did not answer, or failed, in all attempts.
         """
         self._answered(self._client.build_request(method, self._call.url, content=body, headers=dict(headers)))
 
@@ -60,7 +60,7 @@ class Caller:
 
 @contextmanager
 def caller_of(call: HttpCall) -> Iterator[Caller]:
-    """A caller with the API's headers and auth.
+    """A caller with the API's headers and authentication.
 
     Raises:
         SetupError: an environment variable that `auth` names is not set.

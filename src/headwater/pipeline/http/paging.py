@@ -1,4 +1,4 @@
-"""Which page of an API comes next, and what records an answer has: without a connection."""
+"""Paging of an API: the next page, and the records of an answer; pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ _ON_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page to ask for.
+    """A page to request.
 
     Attributes:
-        params: of the query; those of a link are in its URL.
-        at: of `page` the page's number, of `offset` the records before it.
+        params: query parameters; those of a link are in its URL.
+        at: with `page` the page's number, with `offset` the number of records before it.
     """
 
     url: str
@@ -28,7 +28,7 @@ class Page:
 
 
 def first_page(url: str, params: Mapping[str, str], paging: Paging | None) -> Page:
-    """The page to begin with."""
+    """The first page."""
     if paging is None:
         return Page(url, params)
     sized = {paging.size_parameter: str(paging.size)} if paging.size_parameter is not None else {}
@@ -43,17 +43,17 @@ def first_page(url: str, params: Mapping[str, str], paging: Paging | None) -> Pa
 
 
 def next_page(page: Page, paging: Paging | None, records: int, answer: object, link: str | None) -> Page | None:
-    """The page after one that had so many records; None where that was the last.
+    """The page after `page`; None if that was the last.
 
     Args:
-        page: the one that was answered.
-        paging: how the API hands out its pages.
-        records: how many the answer had.
-        answer: what it says.
+        page: the current page.
+        paging: the API's paging.
+        records: the number of records in the answer.
+        answer: the parsed answer.
         link: the URL of its `Link` with rel=next.
 
     Raises:
-        InvalidInputError: the link leads to another host; nothing is asked there.
+        InvalidInputError: the link leads to another host, which is not called.
     """
     if paging is None:
         return None
@@ -75,7 +75,7 @@ def records_of(answer: object, where: str | None) -> list[dict[str, Any]]:
     """The records of an answer.
 
     Raises:
-        InvalidInputError: there is no list there, or something in it is no object.
+        InvalidInputError: there is no list at `where`, or an item is not an object.
     """
     found = answer if where is None else _at(answer, where)
     if not isinstance(found, list):
@@ -86,9 +86,9 @@ def records_of(answer: object, where: str | None) -> list[dict[str, Any]]:
 
 
 def as_sent(answer: bytes, where: str | None) -> list[bytes]:
-    """The records that `records_of` finds in a whole answer, a line each, with numbers of any size as they were sent.
+    """The records of an answer, as `records_of`, one line each, with numbers of any size exactly as sent.
 
-    What reads numbers keeps them in 64 bits; a line's end stands in no JSON text but between its parts.
+    Parsing would reduce numbers to 64 bits. Line breaks can be dropped: in JSON they occur only as white space.
     """
     for step in where.split(".") if where is not None else ():
         answer = bytes(msgspec.json.decode(answer, type=dict[str, msgspec.Raw])[step])
@@ -96,7 +96,7 @@ def as_sent(answer: bytes, where: str | None) -> list[bytes]:
 
 
 def _at(answer: object, where: str) -> Any:  # noqa: ANN401
-    """What stands in an answer at a path such as `data.items`; None where that is not there."""
+    """The value in an answer at a path such as `data.items`; None if there is none."""
     for step in where.split("."):
         answer = answer.get(step) if isinstance(answer, dict) else None
     return answer

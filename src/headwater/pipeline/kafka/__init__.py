@@ -1,12 +1,12 @@
-"""Topics of Kafka as inputs and outputs, and what their records look like.
+"""Kafka topics as inputs and outputs, and the parsing of their records.
 
-connection   addresses and credentials, as Spark, Kafka's own client and the registry take them
-broker       what a broker tells: which topics there are, where they end
-registry     versions of a subject, from a schema registry that speaks Confluent's API
-evolution    versions of an Avro schema: whether each can follow the one before, and one schema to read them all
+connection   addresses and credentials for Spark, Kafka's own client and the registry
+broker       queries to a broker: which topics exist, and their end offsets
+registry     versions of a subject, from a schema registry with Confluent's API
+evolution    versions of an Avro schema: their compatibility, and one schema to read them all
 json_schema  the same for JSON Schema
 payload      how a topic's records become columns
-read         an input as frames: rows, and what cannot be read
-signals      what a record makes Spark say: a schema that came while the stream ran, a record that cannot be read
-topics       what is known of the topics of a run
+read         an input as frames: rows, and unreadable records
+signals      errors raised by records inside Spark: a new schema, an unreadable record
+topics       the known topics of a run
 """

@@ -1,4 +1,4 @@
-"""What a broker tells before anything is read: which topics there are, and where they end now."""
+"""Queries to a broker before anything is read: which topics exist, and their current end offsets."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from headwater.pipeline.kafka.connection import client_properties
 from headwater.pipeline.spec import KafkaInput
 
 Offsets = dict[str, dict[str, int]]
-"""By topic and partition."""
+"""Offsets by topic and partition."""
 
 _PATIENCE_MS: Final = 15_000
 
@@ -23,8 +23,8 @@ def topics_of(spark: SparkSession, reads: KafkaInput) -> tuple[str, ...]:
     """The topics that the input names, or that its pattern matches now; sorted.
 
     Raises:
-        NotFoundError: a topic is not there, or none matches.
-        UnavailableError: the broker does not answer, or does not let us in.
+        NotFoundError: a topic does not exist, or none matches.
+        UnavailableError: the broker does not answer, or denies access.
     """
     with _admin(spark, reads) as admin:
         there = frozenset(str(name) for name in admin.listTopics().names().get())
@@ -39,10 +39,10 @@ def topics_of(spark: SparkSession, reads: KafkaInput) -> tuple[str, ...]:
 
 
 def ends_of(spark: SparkSession, reads: KafkaInput, topics: Iterable[str]) -> Offsets:
-    """The offset after the last record of every partition, as it is now.
+    """The current offset after the last record of every partition.
 
     Raises:
-        UnavailableError: as `topics_of`.
+        UnavailableError: as in `topics_of`.
     """
     latest = java_class(spark, "org.apache.kafka.clients.admin.OffsetSpec").latest()
     asked = spark._jvm.java.util.HashMap()
@@ -68,7 +68,7 @@ def _described(spark: SparkSession, admin: Any, topics: Iterable[str]) -> Iterat
 
 @contextmanager
 def _admin(spark: SparkSession, reads: KafkaInput) -> Iterator[Any]:
-    """Kafka's own client for questions; whatever it fails with is told by its class, and where."""
+    """Kafka's admin client; its errors are reported by class and address only."""
     settings = spark._jvm.java.util.HashMap()
     for key, value in client_properties(reads).items():
         settings[key] = value

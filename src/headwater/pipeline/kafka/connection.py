@@ -1,4 +1,4 @@
-"""Addresses and credentials, as Spark, Kafka's own client and the registry take them."""
+"""Addresses and credentials for Spark, Kafka's own client and the registry."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from headwater.errors import SetupError
 from headwater.pipeline.spec import KafkaInput, KafkaOutput, KafkaSecurity, SchemaRegistry
 
 PREFIX: Final = "kafka."
-"""Options of Spark with this prefix are for Kafka's client."""
+"""The prefix of Spark options that are passed to Kafka's client."""
 
 _LOGIN_MODULES: Final = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
@@ -20,7 +20,7 @@ _LOGIN_MODULES: Final = {
 
 
 def client_properties(kafka: KafkaInput | KafkaOutput) -> dict[str, str]:
-    """What Kafka's client needs to reach the broker.
+    """The properties with which Kafka's client connects to the broker.
 
     Raises:
         SetupError: an environment variable with the user or password is not set.
@@ -30,17 +30,17 @@ def client_properties(kafka: KafkaInput | KafkaOutput) -> dict[str, str]:
 
 
 def spark_options(kafka: KafkaInput | KafkaOutput) -> dict[str, str]:
-    """The options of Spark's Kafka source or sink: those of the file, and how to reach the broker.
+    """The options of Spark's Kafka source or sink: those of the pipeline file, and for connecting to the broker.
 
     Raises:
-        SetupError: as `client_properties`.
+        SetupError: as in `client_properties`.
     """
     reach = {f"{PREFIX}{key}": value for key, value in client_properties(kafka).items()}
     return {**kafka.options, **reach}
 
 
 def registry_auth(registry: SchemaRegistry) -> httpx.BasicAuth | None:
-    """User and password for the registry; None where it asks for none.
+    """User and password for the registry; None if none are configured.
 
     Raises:
         SetupError: an environment variable with the user or password is not set.

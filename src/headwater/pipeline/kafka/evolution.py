@@ -1,6 +1,6 @@
-"""Versions of an Avro schema: whether each can follow the one before, and one schema to read them all.
+"""Versions of an Avro schema: their compatibility, and one schema to read them all.
 
-What may follow what is Avro's own judgement, asked of the library that Spark brings.
+Compatibility is decided by the Avro library that Spark includes.
 
 Source: https://avro.apache.org/docs/1.12.0/specification/#schema-resolution
 """
@@ -16,16 +16,16 @@ from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.registry import Version
 
 READ_MARK: Final = "__headwater_read"
-"""A field that only the reader's schema has, with the default true: null where Spark could not read a record."""
+"""A field that only the reader schema has, with default true: it is null if Spark could not read a record."""
 
 Java = Any
 
 
 def check_evolution(spark: SparkSession, versions: Sequence[Version], rule: str) -> None:
-    """Check that each version may follow the one before, or all before it where the rule is transitive.
+    """Check that each version is compatible with the previous one, or with all previous ones for a transitive rule.
 
     Raises:
-        IncompatibleSchemaError: names the subject, both versions, the rule, and what of it broke.
+        IncompatibleSchemaError: names the subject, both versions, the rule, and the violation.
     """
     avro = _Avro(spark)
     parsed = [avro.schema(version) for version in versions]
@@ -41,13 +41,13 @@ def check_evolution(spark: SparkSession, versions: Sequence[Version], rule: str)
 
 
 def reader_schema(versions: Sequence[Version]) -> str:
-    """One Avro schema that every version's records can be read with, as JSON.
+    """One Avro schema, as JSON, that can read the records of every version.
 
-    It is the newest version's. A field that an older version had, and one that not every version has and that brings
-    no default, may be null. `READ_MARK` is added.
+    It is the newest version's schema, plus fields of older versions. Fields that only older versions have, and fields
+    without a default that not every version has, are nullable. `READ_MARK` is added.
 
     Raises:
-        InvalidInputError: the subject's schema is no record.
+        InvalidInputError: the subject's schema is not a record.
     """
     records = [_record(version) for version in versions]
     everywhere = set.intersection(*({field["name"] for field in record["fields"]} for record in records))
@@ -73,7 +73,7 @@ def _nullable(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(rule: str, new: Java, old: Java) -> Iterator[tuple[Java, Java]]:
-    """Reader and writer, as the rule wants them to fit."""
+    """The pairs of reader and writer that the rule requires to be compatible."""
     if rule.startswith(("BACKWARD", "FULL")):
         yield new, old
     if rule.startswith(("FORWARD", "FULL")):
@@ -91,7 +91,7 @@ class _Avro:
         return self._jvm.org.apache.avro.Schema.Parser().parse(version.schema)
 
     def incompatibility(self, reader: Java, writer: Java) -> str | None:
-        """The first thing that does not fit, in Avro's words."""
+        """The first incompatibility, in Avro's words; None if there is none."""
         found = self._compatibility.checkReaderWriterCompatibility(reader, writer).getResult().getIncompatibilities()
         if not found:
             return None

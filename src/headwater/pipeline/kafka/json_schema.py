@@ -1,4 +1,4 @@
-"""Versions of a JSON Schema as columns: one set that every version's records can be read with.
+"""Versions of a JSON Schema as columns: one set that can read the records of every version.
 
 Source: https://json-schema.org/draft/2020-12/json-schema-core and -validation, as far as they name types
 """
@@ -13,15 +13,15 @@ from headwater.pipeline.tables import quoted_column
 
 _TYPES: Final = {"string": "STRING", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 _ANYTHING: Final = "STRING"
-"""What has no one type is kept as the JSON text that it is."""
+"""The type of values without a single type, which are kept as JSON text."""
 
 
 def columns_of(versions: Sequence[Version]) -> str:
     """The columns of all versions with their types, as in SQL; a field that only some versions have is null elsewhere.
 
     Raises:
-        IncompatibleSchemaError: a field has changed its type.
-        InvalidInputError: the subject's schema is no object.
+        IncompatibleSchemaError: a field changed its type.
+        InvalidInputError: the subject's schema is not an object.
     """
     found: dict[str, tuple[str, Version]] = {}
     for version in versions:
@@ -44,7 +44,7 @@ def _columns(version: Version) -> Mapping[str, str]:
 
 
 def _type(schema: Any) -> str:  # noqa: ANN401  (JSON)
-    """The type in SQL; null beside one type adds nothing, as every column may be null."""
+    """The SQL type; a union with null is just the other type, since every column is nullable."""
     if not isinstance(schema, dict):
         return _ANYTHING
     for key in ("oneOf", "anyOf"):

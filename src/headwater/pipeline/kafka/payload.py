@@ -1,7 +1,7 @@
-"""How the records of topics become columns: a struct for each topic, or what is wrong with a record.
+"""How the records of topics become columns: a struct for each topic, or the reason why a record is unreadable.
 
-A record of Confluent's serializers is a zero byte, four bytes with the schema's id, and the payload. The id is looked
-at record by record, so that records of several versions may follow each other in any order.
+A record of Confluent's serializers is a zero byte, four bytes with the schema's id, and the payload. The id is read for
+each record, so that records of several versions may be mixed.
 
 Source: https://docs.confluent.io/platform/current/schema-registry/fundamentals/serdes-develop/index.html#wire-format
 """
@@ -25,9 +25,9 @@ class Reading:
     """How one topic is read.
 
     Attributes:
-        payload: the struct; null, or with nulls alone, where the record cannot be read.
-        reason: given the struct, what is wrong with a record; null where nothing is.
-        hidden: a field of the struct that is no field of the payload.
+        payload: the struct; null, or with only null fields, if the record is unreadable.
+        reason: from the struct, why a record is unreadable; null if it is readable.
+        hidden: a field of the struct that is not part of the payload.
     """
 
     payload: Column
@@ -37,12 +37,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """What a schema id in a record means.
+    """How schema ids in records are treated.
 
     Attributes:
         known: ids of the versions that are read.
-        strange: ids that are known to belong to no version.
-        otherwise: what to do at any other; a text is a reason.
+        strange: ids known to belong to no version of the subject.
+        otherwise: the column for any other id: a reason, or an error that stops the stream.
     """
 
     known: Collection[int]
@@ -50,7 +50,7 @@ class Ids:
     otherwise: Column
 
     def reason(self, of_known: Column) -> Column:
-        """What is wrong with a record that has an id: `of_known`, where its id is known."""
+        """Why a record with an id is unreadable; `of_known` if its id is known."""
         schema_id = schema_id_of_record()
         return (
             F.when(schema_id.isin(*self.known), of_known)
@@ -60,9 +60,9 @@ class Ids:
 
 
 def json_reading(columns: str, ids: Ids | None = None) -> Reading:
-    """JSON by columns with their types; a record that does not fit them in one field is not read at all.
+    """Reads JSON by columns with types; a record with one wrong field is unreadable as a whole.
 
-    With `ids`, a record may have a schema id before its JSON, as Confluent's serializer writes it.
+    With `ids`, a record may have a schema id before its JSON, as written by Confluent's serializer.
     """
     value = F.col("value")
     text = (value if ids is None else F.when(_framed(), _body()).otherwise(value)).cast("string")
@@ -77,12 +77,12 @@ def json_reading(columns: str, ids: Ids | None = None) -> Reading:
 
 
 def avro_reading(writers: Mapping[int, str], reader: str, ids: Ids) -> Reading:
-    """Avro, each record by the schema that its id names, all as one struct.
+    """Reads Avro, each record by the schema of its id, all as one struct.
 
     Args:
         writers: schemas by id.
         reader: the schema of the struct, with `READ_MARK`.
-        ids: what other ids mean.
+        ids: how ids are treated.
     """
     schema_id = schema_id_of_record()
     payload = F.lit(None)
@@ -102,12 +102,12 @@ def avro_reading(writers: Mapping[int, str], reader: str, ids: Ids) -> Reading:
 
 
 def schema_id_of_record() -> Column:
-    """The number in the four bytes after the first; unsigned, as bytes that are no id may be anything."""
+    """The schema id in the four bytes after the first; unsigned, since the bytes may be anything."""
     return F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("bigint")
 
 
 def no_such_version() -> Column:
-    """The reason where a record's schema id is none of the topic's."""
+    """The reason for a record whose schema id is not one of the topic's."""
     told = F.lit("no version of the topic's subject that is read here has its schema id ")
     return F.concat(told, schema_id_of_record().cast("string"))
 

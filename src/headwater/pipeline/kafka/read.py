@@ -1,4 +1,4 @@
-"""A Kafka input as frames: its rows, and the records that cannot be read."""
+"""A Kafka input as frames: its rows, and its unreadable records."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +24,12 @@ from headwater.pipeline.kafka.payload import (
     schema_id_of_record,
 )
 from headwater.pipeline.kafka.registry import Registry, Version
-from headwater.pipeline.kafka.signals import NEW_TOPIC, strange_schema, unreadable
+from headwater.pipeline.kafka.signals import NEW_TOPIC, unknown_schema, unreadable
 from headwater.pipeline.kafka.topics import KnownTopics, Topic
 from headwater.pipeline.spec import KafkaInput
 
 PAYLOAD: Final = "__headwater_kafka_"
-"""Prefix of the alias around an input's rows: below it is how records are read, above it what is done with them."""
+"""Prefix of the alias around an input's rows in a plan: below it is the parsing of records, above it their use."""
 
 _LATEST: Final = -1
 _EARLIEST: Final = -2
@@ -39,11 +39,11 @@ _RECORD: Final = ("topic", "partition", "offset", "timestamp", "key", "value", "
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """What an input gives.
+    """The frames of an input.
 
     Attributes:
-        rows: one a record that can be read; a record without a value has null in every column of the payload.
-        dead_letters: one a record that cannot, as it came, with the `reason`; None where they fail the run.
+        rows: one per readable record; a record without a value has null in every column of the payload.
+        dead_letters: one per unreadable record, unchanged, with the `reason`; None if these fail the run.
     """
 
     rows: DataFrame
@@ -51,13 +51,13 @@ class Records:
 
 
 def read_kafka(spark: SparkSession, name: str, reads: KafkaInput, known: KnownTopics, *, follow: bool) -> Records:
-    """The input's frames; with `follow` they are streams. What is learned of the topics goes into `known`.
+    """The input's frames; with `follow` they are streams. Adds the topics to `known`.
 
     Raises:
-        NotFoundError: a topic or subject is not there.
+        NotFoundError: a topic or subject does not exist.
         UnavailableError: the broker or the registry does not answer.
-        IncompatibleSchemaError: a version of a subject cannot follow the one before.
-        InvalidInputError: several topics give one column different types.
+        IncompatibleSchemaError: a version of a subject is incompatible with a previous one.
+        InvalidInputError: a column has different types in several topics.
     """
     topics = topics_of(spark, reads)
     records = _source(spark, reads, topics, follow=follow)
@@ -78,7 +78,7 @@ def read_kafka(spark: SparkSession, name: str, reads: KafkaInput, known: KnownTo
 
 
 def _source(spark: SparkSession, reads: KafkaInput, topics: Sequence[str], *, follow: bool) -> DataFrame:
-    # Of a batch written down now: a frame that is read twice, and a topic that grows meanwhile, would give other rows.
+    # A batch fixes its end offsets now: a frame that is read twice would otherwise see records that came in between.
     ends = ends_of(spark, reads, topics) if reads.start_offsets or not follow else {}
     options = {**spark_options(reads), "includeHeaders": "true", **_start(reads, ends, follow=follow)}
     grows = reads.pattern is not None and follow and reads.format != "raw"
@@ -87,7 +87,7 @@ def _source(spark: SparkSession, reads: KafkaInput, topics: Sequence[str], *, fo
         frame = spark.readStream.format("kafka").options(**options).load()
     else:
         options["endingOffsets"] = json.dumps(ends)
-        if options["startingOffsets"] == "latest":  # a stream's word: there is nothing after the end of a batch
+        if options["startingOffsets"] == "latest":  # only valid for streams: a batch has nothing after its end
             options["startingOffsets"] = options["endingOffsets"]
         frame = spark.read.format("kafka").options(**options).load()
     return frame.select(*_RECORD)
@@ -96,7 +96,7 @@ def _source(spark: SparkSession, reads: KafkaInput, topics: Sequence[str], *, fo
 def _start(reads: KafkaInput, ends: Offsets, *, follow: bool) -> Mapping[str, str]:
     if reads.start_time is not None:
         milliseconds = round(reads.start_time.timestamp() * 1000)
-        # A partition with nothing since then would otherwise fail the query.
+        # A partition without records since then would otherwise fail the query.
         return {
             "startingTimestamp": str(milliseconds),
             "startingOffsetsByTimestampStrategy": "latest",
@@ -108,9 +108,9 @@ def _start(reads: KafkaInput, ends: Offsets, *, follow: bool) -> Mapping[str, st
 
 
 def beginnings(wanted: Mapping[str, Mapping[str, int]], ends: Offsets, *, follow: bool) -> Offsets:
-    """Where every partition begins, since Spark wants to be told of all: one that is not named, with its first record.
+    """The start offset of every partition, since Spark requires all of them: by default the earliest.
 
-    In a batch there is nothing behind the latest record, so Spark takes no `-1` for its beginning; it is the end.
+    For a batch Spark does not accept `-1` (latest) as a start; it is replaced by the end offset.
     """
 
     def at(topic: str, partition: str, end: int) -> int:
@@ -126,7 +126,7 @@ def beginnings(wanted: Mapping[str, Mapping[str, int]], ends: Offsets, *, follow
 def _readings(
     spark: SparkSession, name: str, reads: KafkaInput, topics: Iterable[str], known: KnownTopics, *, follow: bool
 ) -> dict[str, tuple[Reading, Version | None]]:
-    """By topic, how it is read and its newest version."""
+    """By topic, how it is read, and its newest version."""
     if reads.schema is not None:
         reading = json_reading(reads.schema)
         return {topic: (reading, None) for topic in topics}
@@ -136,7 +136,7 @@ def _readings(
         for topic in topics:
             versions = _versions(spark, registry, reads, topic)
             writers = {version.schema_id: version.schema for version in versions}
-            strange = [number for of, number in known.strange_ids if of == topic]
+            strange = [number for of, number in known.unknown_ids if of == topic]
             ids = Ids(writers, strange, _otherwise(name, follow=follow))
             if reads.format == "avro":
                 found[topic] = (avro_reading(writers, reader_schema(versions), ids), versions[-1])
@@ -156,22 +156,22 @@ def _versions(spark: SparkSession, registry: Registry, reads: KafkaInput, topic:
 
 
 def _otherwise(name: str, *, follow: bool) -> Column:
-    """At an unknown id a stream stops and looks again; a batch has asked the registry after its last record came."""
-    return strange_schema(name, schema_id_of_record()) if follow else no_such_version()
+    """For an unknown id a stream stops, to ask the registry again; a batch asked it after its last record arrived."""
+    return unknown_schema(name, schema_id_of_record()) if follow else no_such_version()
 
 
 def _judged(name: str, records: DataFrame, readings: Mapping[str, tuple[Reading, Version | None]]) -> DataFrame:
-    """The records with a struct a topic, `payload_0` and so on, and the reason why a record cannot be read.
+    """The records with a struct per topic, `payload_0` and so on, and the reason why a record is unreadable.
 
-    A topic that came while the stream ran, and matches the input's pattern, is like a schema that did.
+    A new topic that matches the input's pattern while a stream runs is treated like a new schema.
     """
-    reason = strange_schema(name, F.lit(NEW_TOPIC)).cast("string")
+    reason = unknown_schema(name, F.lit(NEW_TOPIC)).cast("string")
     payloads = []
     for number, (topic, (reading, _)) in enumerate(readings.items()):
         of_topic, column = F.col("topic") == topic, f"payload_{number}"
         payloads.append(F.when(of_topic, reading.payload).alias(column))
         reason = F.when(of_topic, reading.reason(F.col(column))).otherwise(reason)
-    # Two steps: in one, the payload would be read once for itself and once more for every use in the reason.
+    # Two steps: in one, the payload would be parsed once for itself and once more for every use in the reason.
     return records.select("*", *payloads).select("*", reason.alias(_REASON))
 
 
@@ -181,7 +181,7 @@ def _payload_schema(judged: DataFrame, number: int, reading: Reading) -> StructT
 
 
 def _columns(name: str, schemas: Mapping[str, StructType]) -> list[Column]:
-    """Every field of every topic once; a field that several topics have is a column of both."""
+    """Every field of every topic once; a field of several topics becomes one column."""
     found: dict[str, tuple[StructField, list[int]]] = {}
     for number, schema in enumerate(schemas.values()):
         for field in schema.fields:

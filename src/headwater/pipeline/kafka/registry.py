@@ -1,4 +1,4 @@
-"""Versions of a subject, from a schema registry that speaks Confluent's API.
+"""Versions of a subject, from a schema registry with Confluent's API.
 
 Source: https://docs.confluent.io/platform/current/schema-registry/develop/api.html
 """
@@ -24,7 +24,7 @@ class Version:
     """One version of a subject.
 
     Attributes:
-        schema_id: what records carry that were written with it.
+        schema_id: the id in records that were written with it.
         kind: AVRO or JSON.
     """
 
@@ -36,7 +36,7 @@ class Version:
 
 
 class Registry:
-    """Asks one schema registry."""
+    """A client of one schema registry."""
 
     def __init__(self, spec: SchemaRegistry) -> None:
         self._spec = spec
@@ -50,7 +50,7 @@ class Registry:
         """Every version from `from_version` on, oldest first.
 
         Raises:
-            NotFoundError: the subject, or the version to start from, is not there.
+            NotFoundError: the subject, or the version to start from, does not exist.
             UnavailableError: the registry does not answer.
         """
         numbers = sorted(self._get(f"/subjects/{subject}/versions", f"subject {subject!r}"))
@@ -60,7 +60,7 @@ class Registry:
         return [self._version(subject, number) for number in numbers if number >= first]
 
     def rule(self, subject: str) -> str:
-        """The subject's compatibility rule, or the registry's; BACKWARD where there is none, as streams read on."""
+        """The subject's compatibility rule, or the registry's; BACKWARD if there is none, so that streams can go on."""
         for path in (f"/config/{subject}", "/config"):
             level = self._config(path)
             if level not in (None, NO_RULE):
@@ -71,7 +71,7 @@ class Registry:
         """Register an Avro schema, unless the subject has it already; returns its id.
 
         Raises:
-            UnavailableError: the registry does not answer, or does not take the schema.
+            UnavailableError: the registry does not answer, or refuses the schema.
         """
         answer = self._ask("POST", f"/subjects/{subject}/versions", {"schema": schema})
         if answer.status_code == httpx.codes.CONFLICT:

@@ -1,6 +1,6 @@
-"""What a record makes Spark say, through the one door that an expression has: an error with a text.
+"""Signals from a record inside Spark to the driver: an expression can only raise an error with a text.
 
-The text holds where the record is and what is wrong with it, never anything of its value.
+The text holds the record's position and what is wrong with it, never anything of its value.
 """
 
 import re
@@ -23,12 +23,12 @@ _DEEPEST: Final = 20
 
 
 NEW_TOPIC: Final = -1
-"""In place of a schema's id: the record's topic itself was not there when the stream was started."""
+"""In place of a schema id: the record's topic did not exist when the stream was started."""
 
 
 @dataclass(frozen=True, slots=True)
-class StrangeSchema:
-    """A record was written with a schema, or into a topic, that was not there when the stream was started."""
+class UnknownSchema:
+    """A record's schema or topic did not exist when the stream was started."""
 
     input: str
     topic: str
@@ -36,25 +36,25 @@ class StrangeSchema:
 
 
 class UnreadableRecordError(InvalidInputError):
-    """A record cannot be read, and there is nowhere to put it."""
+    """A record is unreadable, and no dead letter target is configured."""
 
 
-def strange_schema(name: str, schema_id: Column) -> Column:
-    """Fails the micro-batch, so that the stream can be started again with the schema."""
+def unknown_schema(name: str, schema_id: Column) -> Column:
+    """A column that fails the micro-batch, so that the stream is restarted with the new schema."""
     return _signal("schema", name, schema_id.cast("string"))
 
 
 def unreadable(name: str, reason: Column) -> Column:
-    """Fails the run."""
+    """A column that fails the run."""
     return _signal("record", name, reason)
 
 
-def signal_in(error: BaseException) -> StrangeSchema | UnreadableRecordError | None:
-    """What a record said, if that is why Spark failed."""
+def signal_in(error: BaseException) -> UnknownSchema | UnreadableRecordError | None:
+    """The signal of a record, if that is why Spark failed."""
     for text in _raised_texts(error):
         found = _SIGNAL.fullmatch(text)
         if found and found["kind"] == "schema":
-            return StrangeSchema(found["input"], found["topic"], int(found["rest"]))
+            return UnknownSchema(found["input"], found["topic"], int(found["rest"]))
         if found:
             return UnreadableRecordError(
                 f"{found['input']}: topic {found['topic']}, partition {found['partition']}, offset {found['offset']}:"

@@ -1,4 +1,4 @@
-"""What is known of the topics of a run."""
+"""The known topics of a run."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ class Topic:
     """A topic as a run reads it.
 
     Attributes:
-        schema: of the payload, as columns; None where it is bytes.
+        schema: the payload's columns; None if it is read as bytes.
         version: the newest version of its subject; None without a registry.
     """
 
@@ -23,12 +23,12 @@ class Topic:
 
 @dataclass(slots=True)
 class KnownTopics:
-    """What a run has come to know of its topics, over all restarts of its streams.
+    """The topics of a run, kept across restarts of its streams.
 
     Attributes:
         by_input: the topics of each Kafka input.
-        strange_ids: schema ids that stand in records and belong to no version of their topic's subject.
+        unknown_ids: schema ids in records that belong to no version of their topic's subject.
     """
 
     by_input: dict[str, tuple[Topic, ...]] = field(default_factory=dict)
-    strange_ids: set[tuple[str, int]] = field(default_factory=set)
+    unknown_ids: set[tuple[str, int]] = field(default_factory=set)

@@ -7,7 +7,7 @@ from headwater.pipeline.sql_text import UnreadableSqlError, parsed_query, tables
 
 
 def frames_read(processor: Processor) -> frozenset[str]:
-    """The ids of the frames a processor reads; all it could, where its SQL cannot be read."""
+    """The ids of the frames that a processor reads; all that it could, if its SQL cannot be parsed."""
     if not isinstance(processor.does, SqlProcessor):
         return frozenset({processor.source} if processor.source else ())
     try:
@@ -18,7 +18,7 @@ def frames_read(processor: Processor) -> frozenset[str]:
 
 
 def viewed(processor: Processor, table: str) -> str | None:
-    """The id of the frame that a table's name stands for in a processor's SQL; case does not matter, as in Spark."""
+    """The id of the frame behind a table name in a processor's SQL; case-insensitive, as in Spark."""
     return next((frame for view, frame in processor.views.items() if view.lower() == table.lower()), None)
 
 
@@ -36,6 +36,6 @@ def ancestors(spec: PipelineSpec, frame: str) -> frozenset[str]:
 
 
 def processors_behind(spec: PipelineSpec, frame: str) -> Iterator[Processor]:
-    """The processors a frame is made by, in the file's order."""
+    """The processors that a frame depends on, in the file's order."""
     behind = ancestors(spec, frame)
     return (processor for processor in spec.processors if processor.frame in behind)

@@ -1,4 +1,4 @@
-"""The file says what it is, who answers for it, and what it is for."""
+"""Rules about the file's own version, owner, description and names."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Inputs and processors: what is read, and by whom."""
+"""Rules about inputs and processors."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Running it: lineage and streams."""
+"""Rules about operation: lineage and streams."""
 
 from typing import Final
 

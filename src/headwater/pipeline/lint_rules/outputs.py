@@ -1,4 +1,4 @@
-"""Outputs: what a rerun, or whoever reads what is written, would meet."""
+"""Rules about outputs: effects of a rerun, and on readers."""
 
 import re
 from collections import defaultdict
@@ -68,13 +68,13 @@ def _overwrites_what_it_reads(subject: Subject) -> Hits:
 
 
 def _may_lie_in(path: str, folder: str) -> bool:
-    """Whether a path that is read, perhaps a glob, may be of the folder or of something in it."""
+    """Whether an input path, perhaps a glob, may match the folder or something in it."""
     steps, above = path.rstrip("/").split("/"), folder.rstrip("/").split("/")
     return len(steps) >= len(above) and all(map(_may_be, steps, above))
 
 
 def _may_be(step: str, name: str) -> bool:
-    """As Hadoop reads globs, but that `{a,b}` is taken for anything."""
+    """Whether a glob step may match a name, by Hadoop's rules, except that `{a,b}` matches anything."""
     return step == name or fnmatchcase(name, re.sub(r"\{[^}]*\}", "*", step).replace("[^", "[!"))
 
 

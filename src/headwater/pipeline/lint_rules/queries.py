@@ -1,4 +1,4 @@
-"""SQL: what a query leaves open, and what cannot be read of it."""
+"""Rules about SQL: ambiguous queries, and those that cannot be parsed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final

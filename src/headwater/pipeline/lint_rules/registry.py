@@ -6,7 +6,7 @@ from headwater.pipeline.lint_rules import document, frames, operation, outputs, 
 from headwater.pipeline.lint_rules.rule import Rule
 
 DOES_NOT_CHECK: Final = "HW000"
-"""What is told of a file that does not check; it cannot be silenced."""
+"""The rule id for problems of an invalid file; it cannot be silenced."""
 
 _CHECKS = (document, frames, stars, queries, outputs, operation, safety)
 _FOUND_BY_RULE = tuple(rule for module in _CHECKS for rule in module.RULES)

@@ -1,4 +1,4 @@
-"""What a lint rule is, and what it is given."""
+"""The types of lint rules, and what they are given."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ from headwater.pipeline.spec import PipelineSpec, Place
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A pipeline file that checks.
+    """A valid pipeline file.
 
     Attributes:
-        written: its tree as it is written, before `${…}` is put in.
+        written: its tree before `${…}` is expanded.
     """
 
     spec: PipelineSpec
     written: Node
 
     def line(self, path: Path, line_in_text: int = 1) -> int:
-        """The line of what stands at a path; within a `|` block, of a line of its text."""
+        """The line of the value at a path; within a `|` block, of a line of its text."""
         return self.begins(path) + (line_in_text if self.is_block(path) else 0)
 
     def begins(self, path: Path) -> int:
-        """The line in which what stands at a path begins; of a `|` block, that of the `|`."""
+        """The line in which the value at a path begins; for a `|` block, that of the `|`."""
         return node_at(self.written, path).mark.line
 
     def is_block(self, path: Path) -> bool:
-        """Whether a `|` block stands at a path."""
+        """Whether the value at a path is a `|` block."""
         node = node_at(self.written, path)
         return isinstance(node, Scalar) and node.block
 
 
 class Hit(NamedTuple):
-    """A place where a rule is broken; `line_in_text` is within the value at the path."""
+    """A violation of a rule; `line_in_text` is the line within the value at the path."""
 
     path: Path
     message: str
@@ -50,11 +50,11 @@ class Rule:
     """One rule.
 
     Attributes:
-        id: `HW` and three digits, never given again once a rule is gone.
-        title: what is found, in a few words.
-        reason: what goes wrong where it is left.
+        id: `HW` and three digits, never reused once a rule is removed.
+        title: the finding, in a few words.
+        reason: why it is a problem.
         mend: what to write instead.
-        find: gives the places, in any order.
+        find: returns the violations, in any order.
     """
 
     id: str
@@ -65,5 +65,5 @@ class Rule:
 
 
 def path_of(place: Place, *below: str) -> Path:
-    """The key path of an input, processor or output; none of their steps holds a dot."""
+    """The key path of an input, processor or output; its steps have no dots."""
     return (*place.path.split("."), *below)

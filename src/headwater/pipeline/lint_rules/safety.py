@@ -1,4 +1,4 @@
-"""What a file should not hold: secrets, and one machine's paths."""
+"""Rules about secrets and machine-specific paths."""
 
 import re
 from typing import Final

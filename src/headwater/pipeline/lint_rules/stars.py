@@ -1,4 +1,4 @@
-"""`SELECT *` into a table: whether anything in the file says which columns arrive there."""
+"""The rule about `SELECT *` into a table, if nothing in the file fixes the columns."""
 
 from collections.abc import Container
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ from headwater.pipeline.sql_text import UnreadableSqlError, parsed_query, starre
 
 
 class _Star(NamedTuple):
-    """A query with `*` over tables whose columns the file does not decide."""
+    """A query with `*` over tables whose columns the file does not fix."""
 
     processor: Processor
     tables: tuple[str, ...]
@@ -39,7 +39,7 @@ def _star_into_table(subject: Subject) -> Hits:
 
 
 def _open_frames(spec: PipelineSpec) -> dict[str, _Star | None]:
-    """The frames whose columns the file does not decide, each with the last `*` on the way to it, if there is one."""
+    """The frames whose columns the file does not fix, each with the last `*` that it depends on, if any."""
     found: dict[str, _Star | None] = {name: None for name, each in spec.inputs.items() if not _is_decided(each)}
     for processor in spec.processors:
         match processor.does:

@@ -26,7 +26,7 @@ from headwater.pipeline.spec import (
 def apply(
     spark: SparkSession, processor: Processor, frames: Mapping[str, DataFrame], spec: PipelineSpec, execution: Execution
 ) -> DataFrame:
-    """The frame that a step gives, from the frames there are already, by id."""
+    """The result of a step; `frames` are the existing ones, by id."""
     if isinstance(processor.does, SqlProcessor):
         return _queried(spark, processor.does, {view: frames[frame] for view, frame in processor.views.items()})
     if processor.source is None:  # `check` gives every other step a source
@@ -48,7 +48,7 @@ def apply(
 
 
 def _queried(spark: SparkSession, does: SqlProcessor, views: Mapping[str, DataFrame]) -> DataFrame:
-    """The query's frame. Its views live in the run's session, and `input` is another frame at every step."""
+    """The query's frame. Its views are in the run's session; `input` is a different frame at every step."""
     for name, frame in views.items():
         frame.createOrReplaceTempView(name)
     return spark.sql(does.query)

@@ -9,10 +9,10 @@ from headwater.pipeline.tables import quoted_column
 
 
 def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
-    """The mapped columns in order; with `keep`, after the others, or in the place of the one they replace.
+    """The mapped columns in order; with `keep`, after the others, or in place of the one they replace.
 
     Raises:
-        InvalidPipelineError: there is no column of a name that is to be dropped.
+        InvalidPipelineError: a column to be dropped does not exist.
     """
     made = {name: F.expr(expression).alias(name) for name, expression in does.columns.items()}
     if not does.keep:

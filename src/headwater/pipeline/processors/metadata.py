@@ -1,4 +1,4 @@
-"""`metadata`: stamps every row with the run that made it, so that a row in a store joins back to the run's events."""
+"""`metadata`: adds the run to every row, so that a stored row can be joined to the run's events."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from headwater.pipeline.spec import METADATA_FIELDS, MetadataProcessor, Pipeline
 
 
 def stamped(frame: DataFrame, does: MetadataProcessor, spec: PipelineSpec, execution: Execution) -> DataFrame:
-    """The frame with the chosen fields, in one struct column or in one column a field."""
+    """The frame with the chosen fields, in one struct column or in one column per field."""
     values = _values(spec, execution)
     fields = {field: _literal(values[field]) for group in does.include for field in METADATA_FIELDS[group]}
     if does.format == "flat":

@@ -1,4 +1,4 @@
-"""`python`: a function of the user's, from data frame to data frame."""
+"""`python`: a user's function from data frame to data frame."""
 
 import importlib
 import inspect
@@ -16,11 +16,11 @@ from headwater.pipeline.terms import FunctionName
 
 
 def applied(frame: DataFrame, does: PythonProcessor, directory: Path) -> DataFrame:
-    """What the function gives for the frame; its module is looked for in `directory` first.
+    """The function's result for the frame; its module is looked up in `directory` first.
 
     Raises:
-        InvalidPipelineError: there is no such module or function, it does not take these options, or it gives no data
-            frame.
+        InvalidPipelineError: there is no such module or function, it does not accept these options, or does not return
+            a data frame.
     """
     function = _function(does.function, directory)
     try:
@@ -42,9 +42,9 @@ def _function(name: FunctionName, directory: Path) -> Callable[..., object]:
 
 
 def _module(name: str, directory: Path) -> ModuleType:
-    """Import a module; one of the pipeline's directory anew, since another pipeline may have brought one of that name.
+    """Import a module; one in the pipeline's directory is reloaded, since another pipeline may have one of that name.
 
-    Spark's workers cannot import those of the directory, so functions in them travel by value.
+    Spark's workers cannot import modules of the directory, so their functions are pickled by value.
     """
     for brought in cloudpickle.list_registry_pickle_by_value():
         sys.modules.pop(brought, None)

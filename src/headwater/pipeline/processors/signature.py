@@ -18,12 +18,12 @@ _TYPE = "struct<algorithm: string, key_id: string, signed: string, signature: st
 def record_signed(frame: DataFrame, does: SignatureProcessor, home: Path) -> DataFrame:
     """The frame with a struct column that signs each row: all other columns, or the one with the metadata.
 
-    Spark's Python workers read the key from this machine's disk; it is in no plan, and goes over no wire.
+    Spark's Python workers read the key from this machine's disk; it is never in a plan or sent over a network.
 
     Raises:
-        SetupError: the key cannot be read or made.
+        SetupError: the key cannot be read or created.
     """
-    load_or_create(home)  # here, where there is one of us, and a fault is told as what it is
+    load_or_create(home)  # here, before the workers: once, and with a clear error
     others = [column for column in frame.columns if column.lower() != does.column.lower()]
     signed = BODY if does.target == "body" else does.metadata_key
     columns = others if does.target == "body" else [does.metadata_key]
@@ -35,5 +35,5 @@ def record_signed(frame: DataFrame, does: SignatureProcessor, home: Path) -> Dat
 
 @cache
 def _key(home: str) -> NodeKey:
-    """Read once by each of Spark's Python workers."""
+    """The key, read once by each of Spark's Python workers."""
     return load_or_create(Path(home))

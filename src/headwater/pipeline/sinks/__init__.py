@@ -5,6 +5,6 @@ files       a directory of part files, or one file; in buckets, too
 iceberg     Iceberg tables
 kafka       Kafka topics
 database    database tables, over JDBC
-http        an API, in calls of so many rows
+http        an API, in batches of rows
 stdout      standard output
 """

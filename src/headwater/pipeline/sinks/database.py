@@ -10,9 +10,9 @@ from headwater.pipeline.spec import SqlOutput
 
 
 def write_database(frame: DataFrame, writes: SqlOutput) -> None:
-    """Append the rows, or put them in place of all others; the table is made if it is missing.
+    """Append the rows, or replace all others; a missing table is created.
 
-    Each partition is one transaction: a failure half way leaves the partitions that were done.
+    Each partition is one transaction: after a failure, the completed partitions stay.
 
     Raises:
         SetupError: an environment variable with the user or password is not set.
@@ -25,9 +25,9 @@ def write_database(frame: DataFrame, writes: SqlOutput) -> None:
 
 
 def _make_table(frame: DataFrame, options: dict[str, str]) -> None:
-    """Make a missing table.
+    """Create a missing table.
 
-    Spark would, but only where the driver reports a missing table by the standard's SQL state, which SQLite's does not.
+    Spark does that itself only if the driver reports the standard SQLSTATE for it, which SQLite's does not.
     """
     jvm = frame.sparkSession._jvm
     package = jvm.org.apache.spark.sql.execution.datasources.jdbc
@@ -42,7 +42,7 @@ def _make_table(frame: DataFrame, options: dict[str, str]) -> None:
 
 
 def _has_table(connection: Any, query: str) -> bool:  # noqa: ANN401  (a Java object)
-    """Whether the table can be queried; where the reason is another than that it is missing, making it will tell."""
+    """Whether the table can be queried; if it fails for another reason than a missing table, creating it fails too."""
     statement = connection.createStatement()
     try:
         statement.executeQuery(query).close()

@@ -28,10 +28,10 @@ def _save(frame: DataFrame, writes: FileOutput, path: str, mode: str) -> None:
 
 
 def _write_single_file(frame: DataFrame, writes: FileOutput) -> None:
-    """Spark writes only directories: write one beside the target, then move its part file.
+    """Write a directory beside the target, since Spark writes only directories, then move its part file.
 
-    A reader sees the old file or the whole new one; where the file system cannot replace in one step (as S3A), for a
-    moment none.
+    A reader sees the old file or the complete new one; if the file system cannot replace atomically (S3A), for a moment
+    none.
     """
     target = _path(frame, writes.path)
     files = target.getFileSystem(frame.sparkSession._jsparkSession.sessionState().newHadoopConf())
@@ -44,7 +44,7 @@ def _write_single_file(frame: DataFrame, writes: FileOutput) -> None:
         if not files.rename(part, target):
             files.delete(target, False)
             files.rename(part, target)
-        # Hadoop's checksum would be wrong, and reading would fail, once anything else replaces the file.
+        # Hadoop's checksum file would make reading fail once another program replaces the file.
         files.delete(_path(frame, f"{target.getParent()}/.{target.getName()}.crc"), False)
     finally:
         files.delete(parts, True)

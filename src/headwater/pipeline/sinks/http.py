@@ -1,9 +1,8 @@
-"""Rows to an API, in calls of so many: at least once, in the order in which Spark hands them out.
+"""Sends rows to an API in batches: at least once, in Spark's order.
 
-Spark first writes the rows to files of this machine, which are then sent one by one. So any number of rows will do, no
-row is computed twice however often a call is made again, and Spark counts them as it counts any file's. (Its own way to
-hand out rows piece by piece, `toLocalIterator`, computes them without the session's settings: of a JSON file that is
-filtered it does not count what the filter leaves out.)
+Spark first writes the rows to local files, which are then sent one by one. So the number of rows is not limited, no row
+is computed twice however often a call is retried, and Spark counts them like those of any file. (The alternative,
+`toLocalIterator`, ignores the session's settings: for a filtered JSON file it does not count the rows filtered out.)
 """
 
 import hashlib
@@ -22,12 +21,11 @@ from headwater.pipeline.spec import HttpOutput
 def send_rows(frame: DataFrame, writes: HttpOutput) -> None:
     """Send all rows.
 
-    A call that is made again has the same `Idempotency-Key`, the digest of its body: an API that minds it takes each
-    row once.
+    A retried call has the same `Idempotency-Key`, the digest of its body: an API that respects it stores each row once.
 
     Raises:
-        InvalidInputError: the API refused.
-        UnavailableError: it did not answer, or not well, as often as it was asked; calls before have taken their rows.
+        InvalidInputError: the API refused a call.
+        UnavailableError: it did not answer, or failed, in all attempts; the rows of earlier calls stay sent.
         SetupError: an environment variable that `auth` names is not set.
     """
     content_type = "application/json" if writes.format == "json" else "application/x-ndjson"

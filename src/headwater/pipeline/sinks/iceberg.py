@@ -1,4 +1,4 @@
-"""Iceberg tables: append, overwrite, merge; made with their namespace on first use."""
+"""Iceberg tables: append, overwrite, merge; created with their namespace on first use."""
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -24,9 +24,9 @@ def write_iceberg(frame: DataFrame, writes: IcebergOutput) -> None:
 
 
 def make_table(frame: DataFrame, writes: IcebergOutput) -> None:
-    """Make the table, and the namespace it is in, with the frame's columns, unless it is there or `create` is off.
+    """Create the table, and its namespace, with the frame's columns, unless it exists or `create` is off.
 
-    All columns are nullable: whether this frame's happen never to be null is no promise for the next one's.
+    All columns are nullable: that this frame's are never null is no promise for the next one's.
     """
     spark = frame.sparkSession
     if not writes.create or spark.catalog.tableExists(quoted(writes.table)):
@@ -38,7 +38,7 @@ def make_table(frame: DataFrame, writes: IcebergOutput) -> None:
 
 
 def add_columns(frame: DataFrame, writes: IcebergOutput) -> None:
-    """Add to the table what columns of the frame it has not, at its end."""
+    """Add the frame's new columns to the table, at its end."""
     spark = frame.sparkSession
     there = {name.lower() for name in spark.table(quoted(writes.table)).columns}
     new = [field for field in frame._jdf.schema().asNullable().fields() if field.name().lower() not in there]
@@ -48,7 +48,7 @@ def add_columns(frame: DataFrame, writes: IcebergOutput) -> None:
 
 
 def _make_namespace(spark: SparkSession, namespace: str) -> None:
-    """Make the namespace; of two that make it at once a catalog may fail one, who then finds it made."""
+    """Create the namespace; if another process creates it at the same time, the catalog's error is ignored."""
     try:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
     except (Py4JJavaError, PySparkException):

@@ -22,12 +22,12 @@ def write_topic(frame: DataFrame, writes: KafkaOutput) -> int | None:
     """Write a record for every row.
 
     Returns:
-        How many there were, where the rows are kept (as a stream's micro-batch is), so that counting them costs nothing
-        of note; else None: Spark's Kafka sink tells no figures, nor does it pass on observations.
+        The number of rows, if the frame is cached (as a stream's micro-batch is), so that counting is cheap; otherwise
+        None: Spark's Kafka sink reports no metrics and no observations.
 
     Raises:
-        InvalidPipelineError: the frame has not the columns that the output names.
-        UnavailableError: the registry does not answer, or does not take the schema.
+        InvalidPipelineError: the frame lacks columns that the output names.
+        UnavailableError: the registry does not answer, or refuses the schema.
     """
     records = topic_records(frame, writes)
     records.write.format("kafka").options(**spark_options(writes)).option("topic", writes.topic).save()
@@ -35,13 +35,13 @@ def write_topic(frame: DataFrame, writes: KafkaOutput) -> int | None:
 
 
 def payload_columns(frame: DataFrame, writes: KafkaOutput) -> list[str]:
-    """The columns that make the value."""
+    """The columns that form the value."""
     apart = {writes.key, writes.headers}
     return ["value"] if writes.format == "raw" else [name for name in frame.columns if name not in apart]
 
 
 def topic_records(frame: DataFrame, writes: KafkaOutput) -> DataFrame:
-    """The rows as records: `value`, and `key` and `headers` where they are given.
+    """The rows as records: `value`, and `key` and `headers` if configured.
 
     Raises:
         InvalidPipelineError: as `write_topic`.
@@ -73,7 +73,7 @@ def _value(frame: DataFrame, writes: KafkaOutput) -> Column:
 
 
 def _avro_schema(frame: DataFrame, topic: str) -> str:
-    """The columns as an Avro record named after the topic; each may be null, and is where it is missing."""
+    """The columns as an Avro record named after the topic; each is nullable, with default null."""
     name = "".join(letter if letter.isalnum() else "_" for letter in topic)
     converters = java_class(frame.sparkSession, "org.apache.spark.sql.avro.SchemaConverters")
     schema = json.loads(converters.toAvroType(frame._jdf.schema().asNullable(), False, f"r_{name}", "").toString())

@@ -2,8 +2,8 @@
 
 read        an input of any kind but Kafka, which `pipeline.kafka.read` reads
 files       files, local or behind a URL
-iceberg     Iceberg tables, now or as they were
+iceberg     Iceberg tables, current or as of a time
 database    tables and queries of a database, over JDBC
 http        records of an API, fetched once
-generate    made-up rows
+generate    generated rows
 """

@@ -6,7 +6,7 @@ from headwater.pipeline.spec import FileInput
 
 
 def read_files(spark: SparkSession, reads: FileInput, *, follow: bool) -> DataFrame:
-    """The files as one frame; with `follow`, a stream of those that arrive in the one directory."""
+    """The files as one frame; with `follow`, a stream of files that arrive in the directory."""
     if follow:
         stream = spark.readStream.format(reads.format).options(**reads.options)
         return (stream.schema(reads.schema) if reads.schema else stream).load(reads.paths[0])

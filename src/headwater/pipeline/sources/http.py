@@ -1,7 +1,7 @@
-"""Records of an API: fetched once, into files that the run reads and then removes.
+"""Records of an API: fetched once, into files that the run reads and then deletes.
 
-Files and not memory, so that any number of records will do, and Spark reads them in parallel, counts them, and tells
-their columns like any file's. Spark must run on this machine.
+Files rather than memory, so that the number of records is not limited, and Spark reads them in parallel, counts them
+and infers their columns as for any file. Spark must run on this machine.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from headwater.pipeline.spec import HttpInput
 
 
 def read_http(spark: SparkSession, reads: HttpInput, folder: Path) -> DataFrame:
-    """The records as one frame; their files lie in the folder, a file a page.
+    """The records as one frame; their files are in the folder, one per page.
 
     Raises:
-        InvalidInputError: the API refused, its answer is not as the pipeline says, or it has too many pages.
-        UnavailableError: the API did not answer, or not well, as often as it was asked.
+        InvalidInputError: the API refused, its answer does not match the pipeline's settings, or has too many pages.
+        UnavailableError: the API did not answer, or failed, in all attempts.
         SetupError: an environment variable that `auth` names is not set.
     """
     folder.mkdir(parents=True, exist_ok=True)

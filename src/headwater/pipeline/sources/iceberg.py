@@ -1,4 +1,4 @@
-"""Iceberg tables, now or as they were."""
+"""Iceberg tables, current or as of a time."""
 
 from datetime import UTC
 
@@ -11,10 +11,10 @@ from headwater.pipeline.tables import quoted
 
 
 def read_iceberg(spark: SparkSession, reads: IcebergInput, *, follow: bool) -> DataFrame:
-    """The table's rows; with `follow`, a stream of those that are appended to it.
+    """The table's rows; with `follow`, a stream of the rows appended to it.
 
     Raises:
-        InvalidPipelineError: the table has no such snapshot, or none as old as that.
+        InvalidPipelineError: the table has no such snapshot, or none that old.
     """
     if follow:
         return spark.readStream.options(**reads.options).table(quoted(reads.table))
@@ -22,7 +22,7 @@ def read_iceberg(spark: SparkSession, reads: IcebergInput, *, follow: bool) -> D
     if reads.snapshot_id is not None:
         reader = reader.option("versionAsOf", str(reads.snapshot_id))
     if reads.as_of is not None:
-        # The session's time zone is UTC, and Spark takes the text as local to the session.
+        # The session's time zone is UTC, and Spark interprets the text in it.
         reader = reader.option("timestampAsOf", reads.as_of.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"))
     try:
         return reader.table(quoted(reads.table))

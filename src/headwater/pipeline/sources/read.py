@@ -1,4 +1,4 @@
-"""Read an input of any kind but Kafka, which gives more than one frame: see `pipeline.kafka.read`."""
+"""Reads an input of any kind but Kafka, which has more than one frame: see `pipeline.kafka.read`."""
 
 from pathlib import Path
 
@@ -18,9 +18,9 @@ def read(
     mode: Mode,
     fetched: Path,
 ) -> DataFrame:
-    """The input's frame: of a stream, a streaming one, unless the input is `static`, a database or an API.
+    """The input's frame: a streaming one in a stream, unless the input is `static`, a database or an API.
 
-    No data is read but what a schema is guessed from, and what an API hands out: that is put into the folder `fetched`.
+    Data is read only to infer a schema, and from an API, whose records are stored in the folder `fetched`.
     """
     match reads:
         case FileInput():

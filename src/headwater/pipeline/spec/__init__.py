@@ -1,12 +1,12 @@
-"""A checked pipeline file, as typed values: what `check` promises and what execution relies on.
+"""The types of a validated pipeline file: the contract between `check` and execution.
 
-These dataclasses are also the grammar: `checking.reading` walks a YAML file against their fields, so a new key is a new
+These dataclasses are also the grammar: `checking.reading` reads a YAML file by their fields. So a new key is a new
 field, and a new kind of input, processor or output is a dataclass here and an entry in `checking.grammar`.
 
-whole        a whole file, and where its parts stand in it
-inputs       what can be read, kind by kind; processors: what can be done with a frame; outputs: what can be written to
-connections  how servers are reached
-settings     what a file says beside its data: lineage, catalogs, stream, agent, lint
+whole        a whole file, and the places of its parts
+inputs       the kinds of input; processors: the kinds of step; outputs: the kinds of output
+connections  connections to servers
+settings     settings besides the data flow: lineage, catalogs, stream, agent, lint
 """
 
 from headwater.pipeline.spec.connections import HttpAuth, HttpCall, KafkaSecurity, Paging, S3Access, SchemaRegistry

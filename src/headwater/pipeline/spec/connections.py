@@ -1,4 +1,4 @@
-"""How servers that a pipeline reads from or writes to are reached."""
+"""Connections to the servers that a pipeline reads from or writes to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from headwater.pipeline.terms import EnvName, HttpUrl, Name, PositiveInt, Second
 
 @dataclass(frozen=True, kw_only=True)  # no slots: Python allows one base class with them
 class S3Access:
-    """How a bucket is reached, where not as the environment says to every AWS tool.
+    """The access to a bucket, if it differs from the usual AWS environment variables.
 
     Attributes:
-        endpoint: of an S3 other than Amazon's; it is then asked with the bucket in the path.
+        endpoint: the endpoint of an S3 other than Amazon's, addressed with the bucket in the path.
         access_key_env: the environment variable with the id of the access key.
         secret_key_env: the environment variable with its secret.
-        session_token_env: the environment variable with the session's token, where there is one.
+        session_token_env: the environment variable with the session token, if any.
     """
 
     endpoint: HttpUrl | None = None
@@ -27,10 +27,10 @@ class S3Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAuth:
-    """How an API is shown who asks: `bearer` and `header` take a token, `basic` user and password.
+    """The authentication at an API: `bearer` and `header` take a token, `basic` user and password.
 
     Attributes:
-        header: of `header`, the name of the header with the token.
+        header: for `header`, the name of the header with the token.
         token_env: the environment variable with the token.
     """
 
@@ -43,15 +43,15 @@ class HttpAuth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paging:
-    """How an API hands out its records page by page.
+    """The paging of an API.
 
     Attributes:
         by: `page` counts pages, `offset` records; `cursor` is a value of the answer; `link` the `Link` with rel=next.
-        parameter: of the query, for the page's number, the offset or the cursor; by default named as `by`.
+        parameter: the query parameter for the page's number, the offset or the cursor; by default the value of `by`.
         first: the first page's number.
         size: records of a full page; a smaller one is the last.
-        size_parameter: of the query, for `size`.
-        next: where in the answer the cursor stands, such as `meta.next`; the last page has none.
+        size_parameter: the query parameter for `size`.
+        next: the path of the cursor in the answer, such as `meta.next`; the last page has none.
     """
 
     by: Literal["page", "offset", "cursor", "link"]
@@ -64,11 +64,11 @@ class Paging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpCall:
-    """What every call to an API has.
+    """The settings of calls to an API.
 
     Attributes:
         timeout: for connecting, sending and each wait for an answer.
-        retries: how often a call is made again that failed for now: no answer, 408, 425, 429 or 5xx.
+        retries: how often a call is retried after a temporary failure: no answer, 408, 425, 429 or 5xx.
     """
 
     url: HttpUrl
@@ -80,10 +80,10 @@ class HttpCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaSecurity:
-    """How a broker is spoken to, where not in plain text.
+    """The security of a broker's connection, if it is not plain text.
 
     Attributes:
-        mechanism: how user and password are shown, with SASL.
+        mechanism: the SASL mechanism for user and password.
         user_env: the environment variable with the user.
         password_env: the environment variable with the password.
     """
@@ -96,11 +96,11 @@ class KafkaSecurity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaRegistry:
-    """A schema registry that speaks Confluent's API.
+    """A schema registry with Confluent's API.
 
     Attributes:
         subject: the subject of the topic's values; None: TOPIC-value.
-        from_version: the first version that is read; None: all that the subject has.
+        from_version: the first version that is read; None: all versions of the subject.
     """
 
     url: HttpUrl

@@ -1,4 +1,4 @@
-"""What a pipeline file can read, kind by kind."""
+"""The kinds of input of a pipeline file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,8 +31,8 @@ class FileInput:
 
     Attributes:
         paths: files, directories or globs; a stream takes exactly one.
-        schema: columns and types; without it Spark looks at the data. A stream needs it, but for `text`.
-        options: handed to Spark's reader as they are.
+        schema: columns and types; without it Spark infers them. A stream needs it, except for `text`.
+        options: passed to Spark's reader unchanged.
         static: in a stream, read once per start instead of followed.
     """
 
@@ -45,7 +45,7 @@ class FileInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Input(FileInput, S3Access):
-    """Objects of a bucket that are read as one frame: files, with a bucket's own credentials."""
+    """Objects of a bucket that are read as one frame: files with credentials for the bucket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +53,10 @@ class HttpInput(HttpCall):
     """JSON records of an API, fetched once per start.
 
     Attributes:
-        records: where in the answer the list of records stands, such as `data.items`; None: the answer is the list.
-        schema: columns and types; without it Spark looks at the records.
-        params: of the query.
-        most_pages: an API that hands out more fails the run.
+        records: the path of the list of records in the answer, such as `data.items`; None: the answer is the list.
+        schema: columns and types; without it Spark infers them from the records.
+        params: query parameters.
+        most_pages: more pages than this fail the run.
     """
 
     records: Name | None = None
@@ -68,7 +68,7 @@ class HttpInput(HttpCall):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IcebergInput:
-    """An Iceberg table, now or as it was: at most one of `snapshot_id` and `as_of` (with a time zone).
+    """An Iceberg table, current or as of a time: at most one of `snapshot_id` and `as_of` (with a time zone).
 
     Attributes:
         static: in a stream, read once per start instead of followed.
@@ -96,10 +96,10 @@ class SqlInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateInput:
-    """Made-up rows. A batch says `rows`, a stream `rows_per_second`.
+    """Generated rows. A batch has `rows`, a stream `rows_per_second`.
 
     Attributes:
-        columns: name to SQL expression over `id`, which counts from 0; without any, the one column is `id`.
+        columns: name to SQL expression over `id`, which counts from 0; by default the only column is `id`.
     """
 
     rows: PositiveInt | None = None
@@ -109,16 +109,16 @@ class GenerateInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaInput:
-    """Topics of Kafka: exactly one of `topics` and `pattern`. A batch reads what is there when it starts.
+    """Kafka topics: exactly one of `topics` and `pattern`. A batch reads up to the end offsets at its start.
 
     Attributes:
         format: `json` needs `schema` or `schema_registry`, `avro` a `schema_registry`; `raw` gives the column `value`.
         schema: columns and types of `json`.
-        metadata: what else becomes a column: `_key`, `_headers`, `_topic`, `_partition`, `_offset`, `_timestamp`.
-        start: where the first start begins; later ones of a stream go on from its checkpoint.
+        metadata: further columns: `_key`, `_headers`, `_topic`, `_partition`, `_offset`, `_timestamp`.
+        start: where the first start begins; later ones of a stream resume from its checkpoint.
         start_time: begin with the first record from then on.
         start_offsets: begin there, by topic and partition; `-2` is the earliest, `-1` the latest.
-        dead_letter: where records go that cannot be read; without, one of them fails the run.
+        dead_letter: the target of unreadable records; without it, one of them fails the run.
         static: in a stream, read once per start instead of followed.
     """
 

@@ -1,4 +1,4 @@
-"""What a pipeline file can write to, kind by kind."""
+"""The kinds of output of a pipeline file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ class FileOutput:
     """Files under `path`.
 
     Attributes:
-        mode: `error` fails where `path` has anything already; a stream only appends.
+        mode: `error` fails if `path` exists already; a stream only appends.
         single_file: `path` is one file, not a directory of part files. Not with `append`, `partition_by` or a stream.
     """
 
@@ -42,7 +42,7 @@ class FileOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Output(FileOutput, S3Access):
-    """Objects under a path of a bucket: files, with a bucket's own credentials."""
+    """Objects under a path of a bucket: files with credentials for the bucket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class IcebergOutput:
     """An Iceberg table.
 
     Attributes:
-        mode: `overwrite` replaces all rows in one snapshot; `merge` updates rows equal in `on` and inserts the others.
+        mode: `overwrite` replaces all rows in one snapshot; `merge` updates rows with equal `on`, and inserts others.
         on: key columns of `merge`, null equal to null; at most one incoming row per key.
         partition_by: columns or transforms (`days(bid_time)`, `bucket(16, id)`), used when the table is created.
         create: whether a missing table is created.
@@ -82,10 +82,10 @@ class KafkaOutput:
     """A Kafka topic: at least once, also in a stream.
 
     Attributes:
-        format: `json` and `avro` write all columns but key and headers; `raw` the one column `value`.
-        key: the column that becomes the records' key.
-        headers: the column that becomes their headers, an ARRAY<STRUCT<key STRING, value BINARY>>.
-        schema_registry: of `avro`, where the schema is registered under TOPIC-value.
+        format: `json` and `avro` write all columns but key and headers; `raw` only the column `value`.
+        key: the column with the records' key.
+        headers: the column with their headers, an ARRAY<STRUCT<key STRING, value BINARY>>.
+        schema_registry: for `avro`, where the schema is registered under TOPIC-value.
     """
 
     addresses: tuple[Address, ...]
@@ -103,8 +103,8 @@ class HttpOutput(HttpCall):
     """An API that takes rows as JSON: at least once.
 
     Attributes:
-        format: `json`, a list a call; `lines`, an object a line.
-        batch_size: the most rows of a call.
+        format: `json`, one list per call; `lines`, one object per line.
+        batch_size: the most rows per call.
     """
 
     method: Literal["POST", "PUT"] = "POST"
@@ -124,7 +124,7 @@ OutputKind = FileOutput | IcebergOutput | SqlOutput | StdoutOutput | KafkaOutput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """Where records go that cannot be read: exactly one of the three."""
+    """The target of unreadable records: exactly one of the three."""
 
     iceberg: IcebergOutput | None = None
     file: FileOutput | None = None
@@ -132,6 +132,6 @@ class DeadLetter:
 
     @property
     def writes(self) -> "IcebergOutput | FileOutput | KafkaOutput | None":
-        """The one that is given; a topic gets the record's own key, and its headers with the reason added."""
+        """The given target; a topic gets the record's own key, and its headers with the reason added."""
         topic = None if self.kafka is None else replace(self.kafka, key="key", headers="headers")
         return self.iceberg or self.file or topic

@@ -1,4 +1,4 @@
-"""What a pipeline file can do with a frame, kind by kind."""
+"""The kinds of step of a pipeline file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ METADATA_FIELDS: Mapping[MetadataGroup, tuple[str, ...]] = {
     "pipeline": ("pipeline_file", "schema_version", "pipeline_sha256"),
     "node": ("node_id", "host"),
 }
-"""What each group of the `metadata` processor stamps on a row: `started_at` is a timestamp, the rest are strings."""
+"""The fields that each group of the `metadata` processor adds to a row: `started_at` is a timestamp, others strings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class MappingProcessor:
     Attributes:
         columns: target to expression over the source frame, in order.
         keep: whether the other columns stay, before the mapped ones; one mapped under its own name changes in place.
-        drop: with `keep`, columns that go all the same.
+        drop: with `keep`, columns that are removed nevertheless.
     """
 
     columns: Mapping[str, SqlExpression]
@@ -48,7 +48,7 @@ class FilterProcessor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watermark:
-    """How late a row may come: behind the newest timestamp in `column` by `delay`; later ones may be dropped."""
+    """How late a row may be: by `delay` behind the newest timestamp in `column`; later rows may be dropped."""
 
     column: Name
     delay: Seconds
@@ -59,7 +59,7 @@ class DedupeProcessor:
     """One row per value of `keys`.
 
     Attributes:
-        order_by: columns, ascending; which row is kept is arbitrary without. Not in a stream.
+        order_by: columns, ascending; without it an arbitrary row is kept. Not in a stream.
         keep: the first or the last row in that order.
         watermark: how long a stream remembers a key; a stream needs it, a batch has none.
     """
@@ -80,12 +80,12 @@ class PythonProcessor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataProcessor:
-    """Stamps every row with where it comes from, so that it joins back to its run's events.
+    """Adds its origin to every row, so that it can be joined to its run's events.
 
     Attributes:
         include: groups of `METADATA_FIELDS`.
         target: the row itself.
-        format: `nested` gives one struct column `body_key`; `flat` one column a field, its name after `prefix`.
+        format: `nested` gives one struct column `body_key`; `flat` one column per field, with `prefix`.
     """
 
     include: tuple[MetadataGroup, ...] = ("core",)
@@ -97,11 +97,11 @@ class MetadataProcessor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureProcessor:
-    """Signs every record with the node's key, into the struct column `column`; must be the last that changes a row.
+    """Signs every record with the node's key, into the struct column `column`; must be the last step that changes rows.
 
     Attributes:
-        target: what is signed: all other columns, or the one that `metadata` made.
-        metadata_key: that column; of `metadata`, its `body_key`.
+        target: what is signed: all other columns, or the one from `metadata`.
+        metadata_key: the name of that column, which is the `body_key` of `metadata`.
     """
 
     target: Literal["body", "metadata"] = "body"

@@ -1,4 +1,4 @@
-"""What a pipeline file says beside its data: lineage, catalogs, stream, agent, lint."""
+"""A pipeline file's settings besides its data flow: lineage, catalogs, stream, agent, lint."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from headwater.pipeline.terms import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageAuth:
-    """How the HTTP transport proves itself: a bearer token, by the name of its environment variable."""
+    """The authentication of the HTTP transport: a bearer token, by the name of its environment variable."""
 
     type: Literal["bearer"]
     token_env: EnvName
@@ -36,7 +36,7 @@ class LineageHttp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageFile:
-    """The file events are appended to, one a line, and the size at which a new one is begun."""
+    """The file that events are appended to, one per line, and the size at which it is rotated."""
 
     path: Location = "events.jsonl"
     rotation_size_mb: PositiveInt = 64
@@ -44,13 +44,13 @@ class LineageFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSpec:
-    """What is told about a run, and where.
+    """The settings of a run's lineage events.
 
     Attributes:
         transport: which of `http` and `file` are used.
-        drain_timeout: how long the end of a run waits for events to go out; what is left stays in the spool.
+        drain_timeout: how long the end of a run waits for deliveries; undelivered events stay in the spool.
         running_interval: time between a stream's RUNNING events.
-        heartbeat: after so long without an event the node says that it is there; 0 turns that off.
+        heartbeat: the node sends a heartbeat after so long without an event; 0 disables it.
     """
 
     enabled: bool = True
@@ -65,13 +65,13 @@ class LineageSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogSpec:
-    """An Iceberg catalog. `lake` is the embedded one (JDBC on SQLite in HEADWATER_HOME) unless the file says otherwise.
+    """An Iceberg catalog. `lake` is the embedded one (JDBC on SQLite in HEADWATER_HOME), unless the file declares it.
 
     Attributes:
-        uri: of a `jdbc` or `rest` catalog.
-        warehouse: where tables are kept.
-        options: further catalog properties as Iceberg names them (`io-impl`, `s3.endpoint`, …).
-        options_env: secret ones, by the name of their environment variable (`credential: ICEBERG_CREDENTIAL`).
+        uri: the URI of a `jdbc` or `rest` catalog.
+        warehouse: the location of the tables.
+        options: further catalog properties by Iceberg's names (`io-impl`, `s3.endpoint`, …).
+        options_env: secret properties, by their environment variable (`credential: ICEBERG_CREDENTIAL`).
     """
 
     type: Literal["jdbc", "rest", "glue", "hadoop"]
@@ -88,7 +88,7 @@ class StreamSpec:
     Attributes:
         checkpoint: the stream checkpoint; None: a directory of HEADWATER_HOME, by namespace and name.
         interval: time from one micro-batch's start to the next; None: at once.
-        available_now: take what is there in micro-batches, then end. Not with `interval`.
+        available_now: process all available data in micro-batches, then end. Not with `interval`.
     """
 
     checkpoint: Location | None = None
@@ -98,7 +98,7 @@ class StreamSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """When the agent starts a pipeline that ends: exactly one of `every` and `cron`.
+    """When the agent starts a batch pipeline: exactly one of `every` and `cron`.
 
     Attributes:
         every: from one start to the next; the first start is at once.
@@ -112,7 +112,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """How long the agent waits before it starts again: `first`, then twice as long each time, up to `most`.
+    """How long the agent waits before a restart: `first`, then twice as long each time, up to `most`.
 
     An execution that ran for longer than `most` counts as healthy: after it, the wait is `first` again.
     """
@@ -123,11 +123,11 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """How an agent runs the pipeline; `headwater run` runs it once, whatever stands here.
+    """How an agent runs the pipeline; ignored by `headwater run`, which runs it once.
 
     Attributes:
         schedule: None: it is started once it is deployed.
-        restart: `always` starts again after a clean end too, `never` leaves it to the schedule, or to a person.
+        restart: `always` also restarts after a clean end, `never` leaves restarts to the schedule, or to a person.
     """
 
     schedule: Schedule | None = None
@@ -137,6 +137,6 @@ class AgentSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintSpec:
-    """Rules of `headwater lint` that this file does without, by id."""
+    """Rules of `headwater lint` that this file ignores, by id."""
 
     ignore: tuple[RuleId, ...] = ()

@@ -1,7 +1,7 @@
-"""A whole pipeline file, and where its parts stand in it.
+"""A whole pipeline file, and the places of its parts.
 
-Frames. Every input and every processor gives one frame. A frame's id is the name of its input, the `name` of its
-processor, or `processors.N` where a processor has no name. Every `from` is resolved, so execution only looks up ids.
+Frames: every input and every processor has one frame. Its id is the name of the input, the `name` of the processor, or
+`processors.N` for a processor without a name. Every `from` is resolved, so execution only looks up ids.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ Mode = Literal["batch", "stream"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the pipeline file, for messages: `Place("pipeline.processors.0", 12)`."""
+    """The position of a part in the pipeline file, for messages: `Place("pipeline.processors.0", 12)`."""
 
     path: str
     line: int
@@ -40,9 +40,9 @@ class Processor:
     """One step.
 
     Attributes:
-        frame: id of the frame it gives.
-        source: id of the frame it works on; None only for a `sql` that comes first over several inputs.
-        views: what its SQL may name, to frame id: every input and every named step before it, and `input` for `source`.
+        frame: the id of its result.
+        source: the id of the frame it works on; None only for a `sql` that comes first over several inputs.
+        views: table names in its SQL, to frame id: every input and earlier named step, and `input` for `source`.
     """
 
     does: ProcessorKind
@@ -68,11 +68,11 @@ class PipelineSpec:
     """A whole pipeline file.
 
     Attributes:
-        schema_version: of this grammar; None where the file does not say (a lint finding), read as 1.
+        schema_version: the version of this grammar; None if the file has none (a lint finding), read as 1.
         catalogs: only those that the file declares.
         spark: further Spark configuration, `spark.…` keys.
-        source: the file, absolute.
-        source_sha256: of the file's bytes, 64 lower-case hex digits; `--set` does not change it.
+        source: the file's absolute path.
+        source_sha256: the digest of the file's bytes, 64 lower-case hex digits; `--set` does not change it.
     """
 
     name: Name
@@ -96,7 +96,7 @@ class PipelineSpec:
 
     @property
     def dead_letters(self) -> tuple[Output, ...]:
-        """An output for every input that has somewhere to put what cannot be read; its frame is `dead_letter_frame`."""
+        """An output for every input with a target for unreadable records; its frame is `dead_letter_frame`."""
         return tuple(
             Output(
                 writes=writes,
@@ -109,10 +109,10 @@ class PipelineSpec:
 
     @property
     def all_outputs(self) -> tuple[Output, ...]:
-        """What is written: the file's outputs, then the dead letters."""
+        """All outputs: those of the file, then the dead letters."""
         return (*self.outputs, *self.dead_letters)
 
 
 def dead_letter_frame(name: str) -> str:
-    """The id of the frame with what could not be read of an input; no name has a dot, so it is nobody else's."""
+    """The id of the frame with an input's unreadable records; unique, since names have no dots."""
     return f"{name}.dead_letter"

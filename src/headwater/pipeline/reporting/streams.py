@@ -11,11 +11,11 @@ from headwater.observe.spark.progress import ProgressListener, Report, sources_o
 
 
 class Progress:
-    """Adds up what the micro-batches report; each is reported once, when it is committed.
+    """Sums the reports of micro-batches; each is reported once, when it is committed.
 
     Args:
-        session: whose queries are listened to.
-        aside: names of queries that read again what others read; what they read does not count.
+        session: the session whose queries are listened to.
+        aside: names of queries that read the same inputs as others; their input rows do not count.
     """
 
     def __init__(self, session: SparkSession, aside: Container[str] = ()) -> None:
@@ -27,7 +27,7 @@ class Progress:
         self._stop_listening = ProgressListener(self._add).listen(session)
 
     def rows_in(self) -> dict[str, int]:
-        """Rows read so far, by source as Spark describes it."""
+        """Rows read so far, by Spark's description of the source."""
         with self._lock:
             return dict(self._rows_in)
 

@@ -1,8 +1,7 @@
-"""An observer that works aside: on a thread of its own, while the pipeline goes on.
+"""An observer that works on a thread of its own, while the pipeline goes on.
 
-What there is to learn of a run takes many small calls into the JVM. Most of it can be learned while Spark is busy with
-the data, so the pipeline waits only where it must: for its rows to be counted from the first, and at the end, for the
-last event.
+Determining a run's lineage takes many small calls into the JVM. Most of them can be made while Spark processes data, so
+the pipeline waits only where it must: until rows are counted from the first one on, and at the end for the last event.
 """
 
 import logging
@@ -18,30 +17,30 @@ from headwater.observe.failure import Failure
 from headwater.observe.spark.jvm import activate, release_thread
 from headwater.observe.threads import ObserverThread
 from headwater.pipeline.kafka.topics import Topic
+from headwater.pipeline.reporting.reporter import Reporter
 from headwater.pipeline.spec import Output
-from headwater.pipeline.stop import Why
-from headwater.pipeline.telling.teller import Teller
+from headwater.pipeline.stop import EndReason
 
 log = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 10.0
-"""How long the end of a run waits for what is still being learned; then the last event goes out without it."""
+"""How long the end of a run waits for unfinished lineage; then the last event is emitted without it."""
 
 
-class Aside:
-    """The `Observer` that has a `Teller` do the work, call by call in order, on one thread that ends with the run.
+class BackgroundObserver:
+    """An `Observer` that queues its calls for a `Reporter` on one thread, in order, which ends with the run.
 
-    `watch` and `watch_stream` answer at once; the other calls leave a task for the thread and return.
+    `watch` and `watch_stream` are answered at once; the other calls queue a task and return.
     """
 
-    def __init__(self, teller: Teller) -> None:
+    def __init__(self, teller: Reporter) -> None:
         self._teller = teller
         self._tasks: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._thread = ObserverThread(self._work, "headwater-lineage")
         self._thread.start()
 
     def begin(self, session: SparkSession | None) -> None:
-        """Leave to the thread: the START event, with what Spark, if there is one, says about the datasets."""
+        """Queue the START event, with what Spark, if there is one, knows about the datasets."""
         if session is not None:
             self._tasks.put(lambda: activate(session))
         self._tasks.put(lambda: self._teller.begin(session))
@@ -49,7 +48,7 @@ class Aside:
     def planned(
         self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
     ) -> None:
-        """Have rows be counted from here on; leave to the thread what the frames read and how columns hang together."""
+        """Count rows from here on; queue the analysis of the frames' inputs and column lineage."""
         self._teller.ready_to_count(next(iter(frames.values())).sparkSession)
         self._tasks.put(lambda: self._teller.planned(inputs, frames, topics))
 
@@ -62,18 +61,19 @@ class Aside:
         return self._teller.watch_stream(frame)
 
     def wrote(self, output: Output, rows: int | None) -> None:
-        """Leave to the thread: what was written, for the counters."""
+        """Queue a write, for the counters."""
         self._tasks.put(lambda: self._teller.wrote(output, rows))
 
     def running(self) -> None:
-        """Leave to the thread: a RUNNING event, unless other things wait to be told already."""
+        """Queue a RUNNING event, unless other tasks are waiting."""
         if self._tasks.empty():
             self._tasks.put(self._teller.running)
 
-    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters | None:
-        """Wait until the thread has told all before and the last event; returns what was counted.
+    def end(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters | None:
+        """Wait until the thread has done all tasks and emitted the last event; returns the counters.
 
-        If Spark holds the thread up for longer than `_PATIENCE_S`, the last event goes out from here, without the rest.
+        If the thread is blocked in Spark for longer than `_PATIENCE_S`, the last event is emitted from here, without
+        the rest.
         """
         ended: SimpleQueue[Counters] = SimpleQueue()
         self._tasks.put(lambda: ended.put(self._teller.end(state, why, failure)))

@@ -1,4 +1,4 @@
-"""What earlier pushes told a service of the dashboards in a file, and the file says no more."""
+"""Jobs that earlier pushes declared for the dashboards of a file, and that the file no longer has."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,25 +13,25 @@ from headwater.model.sql_lineage import dashboard_of
 _PAGE = 1000
 
 
-class Gone(NamedTuple):
-    """A job that an earlier push declared and the file has no more; `query` None: of tables without a query."""
+class StaleDeclaration(NamedTuple):
+    """A declared job that the file no longer has; `query` is None for the tables without a query."""
 
     dashboard: str
     query: str | None
     job: JobId
 
 
-def no_more_in(file: Dashboards, client: ServiceClient) -> Iterator[Gone]:
-    """The jobs that are declared to feed a dashboard of the file, and that the file does not have.
+def stale_declarations(file: Dashboards, client: ServiceClient) -> Iterator[StaleDeclaration]:
+    """The jobs declared to feed a dashboard of the file that the file does not have.
 
-    A job that is known by its runs alone is none of them: whoever asked that query may ask it again.
+    Jobs known only by their runs are not among them: such a query may be run again.
     """
     for dashboard in file.dashboards:
         kept = file.jobs(dashboard)
         for job in _feeding(client, dashboard_of(file.label(dashboard, ""))):
             if job.namespace == file.namespace and job not in kept and _is_declared(client, job):
                 query = job.name.removeprefix(dashboard.name).removeprefix(".")
-                yield Gone(dashboard.name, None if query == TABLES else query, job)
+                yield StaleDeclaration(dashboard.name, None if query == TABLES else query, job)
 
 
 def _feeding(client: ServiceClient, dashboard: DatasetId) -> Iterator[JobId]:
@@ -41,7 +41,7 @@ def _feeding(client: ServiceClient, dashboard: DatasetId) -> Iterator[JobId]:
     while len(found) < total:
         try:
             page = client.get("/neighbours", {**asked, "offset": len(found)})
-        except NotFoundError:  # it was never told of
+        except NotFoundError:  # it was never declared
             return
         found += page["neighbours"]
         total = page["totalCount"] if page["neighbours"] else 0

@@ -1,4 +1,4 @@
-"""Names and facets of inputs and outputs, as far as the pipeline file tells them."""
+"""Names and facets of inputs and outputs, as far as the pipeline file gives them."""
 
 import re
 from typing import Final
@@ -13,7 +13,7 @@ _GLOB: Final = re.compile(r"[*?\[{]")
 
 
 def files_read(reads: FileInput) -> list[Described]:
-    """One dataset a path; a glob is the directory that holds everything it can match."""
+    """One dataset per path; for a glob, the directory that contains all its matches."""
     names = dict.fromkeys(file_dataset(_without_glob(path)) for path in reads.paths)
     return [files(name, reads.format) for name in names]
 
@@ -31,15 +31,15 @@ def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
 
 
 def api(call: HttpCall) -> Described:
-    """The resource of an API: what is before its URL's query."""
+    """The resource of an API: its URL without the query."""
     name = file_dataset(call.url)
     return Described(name, {"dataSource": source_facet(name)})
 
 
 def has_columns_of_its_table(reads: SqlInput) -> bool:
-    """Whether a column of the frame is the column of that name of the one table that is read.
+    """Whether each column of the frame is the column of that name in the only table that is read.
 
-    So for a table, and for a query that only picks columns and rows of one.
+    True for a table, and for a query that only selects columns and rows of one.
     """
     return reads.table is not None or only_picks(reads.query or "")
 

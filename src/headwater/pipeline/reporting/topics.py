@@ -1,7 +1,7 @@
-"""Topics as datasets: their names, their payload's schema, and where they stand in a plan.
+"""Topics as datasets: their names, their payload's schema, and their place in a plan.
 
-How records become columns is no lineage: a topic has the columns of its payload. So a plan is cut where an input's rows
-come out of the reading, and what is below becomes one relation.
+The parsing of records into columns is not lineage: a topic has the columns of its payload. So a plan is cut above the
+parsing of an input's records, and everything below becomes one relation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,12 +21,12 @@ from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import KafkaInput, KafkaOutput
 
 SOURCE: Final = "kafka:"
-"""What begins the source of a relation that is an input's topics; the input's name follows."""
+"""The prefix of the source of a relation that stands for an input's topics; the input's name follows."""
 
 
 @attrs.define(kw_only=True)
 class HeadwaterTopicSchemaFacet(DatasetFacet):
-    """Which version of its subject a topic was last read with: the dataset facet `headwater_topic_schema`."""
+    """The dataset facet `headwater_topic_schema`: the subject's version with which a topic was last read."""
 
     subject: str
     version: int
@@ -39,14 +39,14 @@ class HeadwaterTopicSchemaFacet(DatasetFacet):
 
 
 def topic_dataset(kafka: KafkaInput | KafkaOutput, topic: str) -> Described:
-    """A topic, by the first of the broker's addresses."""
+    """A topic, named by the first of the broker's addresses."""
     name = kafka_dataset(kafka.addresses, topic)
     kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC")
     return Described(name, {"dataSource": source_facet(name), "datasetType": kind})
 
 
 def learn_topic(described: Described, topic: Topic) -> None:
-    """Add what was learned of the topic since, in place of what was known before."""
+    """Update the topic's schema and version."""
     if topic.schema is not None:
         described.facets["schema"] = schema_facet(topic.schema)
     if topic.version is not None:
@@ -64,12 +64,12 @@ def fields_of(topics: Iterable[Topic]) -> Mapping[str, frozenset[str]]:
 
 
 def cut_at_payloads(plan: str) -> bytes:
-    """A plan's JSON with a relation, its source `kafka:INPUT`, in the place of how an input's records are read."""
+    """A plan's JSON with the parsing of each Kafka input replaced by a relation with the source `kafka:INPUT`."""
     return orjson.dumps(_cut(orjson.loads(plan)))
 
 
 def _cut(entries: list[Entry]) -> list[Entry]:
-    """A tree in pre-order, and all trees in its entries' fields, without what is below an input's rows."""
+    """A pre-order tree, and all trees in its entries' fields, without the parts below an input's rows."""
     kept: list[Entry] = []
     place = 0
     while place < len(entries):

@@ -50,7 +50,7 @@ def job_of(spec: PipelineSpec) -> Job:
 
 
 def pipeline_facets(spec: PipelineSpec, spark_version: str) -> dict[str, RunFacet]:
-    """What runs, and on what: the same in every event of a run."""
+    """The run facets on the pipeline and the engine, the same in every event of a run."""
     return {
         "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
             version=spark_version, name=_ENGINE, openlineageAdapterVersion=VERSION

@@ -1,4 +1,4 @@
-"""A dataset that several outputs of a run write, as the one output that it is."""
+"""Merges several outputs of a run to the same dataset into one."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -17,10 +17,10 @@ _Statistics = output_statistics_output_dataset.OutputStatisticsOutputDatasetFace
 _Schema = schema_dataset.SchemaDatasetFacet
 
 
-def as_one(writes: Sequence[Described]) -> Described:
-    """The dataset with what all writes put into it, rows and columns, and else what is known of it last.
+def merged_output(writes: Sequence[Described]) -> Described:
+    """The dataset with the rows and column lineage of all writes; of other facets the last one.
 
-    Where one of them does not tell its columns, none are: what others tell would deny what that one is made from.
+    If one write has no column lineage, the result has none: that of the others would omit its inputs.
     """
     if len(writes) == 1:
         return writes[0]
@@ -48,7 +48,7 @@ def _each(kind: type[T], facets: Sequence[object]) -> list[T]:
 
 
 def _all_fields(schemas: Sequence[_Schema]) -> _Schema:
-    """The fields of all, each as it was told last, in the order in which they came."""
+    """The union of fields, each as last given, in order of first appearance."""
     fields = {field.name: field for schema in schemas for field in schema.fields or []}
     return _Schema(
         fields=[attrs.evolve(field, ordinal_position=place) for place, field in enumerate(fields.values(), start=1)]

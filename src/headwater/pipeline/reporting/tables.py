@@ -15,7 +15,7 @@ from headwater.pipeline.tables import iceberg_table
 
 
 def described_table(spark: SparkSession, table: str, catalog: CatalogSpec | None) -> Described | None:
-    """The table; one that is not there yet by where its catalog will put it, None where only the catalog knows."""
+    """The table; a missing one by its future location in the catalog, None if only the catalog knows that."""
     found = iceberg_table(spark, table)
     location = found.location() if found is not None else _location_to_be(table, catalog)
     if location is None:
@@ -34,7 +34,7 @@ def _schema(spark: SparkSession, table: Any) -> StructType:  # noqa: ANN401  (a 
 
 
 def _location_to_be(table: str, catalog: CatalogSpec | None) -> str | None:
-    """Where JDBC and Hadoop catalogs put a new table: under the warehouse, by namespace and name."""
+    """The location of a new table in JDBC and Hadoop catalogs: under the warehouse, by namespace and name."""
     if catalog is None or catalog.warehouse is None or catalog.type not in ("jdbc", "hadoop"):
         return None
     return "/".join([catalog.warehouse.rstrip("/"), *table.split(".")[1:]])

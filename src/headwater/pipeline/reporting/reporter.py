@@ -1,4 +1,4 @@
-"""The observer that tells a run as OpenLineage events."""
+"""The observer that reports a run as OpenLineage events."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -26,16 +26,16 @@ from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.kafka.topics import Topic
+from headwater.pipeline.reporting.job import job_of, pipeline_facets
+from headwater.pipeline.reporting.run_figures import RunFigures
+from headwater.pipeline.reporting.sources import Datasets
+from headwater.pipeline.reporting.topics import cut_at_payloads
 from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec, PythonProcessor
-from headwater.pipeline.stop import Why
-from headwater.pipeline.telling.accounts import Accounts
-from headwater.pipeline.telling.job import job_of, pipeline_facets
-from headwater.pipeline.telling.sources import Datasets
-from headwater.pipeline.telling.topics import cut_at_payloads
+from headwater.pipeline.stop import EndReason
 
 
-class Teller:
-    """Tells one run. All it does goes through a guard: nothing here can fail the run."""
+class Reporter:
+    """Reports one run. All calls go through a guard: nothing here can fail the run."""
 
     def __init__(
         self,
@@ -53,14 +53,14 @@ class Teller:
         self._datasets = Datasets(spec, execution.run_id, home, self._guard)
         self._lifecycle = Lifecycle(execution.started_at, now, put)
         self._session: SparkSession | None = None
-        self._accounts: Accounts | None = None
+        self._accounts: RunFigures | None = None
         self._columns_of: dict[str, Facet | None] = {}
         self._gaps: list[str] = []
         self._rows_were_hidden = False
         self._engine: dict[str, RunFacet] = {}
 
     def begin(self, session: SparkSession | None) -> None:
-        """START, with the datasets as far as they are known without reading them."""
+        """Emit START, with the datasets as far as they are known without reading them."""
         if self._lifecycle.begun:
             return
         self._session = session
@@ -70,16 +70,16 @@ class Teller:
         self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
 
     def ready_to_count(self, session: SparkSession) -> None:
-        """Count what is written from now on; all that was counted before a stream went on anew still counts."""
+        """Count rows written from now on; counts from before a stream's restart are kept."""
         if self._accounts is not None:
             return
-        account = partial(Accounts, session, self._spec, self._execution)
+        account = partial(RunFigures, session, self._spec, self._execution)
         self._accounts = self._guard.attempt("accounts", account, None)
 
     def planned(
         self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
     ) -> None:
-        """Learn what the frames read, down to the column."""
+        """Determine the inputs and the column lineage of the frames."""
         self._guard.attempt("topics", lambda: self._datasets.learn_topics(topics), None)
         for name, frame in inputs.items():
             self._guard.attempt("input frame", partial(self._datasets.read_through, name, frame), None)
@@ -106,33 +106,33 @@ class Teller:
         return frame if accounts is None else self._guard.attempt("watch", lambda: accounts.watch_stream(frame), frame)
 
     def wrote(self, output: Output, rows: int | None) -> None:
-        """Count what was written."""
+        """Count written rows."""
         accounts = self._accounts
         if accounts is not None:
             self._guard.attempt("counters", lambda: accounts.wrote(output, rows), None)
 
     def running(self) -> None:
-        """RUNNING, with the counters so far and, of a stream, where it stands."""
+        """Emit RUNNING, with the counters so far and a stream's progress."""
         if self._lifecycle.begun and not self._lifecycle.over:
             self._refresh()
             self._tell(RunState.RUNNING, self._progress_facets(self._counters(None)))
 
-    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters:
-        """COMPLETE, FAIL or ABORT, with the final counters; after it, nothing."""
+    def end(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters:
+        """Emit COMPLETE, FAIL or ABORT, with the final counters; no events after it."""
         self.begin(None)
         self._refresh()
-        counters = self._told_end(state, why, failure)
+        counters = self._emit_end(state, why, failure)
         if self._accounts is not None:
             self._guard.attempt("close", self._accounts.close, None)
         return counters
 
-    def end_without_spark(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters:
-        """As `end`, with what is known; for a thread other than the one that is stuck in a call to Spark."""
+    def end_without_spark(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters:
+        """As `end`, with what is known so far; for another thread, if this one is blocked in a call to Spark."""
         if not self._lifecycle.begun:
             self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
-        return self._told_end(state, why, failure)
+        return self._emit_end(state, why, failure)
 
-    def _told_end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters:
+    def _emit_end(self, state: TerminalState, why: EndReason, failure: Failure | None) -> Counters:
         counters = self._counters(why, 0 if failure is None else 1)
         facets = self._progress_facets(counters)
         if failure is not None:
@@ -147,7 +147,7 @@ class Teller:
         return facet
 
     def _learn_columns(self, frame: DataFrame) -> tuple[Facet | None, list[str]]:
-        """The facet of a frame's columns, where enough of them is known, and its gaps."""
+        """The column lineage facet of a frame, if enough of it is known, and its gaps."""
         if self._session is None:
             return None, []
         analysed, datasets = frame._jdf.queryExecution().analyzed(), self._datasets
@@ -162,7 +162,7 @@ class Teller:
         self._datasets.learn_output(output.place.path, frames[output.source])
         described = self._datasets.outputs.get(output.place.path)
         if described is not None:
-            described.facets.pop("columnLineage", None)  # of an earlier schema
+            described.facets.pop("columnLineage", None)  # that of an earlier schema
             if columns is not None:
                 described.facets["columnLineage"] = named_as(columns, described.facets.get("schema"))
 
@@ -175,21 +175,21 @@ class Teller:
             self._guard.attempt("output", partial(self._refresh_output, accounts, output), None)
         self._guard.attempt("statistics", lambda: self._refresh_inputs(accounts), None)
 
-    def _refresh_output(self, accounts: Accounts, output: Output) -> None:
+    def _refresh_output(self, accounts: RunFigures, output: Output) -> None:
         path = output.place.path
         if path in accounts.versions and isinstance(output.writes, IcebergOutput) and self._session is not None:
             described = self._datasets.described_again(self._session, path, output.writes)
             if described is not None:
                 described.facets["version"] = version_facet(str(accounts.versions[path]))
-                if (columns := self._columns_of.get(path)) is not None:  # a new table may have had no name before
+                if (columns := self._columns_of.get(path)) is not None:  # a new table may have had no location before
                     described.facets["columnLineage"] = named_as(columns, described.facets.get("schema"))
         described = self._datasets.outputs.get(path)
         moved = accounts.written(output)
         if described is not None and moved is not None:
             described.written["outputStatistics"] = written_facet(moved)
 
-    def _refresh_inputs(self, accounts: Accounts) -> None:
-        """Statistics of the inputs that can be told apart: a scan of several datasets at once cannot."""
+    def _refresh_inputs(self, accounts: RunFigures) -> None:
+        """Set the statistics of the inputs, except for a scan of several datasets at once."""
         read: dict[DatasetId, list[Moved]] = {}
         for source, datasets in self._datasets.by_source.items():
             moved = accounts.read(source)
@@ -198,7 +198,7 @@ class Teller:
         for dataset, scans in read.items():
             self._datasets.inputs[dataset].read["inputStatistics"] = read_facet(sum_of(scans))
 
-    def _counters(self, why: Why | None, error_count: int = 0) -> Counters:
+    def _counters(self, why: EndReason | None, error_count: int = 0) -> Counters:
         elapsed = self._now() - self._execution.started_at
         nothing = (Moved(0, 0), Moved(0, 0))
         accounts = self._accounts
@@ -208,7 +208,7 @@ class Teller:
             sources = self._datasets.by_source
             read, written = self._guard.attempt("counters", lambda: accounts.totals(sources), nothing)
             if self._rows_were_hidden and not read.rows:
-                read = Moved()  # nobody counts what a function of the user's reads
+                read = Moved()  # reads of a user's function are not counted
             error_count += self._guard.attempt("counters", accounts.dead_letters, 0)
         return Counters(
             records_in=read.rows,
@@ -230,7 +230,7 @@ class Teller:
         return facets
 
     def _tell(self, state: RunState, facets: dict[str, RunFacet]) -> None:
-        """Emit an event; should a dataset's facet not be writable, the event goes out without the datasets."""
+        """Emit an event; if a dataset's facet cannot be serialised, without the datasets."""
         full = partial(self._event, facets, with_datasets=True)
         bare = partial(self._event, facets, with_datasets=False)
         if not self._guard.attempt("event", lambda: self._lifecycle.emit(state, full), False):

@@ -1,4 +1,4 @@
-"""The datasets of a run, and which relation of its plans reads which."""
+"""The datasets of a run, and which relation of its plans reads which of them."""
 
 import json
 from collections.abc import Mapping
@@ -22,6 +22,16 @@ from headwater.observe.spark.relations import Relation, leaves_of, relations
 from headwater.observe.spark.schema import schema_facet
 from headwater.pipeline.catalogs import catalogs_of
 from headwater.pipeline.kafka.topics import Topic
+from headwater.pipeline.reporting.datasets import (
+    api,
+    database_tables,
+    files_read,
+    files_written,
+    has_columns_of_its_table,
+)
+from headwater.pipeline.reporting.merged_outputs import merged_output
+from headwater.pipeline.reporting.tables import described_table
+from headwater.pipeline.reporting.topics import SOURCE, fields_of, learn_topic, topic_dataset
 from headwater.pipeline.session import RUN_ID_PROPERTY
 from headwater.pipeline.sinks.kafka import payload_columns
 from headwater.pipeline.spec import (
@@ -42,35 +52,25 @@ from headwater.pipeline.spec import (
     StdoutOutput,
 )
 from headwater.pipeline.tables import quoted_column
-from headwater.pipeline.telling.datasets import (
-    api,
-    database_tables,
-    files_read,
-    files_written,
-    has_columns_of_its_table,
-)
-from headwater.pipeline.telling.tables import described_table
-from headwater.pipeline.telling.topics import SOURCE, fields_of, learn_topic, topic_dataset
-from headwater.pipeline.telling.twice import as_one
 
 _FILES: Final = "files"
-"""The namespace of a name that stands for all files of a relation, which have one set of columns."""
+"""The namespace of a group name for all files of a relation, which share one set of columns."""
 
 _CONSTANT: Final = frozenset({"LocalRelation", "Range"})
-"""Relations whose rows a query has in itself."""
+"""Relations whose rows are part of the query."""
 
 
 @dataclass(slots=True)
 class Datasets:
-    """What a run reads and writes.
+    """The inputs and outputs of a run.
 
     Attributes:
         inputs: everything read, declared or found in a plan.
-        outputs: by the output's path in the pipeline file; standard output is no dataset.
-        by_source: the datasets that a relation's source (see `relations`) stands for.
+        outputs: by the output's path in the pipeline file; standard output is not a dataset.
+        by_source: the datasets of a relation's source (see `relations`).
         opaque: sources whose columns are not those of their datasets.
-        made_up: sources that read nothing from outside.
-        topics: what is known of the topics of each Kafka input.
+        made_up: sources that read no external data.
+        topics: the known topics of each Kafka input.
     """
 
     spec: PipelineSpec
@@ -87,10 +87,10 @@ class Datasets:
     _by_input: dict[str, list[Described]] = field(default_factory=dict)
     _new_tables: set[str] = field(default_factory=set)
     _of_functions: set[int] = field(default_factory=set)
-    """Rows that functions of the user's made in memory, by the key of their relation."""
+    """The keys of relations whose rows a user's function made in memory."""
 
     def describe(self, session: SparkSession | None) -> None:
-        """Name all that the pipeline file declares; no data is read, and tables need a session to ask."""
+        """Add all datasets declared in the pipeline file; reads no data. Tables are looked up through the session."""
         for one in self.spec.inputs.values():
             nothing: list[Described] = []
             found = self.guard.attempt("input", partial(self._described_input, session, one.reads), nothing)
@@ -103,8 +103,8 @@ class Datasets:
                 self._new_tables.add(output.place.path)
 
     def learn_topics(self, topics: Mapping[str, tuple[Topic, ...]]) -> None:
-        """Learn which topics were found, and what their payload looks like now."""
-        if self.topics:  # a stream goes on with a new schema: its tables may have got columns
+        """Add the topics found, with the current schemas of their payloads."""
+        if self.topics:  # a stream goes on with a new schema: its tables may have new columns
             self._new_tables |= {
                 one.place.path for one in self.spec.all_outputs if isinstance(one.writes, IcebergOutput)
             }
@@ -118,7 +118,7 @@ class Datasets:
                     learn_topic(described, topic)
 
     def members(self, dataset: DatasetId, column: str) -> list[DatasetId]:
-        """The datasets that have a column, where a name stands for all topics or files of an input; else itself."""
+        """For a group name of topics or files, the members that have the column; otherwise the dataset itself."""
         if dataset.namespace == _FILES:
             return [described.id for described in self.by_source[dataset.name]]
         name = dataset.name.removeprefix(SOURCE)
@@ -129,7 +129,7 @@ class Datasets:
         return [described.id for topic, described in told if column in fields[topic.name] or column.startswith("_")]
 
     def read_through(self, name: str, frame: DataFrame) -> None:
-        """Learn from an input's frame what its relations read, in which version, with which columns."""
+        """Add the sources of an input frame's relations, with their versions and columns."""
         described = self._by_input.get(name, [])
         followed = isinstance(self.spec.inputs[name].reads, KafkaInput) and frame.isStreaming
         for relation in () if followed else relations(frame._jdf.queryExecution().analyzed(), self._is_own):
@@ -143,13 +143,13 @@ class Datasets:
             self._learn(described, relation, frame.schema)
 
     def learn_function(self, given: DataFrame, gave: DataFrame) -> None:
-        """Learn which rows a function of the user's put together itself, of those that it was given or of others."""
+        """Find the relations whose rows a user's function created itself, by comparing its argument and its result."""
         self._of_functions |= _in_memory(gave) - _in_memory(given)
 
     def learn_relations(self, session: SparkSession, analysed: Java, plan: Plan) -> None:
-        """Learn the sources of a frame's relations; tables that SQL names by itself become inputs.
+        """Add the sources of a frame's relations; undeclared tables named in SQL become inputs.
 
-        `plan` is the analysed plan as it was read: the JVM is asked only about relations that no earlier plan had.
+        `plan` is the parsed analysed plan: the JVM is asked only about relations that no earlier plan had.
         """
         if all(leaf.key in self._source_by_key or _is_topics(leaf) for leaf in leaves(plan)):
             return
@@ -162,7 +162,7 @@ class Datasets:
                 self._learn(self.by_source[relation.source], relation, None)
 
     def dataset_of(self, leaf: Leaf) -> DatasetId | None:
-        """The one dataset whose columns a leaf has, or a name for several (see `members`), if there is such."""
+        """The dataset whose columns a leaf has, or a group name (see `members`), if there is one."""
         if _is_topics(leaf):
             topics = self.by_source.get(leaf.source or "", [])
             return topics[0].id if len(topics) == 1 else DatasetId(SOURCE, leaf.source or "")
@@ -173,7 +173,7 @@ class Datasets:
         return datasets[0].id if len(datasets) == 1 else None
 
     def hides(self, leaf: Leaf) -> bool:
-        """Whether a leaf reads something, or may do, while its columns are those of no one dataset."""
+        """Whether a leaf reads, or may read, something, but its columns are not those of a single dataset."""
         if self.dataset_of(leaf) is not None or leaf.key is None:
             return False
         source = self._source_by_key.get(leaf.key)
@@ -189,11 +189,11 @@ class Datasets:
         return [described.id for described in self.by_source.get(source or "", [])]
 
     def is_of_function(self, leaf: Leaf) -> bool:
-        """Whether a function of the user's made the rows, from what it read apart from the plan or from nothing."""
+        """Whether a user's function made the rows, from data that no plan shows or from nothing."""
         return leaf.kind == "LogicalRDD" or leaf.key in self._of_functions
 
     def learn_output(self, path: str, frame: DataFrame) -> None:
-        """Learn an output's columns; a table that is there already keeps those of its own."""
+        """Set an output's columns; an existing table keeps its own."""
         described = self.outputs.get(path)
         writes = next(one.writes for one in self.spec.all_outputs if one.place.path == path)
         if isinstance(writes, KafkaOutput):
@@ -202,7 +202,7 @@ class Datasets:
             described.facets.setdefault("schema", schema_facet(frame.schema))
 
     def described_again(self, session: SparkSession, path: str, writes: IcebergOutput) -> Described | None:
-        """An Iceberg output once it is written: only now a new table's place and columns are certain."""
+        """An Iceberg output after it was written: only now a new table's location and columns are certain."""
         known = self.outputs.get(path)
         if known is not None and path not in self._new_tables:
             return known
@@ -215,11 +215,11 @@ class Datasets:
         return fresh
 
     def distinct_outputs(self) -> list[Described]:
-        """The outputs, a dataset that is written twice once."""
+        """The outputs; a dataset that several outputs write is merged into one."""
         writes: dict[DatasetId, list[Described]] = {}
         for described in self.outputs.values():
             writes.setdefault(described.id, []).append(described)
-        return [as_one(each) for each in writes.values()]
+        return [merged_output(each) for each in writes.values()]
 
     def _learn(self, described: list[Described], relation: Relation, schema: StructType | None) -> None:
         if len(described) != 1:
@@ -230,7 +230,7 @@ class Datasets:
             described[0].facets.setdefault("schema", schema_facet(schema))
 
     def _is_own(self, snapshot: Java) -> bool:
-        """The version of a table is the one that the run found, not one that it has written itself meanwhile."""
+        """Whether the run itself wrote the snapshot; a table's reported version is the one before the run."""
         return bool(snapshot.summary().get(RUN_ID_PROPERTY) == self.run_id)
 
     def _known(self, described: Described) -> Described:

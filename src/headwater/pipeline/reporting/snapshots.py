@@ -1,6 +1,6 @@
-"""What a run wrote into an Iceberg table, from the summaries of its snapshots.
+"""How much a run wrote into an Iceberg table, from the summaries of its snapshots.
 
-The run's session marks each snapshot with the run's id, so commits of others in between are not taken for its own.
+The run's session marks each snapshot with the run's id, so commits of others in between are not counted.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from headwater.pipeline.session import RUN_ID_PROPERTY
 from headwater.pipeline.tables import iceberg_table
 
 _CLOCKS_MAY_DIFFER: Final = timedelta(minutes=5)
-"""Snapshots that are older than the run by more than this are not looked at: a table may have thousands."""
+"""Snapshots older than the run by more than this are not read: a table may have thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Snapshot:
 def snapshots_of_run(
     session: SparkSession, table: str, execution: Execution, after: int | None, *, streaming: bool
 ) -> list[Snapshot]:
-    """The run's snapshots, newest first, back to the one that is known already.
+    """The run's snapshots, newest first, back to the snapshot `after` that is known already.
 
-    A stream commits in a session of its own, so the catalog is asked anew, and others may commit between two of its
-    snapshots; those of a batch follow each other.
+    A stream commits in a session of its own, so the table is reloaded from the catalog, and others may commit between
+    two of its snapshots; those of a batch are consecutive.
     """
     found = iceberg_table(session, table)
     if found is None:

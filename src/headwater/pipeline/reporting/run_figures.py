@@ -1,4 +1,4 @@
-"""How much a run has read and written, gathered from Spark while it works."""
+"""How much a run has read and written, collected from Spark while it works."""
 
 import re
 import threading
@@ -20,6 +20,9 @@ from headwater.observe.spark.executions import (
 )
 from headwater.observe.spark.tally import Tally, total
 from headwater.pipeline.execution import Execution
+from headwater.pipeline.reporting.snapshots import snapshots_of_run
+from headwater.pipeline.reporting.streams import Progress
+from headwater.pipeline.reporting.topics import SOURCE
 from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
@@ -33,18 +36,15 @@ from headwater.pipeline.spec import (
     PipelineSpec,
     SqlOutput,
 )
-from headwater.pipeline.telling.snapshots import snapshots_of_run
-from headwater.pipeline.telling.streams import Progress
-from headwater.pipeline.telling.topics import SOURCE
 
 _FILES_FOLLOWED = re.compile(r"File(?:Stream)?Source\[(?:file:/*(?=/))?(?P<path>.*)\]")
 
 
-class Accounts:
-    """The figures of one run; made when its frames are planned, before anything is written.
+class RunFigures:
+    """The figures of one run; created once its frames are planned, before anything is written.
 
     Attributes:
-        versions: snapshot that the run last wrote to a table, by the output's path in the pipeline file.
+        versions: the snapshot that the run last wrote to a table, by the output's path in the pipeline file.
     """
 
     def __init__(self, session: SparkSession, spec: PipelineSpec, execution: Execution) -> None:
@@ -62,14 +62,14 @@ class Accounts:
             for number, one in enumerate(spec.outputs)
             if isinstance(one.writes, SqlOutput)
         }
-        # Writes to files come in the order of the outputs, but are told of apart from them.
+        # Writes to files come in the order of the outputs, but Spark reports them without the output.
         self._files_awaited: defaultdict[str, deque[str]] = defaultdict(deque)
         self._files_written: defaultdict[str, deque[Moved]] = defaultdict(deque)
         self._counted_to: dict[str, int] = {}
         self.versions: dict[str, int] = {}
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
-        """The frame to write, with its rows counted where neither the sink's metrics nor a snapshot will tell."""
+        """The frame to write, with its rows counted if neither the sink's metrics nor a snapshot report them."""
         self._listen(output, frame.sparkSession)
         observation = self._observations.get(output.place.path)
         return frame if observation is None else _observed(frame, observation)
@@ -79,19 +79,19 @@ class Accounts:
         return _observed(frame, OBSERVED_ROWS)
 
     def wrote(self, output: Output, rows: int | None) -> None:
-        """Count what an output, or a micro-batch of it, has taken."""
+        """Count what was written to an output, or by a micro-batch of it."""
         path, thread = output.place.path, self._thread_of(output)
         with self._lock:
             if rows is not None:
                 self._tally.add_write(path, Moved(rows=rows))
-            elif isinstance(output.writes, FileOutput | HttpOutput):  # what is sent is written to files first
+            elif isinstance(output.writes, FileOutput | HttpOutput):  # rows to send are written to files first
                 self._files_awaited[thread].append(path)
             self._count_executions(thread)
             if path in self._tables:
                 self._count_snapshots(path)
 
     def refresh(self) -> None:
-        """Count what a streaming query has committed to tables by itself."""
+        """Count what streaming queries have committed to tables by themselves."""
         if self._progress is not None:
             self._session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
             with self._lock:
@@ -99,7 +99,7 @@ class Accounts:
                     self._count_snapshots(path)
 
     def read(self, source: str) -> Moved | None:
-        """What was read of a relation's source; None where that is not known."""
+        """How much was read of a relation's source; None if unknown."""
         if self._progress is None:
             return self._tally.read.get(source)
         rows = self._progress.rows_in()
@@ -111,26 +111,26 @@ class Accounts:
         return Moved(rows=sum(exact)) if exact else None
 
     def written(self, output: Output) -> Moved | None:
-        """What was written to an output; None where nothing is known of it."""
+        """How much was written to an output; None if unknown."""
         known = self._tally.written.get(output.place.path)
         if known is None and self._progress is not None and isinstance(output.writes, FileOutput):
             return Moved(rows=self._progress.rows_out().get(output.source, 0))
         return known
 
     def totals(self, sources: Container[str]) -> tuple[Moved, Moved]:
-        """All that was read of the given sources (a merge also scans its target), and all that was written."""
+        """The totals read of the given sources (a merge also scans its target), and written."""
         out = _total(self.written(output) or Moved(0, 0) for output in self._spec.outputs)
         if self._progress is not None:
             return Moved(sum(self._progress.rows_in().values())), out
         return _total(scan for source, scan in self._tally.read.items() if source in sources), out
 
     def dead_letters(self) -> int:
-        """How many records could not be read and were put aside."""
+        """The number of unreadable records written as dead letters."""
         figures = (self.written(output) for output in self._spec.dead_letters)
         return sum(moved.rows or 0 for moved in figures if moved is not None)
 
     def stream_sources(self) -> list[dict[str, object]]:
-        """Where the stream stands; nothing in a batch."""
+        """The progress of the stream's sources; empty for a batch."""
         return [] if self._progress is None else self._progress.sources()
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class Accounts:
             self._progress.close()
 
     def _listen(self, output: Output, session: SparkSession) -> None:
-        """Listen to the session that writes; what ran in it before, to guess a schema or the like, does not count."""
+        """Listen to the session that writes; earlier executions in it, for instance to infer a schema, do not count."""
         thread = self._thread_of(output)
         with self._lock:
             if thread not in self._executions:
@@ -149,7 +149,7 @@ class Accounts:
                 self._executions[thread].take()
 
     def _thread_of(self, output: Output) -> str:
-        """A batch writes in one session, a stream's every query in one of its own."""
+        """The key of the writing session: a batch writes in one, each query of a stream in its own."""
         return "" if self._progress is None else output.source
 
     def _count_executions(self, thread: str) -> None:
@@ -200,7 +200,7 @@ def _is_followed(reads: InputKind) -> bool:
 
 
 def _is_of(source: str, followed: InputKind) -> bool:
-    """Whether a relation reads what the stream follows, and not what it is joined with (see `relations`)."""
+    """Whether a relation reads the stream's own input, not data that it is joined with (see `relations`)."""
     match followed:
         case IcebergInput(table=table):
             return source.startswith("table:") and f".{source.removeprefix('table:')}".endswith(f".{table}")
@@ -211,6 +211,6 @@ def _is_of(source: str, followed: InputKind) -> bool:
 
 
 def _followed_files(source: str) -> str | None:
-    """The path in `FileSource[PATH]`, as a plan says, or `FileStreamSource[PATH]`, as a query's progress does."""
+    """The path in `FileSource[PATH]`, as in a plan, or `FileStreamSource[PATH]`, as in a query's progress."""
     found = _FILES_FOLLOWED.search(source)
     return found["path"].rstrip("/") if found else None
