@@ -1,4 +1,4 @@
-"""By what a person said a value: the error that is about it names that."""
+"""Validates option values; errors name the option, argument or environment variable that a value came from."""
 
 import re
 from datetime import datetime
@@ -11,14 +11,14 @@ from headwater.model.times import read_time
 from headwater.signing.note import checked_name
 
 RUN: Final = "run:"
-"""What stands before a run's id in a node's."""
+"""The prefix of a run's node id."""
 _MOST: Final = 1_000_000_000
-"""Thirty years in seconds."""
+"""The limit, about thirty years in seconds."""
 _HOST: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.IGNORECASE)
 
 
 def said_by(context: typer.Context, parameter: typer.CallbackParam) -> str:
-    """The option or argument as it is written, or the environment variable, where the value came from that.
+    """The option or argument as written, or the environment variable, that the value came from.
 
     For example `--database`, `FROM` or `HEADWATER_DATABASE_URL`.
     """
@@ -29,13 +29,13 @@ def said_by(context: typer.Context, parameter: typer.CallbackParam) -> str:
 
 
 def readable_database(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """The same database, a SQLite file's path or a URL that can be read.
+    """Validate a database: a SQLite file's path or a PostgreSQL URL; returns it unchanged.
 
     Raises:
-        SetupError: it is a URL, and none of PostgreSQL; the message shows nothing of it.
+        SetupError: it is a URL, but not a valid one of PostgreSQL; the message does not quote it.
     """
     if value and "://" in value:
-        from headwater.store.postgres_url import place_of  # here, not above: its driver takes 0.2 s to load
+        from headwater.store.postgres_url import place_of  # imported here: its driver takes 0.2 s to load
 
         try:
             place_of(value)
@@ -45,10 +45,10 @@ def readable_database(context: typer.Context, parameter: typer.CallbackParam, va
 
 
 def postgres_url(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """The same URL of a PostgreSQL database.
+    """Validate the URL of a PostgreSQL database; returns it unchanged.
 
     Raises:
-        SetupError: it is none; the message shows nothing of it.
+        SetupError: it is not one; the message does not quote it.
     """
     if value and "://" not in value:
         told = said_by(context, parameter)
@@ -57,10 +57,10 @@ def postgres_url(context: typer.Context, parameter: typer.CallbackParam, value: 
 
 
 def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """The same name, one under which a log or a witness can sign.
+    """Validate a name of a log's or witness's key; returns it unchanged.
 
     Raises:
-        InvalidInputError: it is none.
+        InvalidInputError: it is not a valid key name.
     """
     try:
         return None if value is None else checked_name(value)
@@ -69,10 +69,10 @@ def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: s
 
 
 def host_names(context: typer.Context, parameter: typer.CallbackParam, value: list[str] | None) -> list[str] | None:
-    """The same names of hosts.
+    """Validate host names; returns them unchanged.
 
     Raises:
-        InvalidInputError: one of them is none, or is more than that.
+        InvalidInputError: one of them is not just a host name.
     """
     if (wrong := next((name for name in value or () if _HOST.fullmatch(name) is None), None)) is not None:
         expected = "expected a host's name alone, like lineage.example.org"
@@ -81,10 +81,10 @@ def host_names(context: typer.Context, parameter: typer.CallbackParam, value: li
 
 
 def as_long_as_can_be(context: typer.Context, parameter: typer.CallbackParam, value: float | None) -> float | None:
-    """The same number of hours or seconds, so many as clocks can count.
+    """Validate a number of hours or seconds; returns it unchanged.
 
     Raises:
-        InvalidInputError: they are too many, without end, or no number.
+        InvalidInputError: it is too large, infinite, or not a number.
     """
     if value is not None and not value <= _MOST:
         raise InvalidInputError(f"{said_by(context, parameter)}: expected a number up to {_MOST:,}, not {value}")
@@ -92,15 +92,15 @@ def as_long_as_can_be(context: typer.Context, parameter: typer.CallbackParam, va
 
 
 def bare_run(value: str | None) -> str | None:
-    """A run's id, which may be said as a node's, too, as answers have it: `run:ID`."""
+    """A run's id, which may also be given as a node id, as in answers: `run:ID`."""
     return None if value is None else value.removeprefix(RUN)
 
 
 def read_with_zone(text: str, by: str) -> datetime:
-    """A time, with its zone.
+    """Parse a time with a zone.
 
     Raises:
-        InvalidInputError: it is none, or has no zone.
+        InvalidInputError: it is not a time, or has no zone.
     """
     try:
         time = read_time(text)

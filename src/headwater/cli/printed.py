@@ -1,7 +1,6 @@
-"""Words for people: all that commands print but JSON goes through here, so that nothing in it steers the terminal.
+"""Output for people: everything but JSON goes through here, so that no text can control the terminal.
 
-Names and messages come from events, which anybody may have sent: in none of them may a control character act, or a
-line end but where the command ends it.
+Names and messages come from events, which anybody may have sent: their control characters and line breaks are escaped.
 """
 
 import re
@@ -14,11 +13,11 @@ from rich.style import Style
 from rich.text import Text
 
 _STEERS: Final = re.compile("[\0-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters but the tab, ends of lines, what turns the direction of writing, and halves of characters."""
+"""Control characters except the tab, line breaks, characters that change the text direction, and lone surrogates."""
 
 
 def harmless(text: str) -> str:
-    r"""The text with what could steer a terminal spelled out; letters of any script and emoji stay as they are.
+    r"""The text with characters that could control a terminal escaped; letters of any script and emoji stay.
 
     >>> harmless("or\x1b[2Jders 🐟")
     'or\\x1b[2Jders 🐟'
@@ -39,16 +38,16 @@ class Line(Text):
         super().__init__(harmless(text), style=style)
 
     def append(self, text: Text | str, style: str | Style | None = None) -> "Line":
-        """Add something at its end; gives itself."""
+        """Append a text; returns the line itself."""
         super().append(harmless(text) if isinstance(text, str) else text, style)
         return self
 
 
 def unbroken_console() -> Console:
-    """A console that leaves long lines to the terminal, which wraps them; Rich would cut off a tree's at 80."""
+    """A console that leaves long lines to the terminal, which wraps them; Rich would cut off those of a tree at 80."""
     return Console(soft_wrap=True, width=10_000)
 
 
 def lines_of(texts: Iterable[str]) -> Iterable[str]:
-    """Each line of texts that have several, as messages do that programs printed."""
+    """The lines of texts that may have several, as other programs' messages do."""
     return (line for text in texts for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""Long work shows where it stands, on standard error."""
+"""Progress of long work, on standard error."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,15 +10,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from headwater.cli.printed import say
 
 _TOLD_EVERY: Final = 20_000
-"""Between two lines, where there is no terminal."""
+"""Steps between two lines, if there is no terminal."""
 
 Count = Callable[[str, int, int], None]
-"""Takes what is being done, how much of it is through, and of how much; 0 if that is not known."""
+"""Takes the name of the work, how much is done, and the total; 0 if that is unknown."""
 
 
 @contextmanager
 def shown_progress(first: str) -> Iterator[Callable[[str], None]]:
-    """Gives a function that takes the stage of the work: a spinner on a terminal, else a line a stage."""
+    """Yields a function that takes the stage of the work: a spinner on a terminal, else one line per stage."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda stage: say(stage, err=True)
@@ -29,7 +29,7 @@ def shown_progress(first: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def counted_progress() -> Iterator[Count]:
-    """Gives a function that takes counts: a bar on a terminal, else now and then a line."""
+    """Yields a function that takes counts: a bar on a terminal, else an occasional line."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _lines()

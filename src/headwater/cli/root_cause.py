@@ -28,7 +28,7 @@ Answer = Mapping[str, Any]
 """The JSON answer of `/root-cause`, or a part of it."""
 
 _DIGEST: Final = 19
-"""Letters of an event's digest that people need to tell it from others: `sha256:` and twelve."""
+"""The length of an event digest shown to people: `sha256:` and twelve digits."""
 
 _Target = Annotated[
     str,
@@ -67,10 +67,10 @@ def root_cause(
 
 
 def _dataset(client: ServiceClient, target: str) -> Target | None:
-    """The dataset or column that is meant; None where it is a run.
+    """The dataset or column of that name; None if it is a run.
 
     Raises:
-        NotFoundError: nothing is called so.
+        NotFoundError: nothing has that name.
     """
     if target.startswith(RUN):
         return None
@@ -124,5 +124,5 @@ def _looked_at(looked_at: Answer) -> Line:
 
 
 def _name(node_id: str, labels: Mapping[str, str]) -> str:
-    """As `trace` shows it; where the graph has no edge to it any more, in full."""
+    """The name as in `trace`; the full one if the graph no longer has an edge to it."""
     return labels.get(node_id) or node_id.partition(":")[2]

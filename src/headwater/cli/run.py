@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headwater.pipeline.run import RunResult
 
 _STATUS_OF_SIGNAL = 128
-"""A process that a signal ends has this and the signal's number as its exit status, as shells tell it."""
+"""The exit status of a process ended by a signal is this plus the signal's number, as in shells."""
 
 
 def run(
@@ -69,9 +69,9 @@ def run(
 
 
 def executed(spec: PipelineSpec, master: str, stop: StopSignal, progress: Callable[[str], None]) -> "RunResult":
-    """Run a checked pipeline and tell about it, by this machine's key and home; Spark is started once a process."""
+    """Run a pipeline and report it, with this machine's key and home; Spark is started once per process."""
     try:
-        # Here, not above: importing pyspark takes half a second, which every other command would wait for.
+        # Imported here: pyspark takes half a second, which every other command would wait for.
         from headwater.pipeline.run import RunContext, run_pipeline
         from headwater.pipeline.session import open_session
     except ModuleNotFoundError as missing:
@@ -94,7 +94,7 @@ def executed(spec: PipelineSpec, master: str, stop: StopSignal, progress: Callab
 
 @contextmanager
 def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[[bytes], None]]]:
-    """The node's id, and where events go: signed, to the transports of the file. Without lineage no key, no thread."""
+    """The node's id, and the function that takes events; without lineage no key is read, no thread started."""
     if not lineage.enabled:
         yield "", lambda _: None
         return
@@ -104,7 +104,7 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
 
 
 def overrides(settings: list[str]) -> Mapping[str, str]:
-    """What `--set` replaces: key path to YAML text."""
+    """The settings of `--set`: key path to YAML text."""
     pairs = [setting.partition("=") for setting in settings]
     if any(not equals or not key for key, equals, _ in pairs):
         raise typer.BadParameter("--set: expected KEY=VALUE, such as output.iceberg.table=lake.test.orders")
@@ -113,7 +113,7 @@ def overrides(settings: list[str]) -> Mapping[str, str]:
 
 @contextmanager
 def signals_request(stop: StopSignal) -> Iterator[None]:
-    """Let SIGTERM and SIGINT ask the run to stop in place of what they do otherwise."""
+    """In the block, SIGTERM and SIGINT ask the run to stop."""
 
     def handler(number: int, _frame: FrameType | None) -> None:
         stop.request(signal.Signals(number).name)

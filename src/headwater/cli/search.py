@@ -1,4 +1,4 @@
-"""Find what goes by a name, and what nearly does, over a service's answers."""
+"""Finds datasets by name, and suggests similar names, over a service's answers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from headwater.model.names import DatasetId
 
 _MOST: Final = 100
 _ALIKE: Final = 0.75
-"""How much of two names must be the same for the one to be a slip for the other, from 0 to 1."""
+"""The similarity of two names, from 0 to 1, from which one is suggested for the other."""
 _MOST_NEAR: Final = 3
 _MOST_NAMED: Final = 5
 _SEARCHED: Final = 3
@@ -20,10 +20,10 @@ _SHORTEST: Final = 3
 
 
 def called(client: ServiceClient, text: str) -> DatasetId | None:
-    """The dataset that goes by a name, an alias, the end of either, `NAMESPACE:NAME` of either, or node id.
+    """The dataset with this name, alias, end of either, `NAMESPACE:NAME` of either, or node id; None if there is none.
 
     Raises:
-        InvalidNameError: several do.
+        InvalidNameError: there are several.
     """
     answer = _search(client, text, "DATASET", match="NAME")
     if answer["totalCount"] > 1:
@@ -36,12 +36,12 @@ def called(client: ServiceClient, text: str) -> DatasetId | None:
 
 
 def label(data: Mapping[str, Any]) -> str:
-    """A table's name where it goes by one, the most qualified; else its own. The page shows the same."""
+    """A dataset's name for people, as on the page: its most qualified table name, else its own name."""
     return max((str(each["name"]) for each in (data, *data.get("symlinks", ()))), key=_parts)
 
 
 def known_namespace(client: ServiceClient, namespace: str | None) -> str | None:
-    """The same namespace, once it is known that there is one: of none, all looks well.
+    """Check that the namespace exists, since an unknown one would look free of problems; returns it unchanged.
 
     Raises:
         NotFoundError: no event names it.
@@ -56,7 +56,7 @@ def known_namespace(client: ServiceClient, namespace: str | None) -> str | None:
 
 
 def _known(client: ServiceClient, namespace: str) -> str:
-    """The namespaces that are nearly called so, or else some of those that are."""
+    """The namespaces with similar names, or else some of all namespaces."""
     names = [each["name"] for each in client.get("/namespaces", {"limit": _MOST})["namespaces"]]
     if near := get_close_matches(namespace, names, _MOST_NEAR, _ALIKE):
         return f"; did you mean {' or '.join(map(repr, near))}?"
@@ -65,7 +65,7 @@ def _known(client: ServiceClient, namespace: str) -> str:
 
 
 def hint(client: ServiceClient, text: str) -> str:
-    """What to do about a name that no dataset goes by: it is a job's, it is nearly another's, or how to name one."""
+    """Advice on a name without a dataset: it is a job's, it is similar to another, or how to name a dataset."""
     if any(text in (hit["name"], hit["nodeId"]) for hit in _search(client, text, "JOB", match="NAME")["results"]):
         return "it is a job, so name a dataset that it reads or writes"
     if near := _near(client, text):
@@ -86,7 +86,7 @@ def _near(client: ServiceClient, text: str) -> list[str]:
 
 
 def _parts_to_search(text: str) -> Iterator[str]:
-    """The longest words of a name, and how the longest begins: of a slip some part is right."""
+    """The longest words of a name, and the beginning of the longest: some part of a misspelt name is right."""
     words = [word for word in re.split(r"[\W_]+", text) if len(word) >= _SHORTEST]
     longest = sorted(dict.fromkeys(words), key=len, reverse=True)[:_SEARCHED]
     yield from longest
@@ -99,5 +99,5 @@ def _search(client: ServiceClient, text: str, kind: str, match: str = "PART") ->
 
 
 def _parts(name: str) -> int:
-    """Of how many parts a table's name is made; what has slashes is the name of a place."""
+    """The number of parts of a table's name; a name with slashes is a location."""
     return 0 if "/" in name else len(name.split("."))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from headwater.access.entrance import Entrance
 
 _GRACE_S: Final = 10
-"""How long requests under way may still take once the service is told to stop."""
+"""How long requests in progress may still take once the service is told to stop."""
 _KEEP_ALIVE_S: Final = 75
 _RENEW_EVERY_S: Final = 1
 
@@ -154,12 +154,12 @@ def serve(
                 _calm_garbage_collection()
                 say(f"listening on {_url(listener, tls)}")
 
-            gc.disable()  # until all is loaded, which takes twice as long with it
+            gc.disable()  # while loading, which would take twice as long with it
             _Server(app, ready, tls).run(sockets=[listener])
 
 
 def _allow_connections() -> None:
-    """Have as many files open as the machine allows this user: each connection takes one, and 1,024 are soon taken."""
+    """Raise the limit of open files to the maximum: each connection takes one, and 1,024 are soon taken."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -180,7 +180,7 @@ def _entrance(home: Path, *, is_wanted: bool) -> "Entrance | None":
     path = home / "access.yaml"
     if not is_wanted and not path.exists():
         return None
-    from headwater.access.entrance import entrance  # here, not above: it brings joserfc, which few services need
+    from headwater.access.entrance import entrance  # imported here: it needs joserfc, which few services use
 
     return entrance(read_config(path), home / "access" / "jwks.json", _now_us)
 
@@ -200,7 +200,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(socket.SOMAXCONN)  # at once: who binds this port now is told that it is taken
+        listener.listen(socket.SOMAXCONN)  # at once, so that another process that binds this port gets an error
     except OSError as fault:
         listener.close()
         raise SetupError(_cannot_listen(host, port, fault)) from fault
@@ -225,10 +225,10 @@ def _url(listener: socket.socket, tls: Certificate | None) -> str:
 
 
 def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls: Certificate | None) -> None:
-    """Let nobody from another machine in unasked.
+    """Refuse to listen to other machines without access control.
 
     Raises:
-        SetupError: other machines reach the address, and nobody would ask who calls.
+        SetupError: the address is reachable from other machines, and there is no authentication.
     """
     if ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
         return
@@ -246,7 +246,7 @@ def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls:
 
 
 def _calm_garbage_collection() -> None:
-    """Leave what was loaded out of garbage collection, and look at the rest less often.
+    """Exclude all loaded objects from garbage collection, and collect the rest less often.
 
     The graph only grows and has no cycles. With Python's defaults, at 48,000 events of 10 kB, collections stopped every
     request for up to 0.7 s and took a fifth of the throughput (`benchmarks/ingest.py --events 48000`). A collection
@@ -258,7 +258,7 @@ def _calm_garbage_collection() -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready, ends streams when it is told to stop, and then exits with 0."""
+    """A server that reports when it is ready, ends streams when it is told to stop, and then exits with 0."""
 
     def __init__(self, app: FastAPI, on_ready: Callable[[], None], tls: Certificate | None) -> None:
         super().__init__(
@@ -271,7 +271,7 @@ class _Server(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 server_header=False,
-                proxy_headers=False,  # nobody asks who called; reading them costs each event a tenth of its time
+                proxy_headers=False,  # the client address is unused; parsing these takes a tenth of the time
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_GRACE_S,
                 ssl_certfile=None if tls is None else tls.path,
@@ -294,12 +294,12 @@ class _Server(uvicorn.Server):
             self._tls.renew(self.config.ssl)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._app.state.service.feed.close()  # these would never end by themselves
+        self._app.state.service.feed.close()  # its streams would never end by themselves
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn does, but a stop that was asked for is a success: the signal is not raised again."""
+        """As in uvicorn, but a requested stop is a success: the signal is not raised again."""
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield

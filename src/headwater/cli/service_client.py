@@ -1,4 +1,4 @@
-"""Ask a lineage service, for the commands that read from one."""
+"""A client of a lineage service, for the commands that query it."""
 
 import os
 import re
@@ -31,7 +31,7 @@ UrlOption = Annotated[
     str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service's address.")
 ]
 OldUrlOption = Annotated[str | None, typer.Option("--to", metavar="URL", hidden=True)]
-"""What `--url` was called where a command tells a service something; still taken, see `address`."""
+"""The old name of `--url` in commands that post to a service; still accepted, see `address`."""
 AsOfOption = Annotated[
     str | None,
     typer.Option(
@@ -51,11 +51,11 @@ LogSizeOption = Annotated[
 ]
 
 LONG_S: Final = 600.0
-"""How long the first question about a past may take, for which the service replays its log."""
+"""The timeout of the first query as of a time, for which the service replays its log."""
 
 
 TOKEN: Final = "HEADWATER_TOKEN"  # noqa: S105  the variable's name
-"""The environment variable with the API key or bearer token that says who asks."""
+"""The environment variable with the caller's API key or bearer token."""
 
 
 OPTIONS: Final[Mapping[str, str]] = {
@@ -65,22 +65,22 @@ OPTIONS: Final[Mapping[str, str]] = {
     "to": "--to",
     "change": "--change",
 }
-"""What people write who call a command, by what the API calls it."""
+"""Command line options by the API's parameter names, for error messages."""
 _PARAMETER: Final = re.compile(r"query param (?P<name>\w+)(?P<unread> cannot be read)?:|^(?P<bare>change):")
-"""As the service names what it cannot read."""
+"""How the service names a parameter that it cannot read."""
 
 
 class Then(NamedTuple):
-    """What of the log an answer counts; None: all of it."""
+    """The part of the log that an answer is based on; None: all of it."""
 
     as_of: str | None = None
-    """Events that had happened by then."""
+    """Only events that had happened by then."""
     log_size: int | None = None
-    """So many, the first that came."""
+    """Only the first so many events of the log."""
 
     @property
     def asked(self) -> dict[str, str]:
-        """As the API's parameters."""
+        """The API's parameters."""
         return {name: str(value) for name, value in zip(("asOf", "logSize"), self, strict=True) if value is not None}
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ NOW: Final = Then()
 
 
 def address(url: str, older: str | None) -> str:
-    """What a person named the service by, where a command takes it under its older name, too."""
+    """The service's URL, from the option's current or older name."""
     return url if older is None else older
 
 
@@ -105,10 +105,10 @@ def service_at(
     token: str | None = None,
     options: Mapping[str, str] = OPTIONS,
 ) -> Iterator["ServiceClient"]:
-    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; it asks about `then`.
+    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`, whose queries are as of `then`.
 
-    It says who asks by the token, else by the one in the environment, if there is one. What the service cannot read
-    of the API's parameters is told by the names that `options` give them.
+    It authenticates by the token, else by the one in the environment, if any. Errors about the API's parameters name
+    the command line options in `options` instead.
     """
     timeout = timeout_s if then == NOW else LONG_S
     try:
@@ -125,14 +125,14 @@ _NOBODY: Final = (
     "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with --url"
 )
 _ELSEWHERE: Final = frozenset({httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED, httpx.codes.NOT_IMPLEMENTED})
-"""What a web server answers to a path that it does not know."""
+"""A web server's answers to unknown paths."""
 
 
 def in_path(name: str) -> str:
-    """A name as one step of a path: slashes are encoded, and the dots of `.` and `..`, which httpx would follow.
+    """A name as one segment of a path: encodes slashes, and the dots of `.` and `..`, which httpx would resolve.
 
     Raises:
-        InvalidNameError: it is empty, and would name what lists all.
+        InvalidNameError: it is empty, which would address the list of all.
         InvalidInputError: it cannot be encoded.
     """
     if not name:
@@ -144,16 +144,16 @@ def in_path(name: str) -> str:
 
 
 def bearer(token: str | None = None) -> dict[str, str]:
-    """The header that says who asks; none without a token. Raises as `key_in`."""
+    """The `Authorization` header; none without a token. Raises the same errors as `key_in`."""
     token = token or key_in(TOKEN)
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def key_in(variable: str) -> str:
-    """The API key or bearer token that an environment variable holds; empty where it holds nothing.
+    """The API key or bearer token in an environment variable; empty if it is not set.
 
     Raises:
-        SetupError: it can be none.
+        SetupError: it cannot be a key or token.
     """
     key = os.environ.get(variable, "").strip()
     if key and not fits_a_header(key):
@@ -165,7 +165,7 @@ def key_in(variable: str) -> str:
 
 
 def no_service_there(url: str, status: int) -> str:
-    """What to say where something answers that is no lineage service."""
+    """The error message for an answer of something other than a lineage service."""
     return (
         f"there is no lineage service at {url}: what is there answered {status}; name what stands before /api/v1 in "
         f"the service's addresses, like {DEFAULT_URL} or https://example.org/lineage"
@@ -173,7 +173,7 @@ def no_service_there(url: str, status: int) -> str:
 
 
 class ServiceClient:
-    """Speaks to the API of one lineage service, or of another program of ours."""
+    """A client of the API of a lineage service, or of another program of ours."""
 
     def __init__(
         self,
@@ -185,9 +185,9 @@ class ServiceClient:
         is_here: bool = False,
         options: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`nobody` is what to say where none answers at `{url}`, with `{why}`.
+        """`nobody` is the error message if nothing answers at `{url}`, with `{why}`.
 
-        What one that `is_here`, on this machine, finds wrong is told in its words alone: there is a line for each.
+        If it `is_here`, on this machine, its error messages are shown unchanged, since they may have several lines.
         """
         self.then = then
         self._is_here = is_here
@@ -196,26 +196,26 @@ class ServiceClient:
         self._client = client
         self._nobody = nobody
         self._is_known = is_here
-        """Whether what answers is known to be ours."""
+        """Whether the server is known to be one of ours."""
 
     def get(self, path: str, params: Mapping[str, str | int | bool] | None = None) -> Any:  # noqa: ANN401
         """The JSON answer to a GET below `/api/v1`.
 
         Raises:
-            UnavailableError: no service answers there, or none whose certificate is trusted; or another program does.
-            UnauthenticatedError: the service asks who calls.
-            NotFoundError: the service does not know what was asked for.
-            InvalidInputError: it cannot read what was typed, or cannot be asked for that.
-            HeadwaterError: the service refused, in its own words; or what answers is no lineage service.
+            UnavailableError: no service answers there, its certificate is not trusted, or another program answers.
+            UnauthenticatedError: the service requires authentication.
+            NotFoundError: the service does not know the resource.
+            InvalidInputError: the service cannot read the input, or no request can be made of it.
+            HeadwaterError: the service refused, in its own words; or the server is not a lineage service.
         """
         return self._asked(lambda: self._client.get(path, params=params))
 
     def post(self, path: str, body: object) -> Any:  # noqa: ANN401
-        """The JSON answer to a POST of JSON; raises as `get`."""
+        """The JSON answer to a POST of JSON; raises the same errors as `get`."""
         return self._asked(lambda: self._client.post(path, json=body))
 
     def delete(self, path: str, params: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
-        """The JSON answer to a DELETE; raises as `get`."""
+        """The JSON answer to a DELETE; raises the same errors as `get`."""
         return self._asked(lambda: self._client.delete(path, params=params))
 
     def _asked(self, ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401
@@ -248,7 +248,7 @@ class ServiceClient:
             raise HeadwaterError(f"{self._url} answered with no JSON: something else than a lineage service") from fault
 
     def _is_ours(self) -> bool:
-        """Whether a lineage service is there: one that says its log's key, as all do, to everybody."""
+        """Whether it is a lineage service: each of them shows its log's key to everybody."""
         if not self._is_known:
             try:
                 self._is_known = "+" in self._client.get("/log/key").raise_for_status().text
@@ -263,7 +263,7 @@ class ServiceClient:
         return f"{self._url} does not know who calls: set {TOKEN} to another API key ({_message(answer)})"
 
     def _is_of_the_call(self, answer: httpx.Response) -> bool:
-        """Whether the service could not read what was typed, rather than what the command made of it."""
+        """Whether the error is about the user's input, rather than about a request made by the command."""
         named = [_name(found) for found in _PARAMETER.finditer(_message(answer))]
         return bool(named) and all(name in self._options for name in named)
 
@@ -281,7 +281,7 @@ def _name(parameter: re.Match[str]) -> str:
 
 
 def _unaskable(fault: httpx.InvalidURL | UnicodeError) -> str:
-    """What to say where no question can be made of what was typed."""
+    """The error message if no request can be made of the input."""
     if isinstance(fault, UnicodeEncodeError):
         return f"what was typed is no text in UTF-8 ({fault.reason})"
     return f"no service can be asked for what was typed: {fault}"

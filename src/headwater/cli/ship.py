@@ -1,4 +1,4 @@
-"""`headwater ship`: events that were written to files, to a service."""
+"""`headwater ship`: sends events in files to a service."""
 
 import json
 import time
@@ -55,13 +55,13 @@ def ship(
     """
     trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
     endpoint = _endpoint(address(url, to))
-    opened_client(verify=endpoint.startswith("https:")).close()  # the transport opens its own when it is too late
+    opened_client(verify=endpoint.startswith("https:")).close()  # fail early: the transport opens its own only later
     transport = HttpTransport(HttpConfig(endpoint=endpoint, timeout_s=_TIMEOUT_S, token_env=key_variable(token_env)))
     how = ShipmentOptions(
         transport=transport,
         verify=lambda event: _as_may_go(event, verified(event, trusted)),
         wait=time.sleep,
-        rng=Random(),  # noqa: S311  how long to wait is no secret
+        rng=Random(),  # noqa: S311  jitter, not a secret
     )
     try:
         shipped = ship_files(folder, how, from_start=from_start)
@@ -76,10 +76,10 @@ def ship(
 
 
 def _endpoint(url: str) -> str:
-    """Where to post: the route below the service's URL, unless that names it itself.
+    """The endpoint for events: the route below the service's URL, or the URL if it is that route.
 
     Raises:
-        BadParameter: it is no URL that can be posted to.
+        BadParameter: it is not a valid URL.
     """
     if not is_web_address(url):
         raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--url")
@@ -87,7 +87,7 @@ def _endpoint(url: str) -> str:
 
 
 def _as_may_go(event: bytes, found: Verification) -> Verification:
-    """What tells of no run has no place for a signature: it goes, and the node's next signed event vouches for it."""
+    """Accept events without a run, which cannot be signed: the node's next signed event vouches for them."""
     if found.verdict == "unsigned" and "run" not in json.loads(event):
         return Verification("ok", None, None)
     return found
@@ -141,7 +141,7 @@ def _line(trouble: Trouble) -> str:
 
 
 def _sends_again(shipped: Shipped) -> str:
-    """What sends what did not arrive."""
+    """The advice on how to send the events that did not arrive."""
     is_unknown = any(one.verdict == "unknown-key" for one in shipped.troubles)
     keys = "; --from-start sends it once --keys has its key" if is_unknown else ""
     refusals = [one.reason or "" for one in shipped.troubles if one.verdict == "refused"]

@@ -1,4 +1,4 @@
-"""`headwater sql …`: ask Iceberg tables on this machine, by DuckDB."""
+"""`headwater sql …`: queries of Iceberg tables on this machine, by DuckDB."""
 
 import csv
 import sys
@@ -63,7 +63,7 @@ def run(
     if (file is None) == (text is None):
         raise typer.BadParameter("expected a FILE or --execute SQL")
     try:
-        # Here, not above: DuckDB and pyiceberg are extras, and --help shall not need them, nor wait a second for them.
+        # Imported here: DuckDB and pyiceberg are extras, and --help must neither need them, nor wait a second for them.
         import duckdb
 
         from headwater.capture.duckdb_query import Asked, run_query, why_failed

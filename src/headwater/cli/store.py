@@ -1,4 +1,4 @@
-"""`headwater store`: what is done with a whole store."""
+"""`headwater store`: operations on a whole store."""
 
 import os
 from contextlib import closing

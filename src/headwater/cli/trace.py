@@ -1,4 +1,4 @@
-"""`headwater trace`: where data comes from; and any walk as JSON or as a tree."""
+"""`headwater trace`: where data comes from; also prints any walk as JSON or as a tree."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ TargetArgument = Annotated[
     str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
 ]
 _LAST = INDIRECT | {AROUND, INSIDE, WHOLE}
-"""Steps that give no value of their own come behind those that do."""
+"""Kinds of steps that pass on no value; they are sorted after those that do."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
 
 
@@ -51,7 +51,7 @@ def as_json(walked: Walk) -> dict[str, object]:
 
 
 def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> Tree:
-    """The walk for people, with a note on nodes by their ids; what stands in the tree is not unfolded twice."""
+    """The walk for people, with notes by node id; a repeated node is not expanded again."""
     walked, notes = folded(walked, notes)
     root = Tree(Line(walked.labels[walked.start], style="bold"))
     unfolded = {(walked.start, _behind(walked, walked.start, ""))}
@@ -63,7 +63,7 @@ def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> T
             behind = _behind(walked, end, node)
             has_more, is_new = bool(behind), (end, behind) not in unfolded
             if not is_new and {AROUND, INSIDE, WHOLE if is_whole(node) else ""}.intersection(step.how):
-                continue  # the way back, or a column that is named elsewhere
+                continue  # the way back, or a column that is shown elsewhere
             line = _line(walked, step, is_repeated=has_more and not is_new)
             twig = branch.add(line.append(notes.get(end, Line())))
             if is_new:

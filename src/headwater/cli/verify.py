@@ -1,4 +1,4 @@
-"""`headwater verify`: are these events what a trusted key has signed?"""
+"""`headwater verify`: verifies the signatures of events in files."""
 
 import json
 import os
@@ -34,14 +34,14 @@ _PROGRESS_FROM_BYTES: Final = 10_000_000
 
 
 class Keys(NamedTuple):
-    """The trusted keys by their ids, and from when on some are trusted no more."""
+    """The trusted keys by their ids, and the times from which some are revoked."""
 
     trusted: Mapping[str, Ed25519PublicKey]
     revoked: Mapping[str, datetime]
 
 
 class Judged(NamedTuple):
-    """One event of a file and what verifying it told; `line` counts from 1, blank lines too."""
+    """One event of a file and its verification; `line` counts from 1, blank lines too."""
 
     path: Path
     line: int
@@ -84,7 +84,7 @@ def verify(
 def judged_lines(
     files: list[Path], judge: Callable[[bytes], Verification], advance: Callable[[int], None]
 ) -> Iterator[Judged]:
-    """Judge the lines of files as they are read, but blank ones; `advance` is told of every line's length in bytes."""
+    """Judge the non-blank lines of files as they are read; `advance` is called with every line's length in bytes."""
     for path in files:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
@@ -94,13 +94,13 @@ def judged_lines(
 
 
 def judge_of_records(column: str, keys: Keys) -> Callable[[bytes], Verification]:
-    """A record has no time, so what a key has signed that was ever revoked is not to be trusted."""
+    """A judge of records; a record has no time, so signatures of a key that was ever revoked are not trusted."""
     unrevoked = {key_id: key for key_id, key in keys.trusted.items() if key_id not in keys.revoked}
     return partial(verify_record, member=column, trusted=unrevoked)
 
 
 def verified(event: bytes, keys: Keys) -> Verification:
-    """Verify an event; by its own time only, since nobody here knows when it came."""
+    """Verify an event; a revocation is checked by the event's own time, since its arrival is unknown here."""
     verification = verify_event(event, keys.trusted)
     revoked = keys.revoked.get(verification.key_id or "") if verification.verdict == "ok" else None
     if revoked is None:
@@ -108,14 +108,14 @@ def verified(event: bytes, keys: Keys) -> Verification:
     try:
         happened_us = parse_event(event).stamp.time_us
     except InvalidEventError:
-        happened_us = None  # it tells no time at which the key was good
+        happened_us = None  # the event has no time to compare with a revocation
     if happened_us is not None and happened_us < revoked.timestamp() * 1_000_000:
         return verification
     return as_revoked(verification)
 
 
 def read_keys(source: str) -> Keys:
-    """The trusted keys in a file or behind a URL.
+    """The trusted keys in a file or at a URL.
 
     Raises:
         BadParameter: they cannot be read.
@@ -130,10 +130,10 @@ def read_keys(source: str) -> Keys:
 
 
 def _fetched(url: str) -> str:
-    """What is there.
+    """The text at a URL.
 
     Raises:
-        InvalidInputError: nothing is, or no server answers.
+        InvalidInputError: there is none, or no server answers.
     """
     try:
         with opened_client(timeout=_KEYS_TIMEOUT_S, follow_redirects=True) as client:

@@ -69,7 +69,7 @@ def connect(
     Example: headwater watch connect --bootstrap localhost:9092 --registry http://localhost:8081
     """
     try:
-        # Here, not above: Kafka's client is an extra, and --help shall not need it.
+        # Imported here: Kafka's client is an extra, and --help must not need it.
         from headwater.capture.connect.events import ClusterContext
         from headwater.capture.connect.rest import version_at
         from headwater.capture.connect.watcher import WatchConfig, Watcher
@@ -116,7 +116,7 @@ def flink(
 
     Example: headwater watch flink --url http://localhost:8081
     """
-    # Here, not above: the official client takes half a second to import, which --help should not wait for.
+    # Imported here: the official client takes half a second, which --help should not wait for.
     from headwater.capture.flink.rest import FlinkCluster
     from headwater.capture.flink.watcher import WatchConfig, Watcher
 
@@ -183,7 +183,7 @@ def trino(
 
     Example: headwater watch trino --etc /etc/trino --once
     """
-    # Here, not above: the official client, as in `flink`.
+    # Imported here, as in `flink`.
     from headwater.capture.trino import TrinoWatcher, engine_namespace, namespace_of
 
     namespace = namespace_of(etc) if uri is None else engine_namespace(uri)
@@ -227,7 +227,7 @@ def _said(what: str, where: str) -> Callable[[int], None]:
 
 @contextmanager
 def _until_stopped() -> Iterator[threading.Event]:
-    """An event that is set by SIGTERM and Ctrl-C."""
+    """A flag that is set by SIGTERM and Ctrl-C."""
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -238,7 +238,7 @@ def _until_stopped() -> Iterator[threading.Event]:
 
 
 def _settings(pairs: list[str]) -> dict[str, str]:
-    """Settings of the Kafka client; a secret is named by the variable that holds it, so that no `ps` shows it."""
+    """Settings of the Kafka client; secrets are given by environment variable, so that `ps` does not show them."""
     settings = {}
     for pair in pairs:
         name, is_pair, value = pair.partition("=")

@@ -1,4 +1,4 @@
-"""Addresses of web servers that are typed, looked at before anybody is asked there."""
+"""Validates URLs of web servers from the command line before they are used."""
 
 import httpx
 
@@ -7,19 +7,19 @@ from headwater.model.addresses import is_of_web_server
 
 
 def is_web_address(typed: str) -> bool:
-    """Whether it is the URL of a web server."""
+    """Whether the text is an http(s) URL."""
     try:
-        httpx.URL(typed).host  # noqa: B018 - to ask for it is what finds one that cannot be
+        httpx.URL(typed).host  # noqa: B018 - httpx validates the host only when it is read
     except (httpx.InvalidURL, UnicodeError):
         return False
     return is_of_web_server(typed)
 
 
 def web_address(option: str, typed: str) -> str:
-    """The address that was typed for the option.
+    """Validate the URL given for an option; returns it unchanged.
 
     Raises:
-        InvalidInputError: it is none of a web server.
+        InvalidInputError: it is not an http(s) URL.
     """
     if not is_web_address(typed):
         what = "" if "@" in typed else f", not {typed!r}"  # it may hold a password

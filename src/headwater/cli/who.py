@@ -1,11 +1,11 @@
-"""Who sits at the command line."""
+"""The user at the command line."""
 
 import os
 from getpass import getuser
 
 
 def who() -> str:
-    """The user's name; the number of one who has none, as in many containers."""
+    """The user's name; the user id if there is no name, as in many containers."""
     try:
         return getuser()
     except (KeyError, OSError):

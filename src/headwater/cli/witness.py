@@ -1,4 +1,4 @@
-"""`headwater witness`: looks at a log of somebody else's, and signs its head while that only grows."""
+"""`headwater witness`: watches another operator's log, and signs its head as long as it only grows."""
 
 import hashlib
 import socket
@@ -69,7 +69,7 @@ def _members(seen: Witnessed, signer: NoteSigner) -> dict[str, object]:
 def _looks(
     service: str, log: NoteVerifier, signer: NoteSigner, every: float | None, *, post: bool
 ) -> Iterator[Witnessed]:
-    """Look at the log again and again, or once; what was seen and signed each time."""
+    """Check the log periodically, or once; yields what was seen and signed each time."""
     folder = headwater_home() / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
     say(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
     while True:
@@ -93,7 +93,7 @@ def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
 
     Raises:
         UnavailableError: there is none.
-        InvalidInputError: the log is at no URL.
+        InvalidInputError: the log's URL is invalid.
     """
     try:
         with opened_client(timeout=TIMEOUT_S) as client:
@@ -110,10 +110,10 @@ def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
 
 
 def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
-    """What the log gives to show that it only grew.
+    """The log's consistency proof from the old to the new size.
 
     Raises:
-        UnavailableError: it gives nothing that can be read.
+        UnavailableError: the answer cannot be read.
     """
     answer = got(service, "/api/v1/log/proof/consistency", {"from": old, "to": new})
     try:
@@ -123,7 +123,7 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
 
 
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
-    """Look at the log once."""
+    """Check the log once."""
     before = _read(folder / "head.txt", log)
     note = got(service, "/api/v1/log/checkpoint", {}).text
     head = opened(note, log)
@@ -140,7 +140,7 @@ def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> 
 
 
 def _post(service: str, note: str) -> None:
-    """Give our signature to the service; that it does not keep it takes nothing from what we saw."""
+    """Post our signature to the service; if it does not store it, our check is still valid."""
     try:
         with opened_client(timeout=TIMEOUT_S) as client:
             answer = client.post(f"{service}/api/v1/log/cosignatures", content=note)
@@ -155,7 +155,7 @@ def _post(service: str, note: str) -> None:
 
 
 def _read(path: Path, log: NoteVerifier) -> Witnessed:
-    """What was signed last; this witness wrote it, so its signature is not asked for."""
+    """The last signed head; this witness wrote the file, so its signature is not verified."""
     try:
         note = path.read_text()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Python environments of parts that cannot live in Headwater's own: made once, into the project's `build/` folder."""
+"""Python environments of parts that conflict with Headwater's own: created once, in the project's `build/` folder."""
 
 import shutil
 import subprocess
@@ -15,32 +15,32 @@ _DONE: Final = "made"
 
 
 def lock_of(part: str, project: Path = PROJECT) -> Path:
-    """The requirements with their hashes that say what is in the environment.
+    """The file with the environment's requirements and their hashes.
 
     Raises:
-        SetupError: there are none, as where Headwater was installed without its sources.
+        SetupError: there is none, for instance if Headwater was installed without its sources.
     """
     return once.source_of(part, "requirements.lock", project)
 
 
 def is_made(part: str, project: Path = PROJECT) -> bool:
-    """Whether all is there, as the lock says now."""
+    """Whether the environment is complete and matches the current lock."""
     return once.is_done(folder_of(part, project) / _DONE, lock_of(part, project))
 
 
 def folder_of(part: str, project: Path = PROJECT) -> Path:
-    """Where a part's environment is, or will be."""
+    """The folder of a part's environment, which may not exist yet."""
     return project / "build" / "lab" / f"{part}-python"
 
 
 def packages_of(part: str, project: Path = PROJECT) -> Path:
-    """Where the packages of a part's environment are."""
+    """The `site-packages` folder of a part's environment."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     return folder_of(part, project) / "lib" / version / "site-packages"
 
 
 def make(part: str, project: Path = PROJECT) -> None:
-    """Install what the part's lock names, nothing else; what half an installation left is thrown away.
+    """Install exactly the packages of the part's lock; an incomplete installation is removed first.
 
     Raises:
         SetupError: a package could not be installed.

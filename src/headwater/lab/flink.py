@@ -1,7 +1,7 @@
 """The lab `flink`: a session cluster of one JobManager and one TaskManager, with Kafka and Iceberg on its class path.
 
-Both are started as Java programs and not by Flink's shell scripts, which ask for settings that only a data centre
-needs. Heaps are small, all of it listens on 127.0.0.1 alone.
+Both are started as Java programs and not by Flink's shell scripts, which require settings that only a data centre
+needs. Heaps are small, and everything listens on 127.0.0.1 only.
 """
 
 import os
@@ -17,7 +17,7 @@ from headwater.lab.once import PROJECT
 from headwater.lab.part import HOST, SMALL_JVM, Part, Site, answers, log_says
 
 FLINK: Final = "lab-flink"
-"""The folder under `jvm/` with the jars and the Python packages that Flink is made of."""
+"""The folder under `jvm/` that defines Flink's jars and Python packages."""
 
 PYTHON: Final = folder_of(FLINK) / "bin" / "python"
 """A Python with Flink's packages, kept apart: Flink and Spark want different versions of one of them."""
@@ -32,7 +32,7 @@ TRANSPORT: Final = PROJECT / "build" / "signing-transport"
 
 _SLOTS: Final = 8
 _LOGGING: Final = f"-Dlog4j.configurationFile={Path(__file__).with_name('log4j2.properties')}"
-# What Flink's own configuration opens of Java 17, and its libraries need here.
+# The Java 17 modules that Flink's own configuration opens, which its libraries need.
 _OPENED_PACKAGES: Final = (
     "java.io",
     "java.lang",
@@ -79,7 +79,7 @@ def _configure(site: Site) -> None:
         "taskmanager.host": HOST,
         "taskmanager.bind-host": HOST,
         "taskmanager.numberOfTaskSlots": _SLOTS,
-        # Flink's scripts work these out from the size of the process.
+        # Flink's scripts would compute these from the size of the process.
         "taskmanager.cpu.cores": 2.0,
         "taskmanager.memory.framework.heap.size": "128m",
         "taskmanager.memory.framework.off-heap.size": "128m",
@@ -104,7 +104,7 @@ def _configure(site: Site) -> None:
 
 
 def _more_settings() -> dict[str, object]:
-    """What the user wants added, with dots in the keys."""
+    """The user's additional settings, with dotted keys."""
     file = os.environ.get(MORE_SETTINGS)
     if not file:
         return {}

@@ -1,4 +1,4 @@
-"""What Maven fetches for the parts: once, into the project's `build/` folder."""
+"""The parts' jars: fetched by Maven once, into the project's `build/` folder."""
 
 import shutil
 import subprocess
@@ -13,26 +13,26 @@ _DONE: Final = "fetched"
 
 
 def pom_of(part: str, project: Path = PROJECT) -> Path:
-    """The pom that says what a part is made of.
+    """The pom that defines a part's jars.
 
     Raises:
-        SetupError: there is none, as where Headwater was installed without its sources.
+        SetupError: there is none, for instance if Headwater was installed without its sources.
     """
     return once.source_of(part, "pom.xml", project)
 
 
 def is_fetched(part: str, project: Path = PROJECT) -> bool:
-    """Whether all is there, as the pom says now."""
+    """Whether the jars are complete and match the current pom."""
     return once.is_done(folder_of(part, project) / _DONE, pom_of(part, project))
 
 
 def folder_of(part: str, project: Path = PROJECT) -> Path:
-    """Where a part's jars are, or will be."""
+    """The folder of a part's jars, which may not exist yet."""
     return project / "build" / "lab" / part
 
 
 def fetch(part: str, project: Path = PROJECT) -> None:
-    """Have Maven fetch what the part's pom names; what half a fetch left is thrown away.
+    """Fetch the part's jars with Maven; an incomplete fetch is removed first.
 
     Raises:
         SetupError: Maven is missing, or it failed.

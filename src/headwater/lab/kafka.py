@@ -1,7 +1,7 @@
 """The lab `kafka`: a broker, a schema registry, a Connect worker, and the S3 and Glue that its sinks write to.
 
-One node of each and small heaps: replication factors are 1, rebalances do not wait, nothing is authenticated. All of
-them listen on 127.0.0.1 alone.
+One node of each with small heaps: replication factors are 1, rebalances do not wait, there is no authentication. All of
+them listen on 127.0.0.1 only.
 """
 
 import base64
@@ -32,7 +32,7 @@ ANY_CREDENTIALS: Final = {
     "AWS_REGION": "us-east-1",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
-"""What AWS clients are told in the lab, whose S3 and Glue take anything: nobody's own keys get there."""
+"""The credentials of AWS clients in the lab, whose S3 and Glue accept any; so no real keys are used."""
 
 _ICEBERG: Final = "lab-iceberg"
 _LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
@@ -63,12 +63,12 @@ def _broker_properties(site: Site) -> list[str]:
         "share.coordinator.state.topic.replication.factor=1",
         "share.coordinator.state.topic.min.isr=1",
         "group.initial.rebalance.delay.ms=0",
-        "log.retention.ms=-1",  # what was sold long ago is to stay: a look half a minute after the start would take it
+        "log.retention.ms=-1",  # keep old records: the check half a minute after the start would delete them
     ]
 
 
 def _format_storage(site: Site) -> None:
-    """Write the configuration; format the storage where that is not done yet."""
+    """Write the configuration; format the storage if that is not done yet."""
     properties = site.file("server.properties", _broker_properties(site))
     if (site.folder / "data" / "meta.properties").exists():
         return
@@ -105,7 +105,7 @@ def _registry_environment(site: Site) -> Mapping[str, str]:
 
 
 def _compatible_by_default(site: Site) -> None:
-    """Confluent's registry starts with BACKWARD, this one with no rule at all."""
+    """Set the rule BACKWARD, the default of Confluent's registry; this one has none by default."""
     rule = {"compatibility": "BACKWARD"}
     url = f"http://{HOST}:{site.ports['registry']}{CONFLUENT_API}/config"
     httpx.put(url, json=rule, timeout=30).raise_for_status()
@@ -150,7 +150,7 @@ def _worker_properties(site: Site) -> list[str]:
         "plugin.discovery=service_load",
         "scheduled.rebalance.max.delay.ms=0",
         "offset.flush.interval.ms=1000",
-        # The consumers of a worker that was killed are missed after ten seconds, not after 45.
+        # The consumers of a killed worker are noticed after ten seconds, not after 45.
         "consumer.session.timeout.ms=10000",
     ]
 

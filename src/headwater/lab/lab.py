@@ -31,10 +31,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartStatus:
-    """How a part is.
+    """The status of a part.
 
     Attributes:
-        ready_after_s: how long its last start took; None where it never was ready.
+        ready_after_s: how long its last start took; None if it was never ready.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Lab:
     """One lab of a HEADWATER_HOME.
 
     Args:
-        name: of `LABS`.
+        name: a name in `LABS`.
         home: the HEADWATER_HOME.
-        ports: where parts are to listen, by name; others where they did before, else at their usual place.
+        ports: the ports of parts by name; others listen where they did before, else on their default port.
     """
 
     def __init__(self, name: str, home: Path, ports: Mapping[str, int] | None = None) -> None:
@@ -80,22 +80,22 @@ class Lab:
         return name in self._parts
 
     def address(self, name: str) -> str:
-        """How clients name a part."""
+        """A part's address for clients."""
         return self.part(name).address_at(self.ports)
 
     def fetch(self, progress: Progress) -> None:
-        """Fetch what the parts are made of, where that is not done yet, and start nothing.
+        """Fetch the parts' missing jars and packages, and start nothing.
 
         Raises:
-            SetupError: Maven or Java is missing, or what they are made of is not to be had.
+            SetupError: Maven or Java is missing, or a download failed.
         """
         self._fetch(list(self._parts.values()), progress)
 
     def up(self, names: Sequence[str], progress: Progress) -> None:
-        """Start parts, and those that they need; what is up stays as it is, what is half dead is started anew.
+        """Start parts and their dependencies; running parts stay as they are, partly dead ones are restarted.
 
         Args:
-            names: of parts; none for all.
+            names: names of parts; none for all.
             progress: takes a line at every step.
 
         Raises:
@@ -111,17 +111,17 @@ class Lab:
                     if since is not None:
                         self._await(part, since, progress)
         except BaseException:
-            # Also on Ctrl-C: a start that failed leaves nothing running.
+            # Also on Ctrl-C: a failed start leaves nothing running.
             for part in reversed(begun):
                 processes.stop(processes.running(self._site(part).folder))
             raise
 
     def status(self) -> list[PartStatus]:
-        """How every part is."""
+        """The status of every part."""
         return [self._status(part) for part in self._parts.values()]
 
     def log(self, name: str) -> Path:
-        """The file with what a part printed since its last start.
+        """The file with a part's output since its last start.
 
         Raises:
             NotFoundError: there is no such part, or it was never started.
@@ -132,7 +132,7 @@ class Lab:
         return log
 
     def down(self, progress: Progress, *, keep: bool = False) -> None:
-        """Stop every part, in the order in which nobody misses one that has gone; with `keep`, data and logs stay."""
+        """Stop every part, dependents before their dependencies; with `keep`, data and logs stay."""
         for wave in reversed(list(_waves(list(self._parts.values())))):
             found = {part.name: processes.running(self._site(part).folder) for part in wave}
             processes.stop([process for those in found.values() for process in those])
@@ -164,7 +164,7 @@ class Lab:
                 environments.make(part.python)
 
     def _begin(self, part: Part, begun: list[Part], progress: Progress) -> float | None:
-        """Start a part; returns when, on the monotonic clock, or None where it is up already."""
+        """Start a part; returns when, on the monotonic clock, or None if it is running already."""
         site = self._site(part)
         found = processes.running(site.folder)
         if found and part.ready(part, site):
@@ -228,7 +228,7 @@ class Lab:
         (self._folder / part.name / _FIGURES).write_text(json.dumps(figures))
 
     def _figures(self, part: Part) -> dict[str, float | None]:
-        """What the last start noted; nothing where there was none, or where it was cut off in the middle of writing."""
+        """The figures of the last start; empty if there was none, or they were not written completely."""
         try:
             noted = json.loads((self._folder / part.name / _FIGURES).read_text())
         except (OSError, ValueError):
@@ -237,7 +237,7 @@ class Lab:
 
 
 def _waves(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """First the parts that need none of the others, all at once, then those that do."""
+    """Groups of parts to start together: first those without dependencies, then those that depend on them."""
     yield [part for part in parts if not part.needs]
     yield [part for part in parts if part.needs]
 

@@ -1,4 +1,4 @@
-"""What is put into a folder once, as a file of Headwater's sources says, and again when that file changes."""
+"""Marks of a folder's installation from a source file, to repeat it only when that file has changed."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,7 @@ def source_of(part: str, name: str, project: Path) -> Path:
     """The file `name` among the sources of a part.
 
     Raises:
-        SetupError: there is none, as where Headwater was installed without its sources.
+        SetupError: there is none, for instance if Headwater was installed without its sources.
     """
     source = project / "jvm" / part / name
     if not source.is_file():
@@ -25,12 +25,12 @@ def source_of(part: str, name: str, project: Path) -> Path:
 
 
 def is_done(mark: Path, source: Path) -> bool:
-    """Whether the file `mark` says that all was put there which `source` names as it is now."""
+    """Whether the file `mark` says that the installation is complete for the current `source`."""
     return mark.is_file() and mark.read_text() == _digest(source)
 
 
 def done(mark: Path, source: Path) -> None:
-    """Have the file `mark` say so; nothing else is to be done after this."""
+    """Write `mark`; to be called as the last step of an installation."""
     mark.write_text(_digest(source))
 
 

@@ -1,4 +1,4 @@
-"""What a part of a lab is, said once and in one place for each."""
+"""The definition of a part of a lab."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ _PATIENCE_S: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a part is to run.
+    """The folders and ports of a part.
 
     Attributes:
-        folder: of the part, for its data and configuration.
-        jars: what Maven fetched for it; an empty folder for a part without.
-        ports: of every part of the lab, by name, so that one finds another.
+        folder: the part's folder, for its data and configuration.
+        jars: the folder of its jars; empty for a part without.
+        ports: the ports of all parts of the lab, by name.
     """
 
     folder: Path
@@ -30,11 +30,11 @@ class Site:
 
     @property
     def log(self) -> Path:
-        """What the part prints."""
+        """The file with the part's output."""
         return self.folder / "log"
 
     def file(self, name: str, lines: Sequence[str]) -> Path:
-        """Write a file of the part's own, such as its configuration."""
+        """Write a file in the part's folder, such as its configuration."""
         path = self.folder / name
         path.write_text("\n".join(lines) + "\n")
         return path
@@ -48,20 +48,20 @@ class Part:
     """One server.
 
     Attributes:
-        name: what it is called on the command line; the name of its folder, too.
-        title: what it is, for people.
-        port: where it listens unless the user says otherwise.
-        further_ports: how many ports behind that one it listens on, too, for parts of its own kind.
-        address: how clients name it, with `{port}`.
+        name: its name on the command line, and of its folder.
+        title: its name for people.
+        port: its default port.
+        further_ports: how many ports after that one it also listens on, for its internal connections.
+        address: its address for clients, with `{port}`.
         needs: parts that must be ready before this one is started.
-        pom: the folder under `jvm/` with what Maven fetches for it.
+        pom: the folder under `jvm/` that defines its jars.
         plugins: further such folders, whose jars are kept apart from its own.
-        python: the folder under `jvm/` with what its own Python environment has.
-        command: what is run, in the part's folder.
-        environment: variables beside those of the caller.
-        prepare: called before each start; writes configuration, makes what must be there first.
-        ready: whether it does its work now.
-        settle: called once it is ready, before others are told so.
+        python: the folder under `jvm/` that defines its Python environment.
+        command: the command to run in the part's folder.
+        environment: environment variables added to those of the caller.
+        prepare: called before each start; writes configuration, and creates what the part needs.
+        ready: whether it is ready to serve.
+        settle: called once it is ready, before it is reported as ready.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Part:
     settle: Callable[[Site], None] = lambda _: None
 
     def address_at(self, ports: Mapping[str, int]) -> str:
-        """How clients name it, given its port."""
+        """Its address for clients, given the ports."""
         return self.address.format(port=ports[self.name])
 
 
 def log_says(words: str) -> Ready:
-    """Ready once these words stand in what the part printed since it was started."""
+    """Ready once the part's output since its start contains these words."""
 
     def ready(_: Part, site: Site) -> bool:
         return words in site.log.read_text(errors="replace")

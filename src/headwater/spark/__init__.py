@@ -1,7 +1,7 @@
 """Lineage of any PySpark program: one line in it, `headwater.spark.capture(spark)`, or none.
 
 capturing   `capture`
-program     `headwater-spark program.py`: runs a program that says nothing of us
+program     `headwater-spark program.py`: captures an unchanged program
 __main__    the same as `python -m headwater.spark program.py`
 """
 

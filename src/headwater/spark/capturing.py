@@ -1,4 +1,4 @@
-"""`capture`: what a program calls, with its settings from the call, Spark's configuration and the environment."""
+"""`capture`, which a program calls; settings come from the call, Spark's configuration and the environment."""
 
 import logging
 import threading
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 _starting = threading.Lock()
 _captures: dict[str, Capture] = {}
-"""By Spark application."""
+"""Captures by Spark application id."""
 
 _PARENT: Final = ("parentRunId", "parentJobNamespace", "parentJobName")
 
@@ -33,24 +33,23 @@ def capture(
     file: str | Path | None = None,
     token_env: str | None = None,
 ) -> Capture | NotCaptured:
-    """Tell what the program reads and writes through this session, from now to its end.
+    """Report what the program reads and writes through this session, from now to its end.
 
-    What is not given here is taken from Spark's configuration: `spark.headwater.namespace`, `.job`, `.endpoint`,
-    `.file` and `.tokenEnv`. Called again, with the same session or another one of the program, it listens to that
-    one too.
+    Defaults come from Spark's configuration: `spark.headwater.namespace`, `.job`, `.endpoint`, `.file` and `.tokenEnv`.
+    A further call with another session of the program captures that one too.
 
     Args:
         spark: a session of this process's own Spark, not of Spark Connect.
-        namespace: of the jobs; `default` unless said.
-        job: the program's name; Spark's `spark.app.name` unless said.
-        endpoint: where events are posted; a service on this machine unless an endpoint or a file is named.
+        namespace: the jobs' namespace; by default `default`.
+        job: the program's name; by default Spark's `spark.app.name`.
+        endpoint: where events are posted; a service on this machine if neither an endpoint nor a file is given.
         file: a file to append events to.
         token_env: the environment variable that holds the endpoint's bearer token.
 
     Returns:
-        The capture, which ends with the program. As a context manager it ends with the block, and tells what that
-        raised. Where a program cannot be captured (over Spark Connect, or without a key that can be read) nothing is
-        raised: it runs on, and the log says why.
+        The capture, which ends with the program. As a context manager it ends with the block, and reports the block's
+        exception. If a program cannot be captured (over Spark Connect, or if the key cannot be read), nothing is
+        raised: the program goes on, and the log says why.
     """
     try:
         return _captured(spark, _Settings(namespace, job, endpoint, None if file is None else str(file), token_env))
@@ -103,7 +102,7 @@ def _with_configured(given: _Settings, spark: SparkSession) -> _Settings:
 
 
 def _parent(spark: SparkSession) -> RunOfJob | None:
-    """What started the program, as orchestrators tell openlineage-spark."""
+    """The run that started the program, from the settings that orchestrators make for openlineage-spark."""
     conf = spark.sparkContext.getConf()
     run, namespace, name = (conf.get(f"spark.openlineage.{key}") for key in _PARENT)
     return RunOfJob(run, JobId(namespace, name)) if run and namespace and name else None

@@ -1,4 +1,4 @@
-"""`headwater-spark program.py …` runs a PySpark program as Python would, and captures every session that it opens.
+"""`headwater-spark program.py …`: runs a PySpark program like Python, and captures every session that it opens.
 
 spark-submit --conf spark.pyspark.driver.python=headwater-spark program.py …
 headwater-spark program.py …
@@ -17,11 +17,11 @@ from headwater.spark.capturing import capture
 
 _USAGE: Final = "usage: headwater-spark PROGRAM.py [ARGUMENTS]"
 _REFUSED: Final = 2
-"""Python's own exit status where there is no such program."""
+"""Python's own exit status for a missing program."""
 
 
 def main() -> None:
-    """Run the program that the command line names; how it ends is how this ends."""
+    """Run the program on the command line, and end as it ends."""
     if len(sys.argv) < 2:
         sys.exit(_USAGE)
     program = sys.argv[1]
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _listen_to_new_sessions(captures: list[Capture | NotCaptured]) -> None:
-    """Have `SparkSession.builder.getOrCreate()` and `newSession()` hand out sessions that are captured.
+    """Wrap `SparkSession.builder.getOrCreate()` and `newSession()`, so that the sessions they return are captured.
 
     PySpark has no hook of its own for this; these two are the only ways to a session.
     """

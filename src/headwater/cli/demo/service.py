@@ -18,7 +18,7 @@ _GRACE_S: Final = 15.0
 
 @contextmanager
 def running_service(first_port: int, log: Path) -> Iterator[str]:
-    """Start the service on the first free port from `first_port` on; gives its URL, and stops it in the end.
+    """Start the service on the first free port from `first_port` on; yields its URL, and stops it in the end.
 
     Raises:
         SetupError: no port is free, or the service did not start; with its own words.
@@ -26,7 +26,7 @@ def running_service(first_port: int, log: Path) -> Iterator[str]:
     port = _free_port(first_port)
     command = [sys.executable, "-m", "headwater.cli.main", "serve", "--host", HOST, "--port", str(port)]
     with log.open("w") as errors:
-        # In a session of its own, so that Ctrl-C reaches the demo alone, which then stops the service in order.
+        # In a session of its own, so that Ctrl-C reaches only the demo, which then stops the service in order.
         service = subprocess.Popen(  # noqa: S603  our own command
             command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
         )
