@@ -3,8 +3,8 @@
 import { EMPTY_GRAPH, jobsOf, type LineageGraph, merge } from '../core/graph'
 import { jobId, type NodeId } from '../core/ids'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
+import { batched } from './batched'
 import { type Client, isMistaken, nothingIfUnknown } from './client'
-import { gathered } from './gathered'
 import type { Connection, Listener } from './stream'
 import type { Touched, WireNode } from './types'
 
@@ -67,8 +67,8 @@ export class Feed {
   constructor({ client, listen, gatherMs, retryMs }: FeedOptions) {
     this.#client = client
     this.#retryMs = retryMs
-    this.#refresh = gathered(gatherMs, (changes) => this.#answer(changes))
-    this.#tell = gathered(gatherMs, async (changes) => this.#touch(this.#shown(namesIn(changes))))
+    this.#refresh = batched(gatherMs, (changes) => this.#answer(changes))
+    this.#tell = batched(gatherMs, async (changes) => this.#touch(this.#shown(namesIn(changes))))
     this.#stopListening = listen({
       onChange: (change) => {
         if (change) this.#tell(change) // at once: who looks at a node does not wait until the graph is in step

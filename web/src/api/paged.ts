@@ -1,14 +1,14 @@
-/** Lists that the service tells a page at a time. */
+/** Lists that the service returns in pages. */
 
 export interface Page<Item> {
   readonly items: readonly Item[]
   readonly totalCount: number
 }
 
-/** The service tells no more at once. */
+/** The service's limit of a page. */
 export const MOST_AT_ONCE = 1_000
 
-/** The first `count` items, asked for in as many pages as that takes. */
+/** The first `count` items, fetched in as many pages as needed. */
 export async function paged<Item>(
   count: number,
   ask: (limit: number, offset: number) => Promise<Page<Item>>,

@@ -9,10 +9,10 @@ const KEY = 'headwater-token'
 /** `open`: whatever is known is enough; `asked`: the service asks who we are; `refused`: it does not know the token. */
 export type Admission = 'open' | 'asked' | 'refused'
 
-type Kept = Pick<Storage, 'getItem' | 'setItem'>
+type RevisionCache = Pick<Storage, 'getItem' | 'setItem'>
 
 export interface SessionOptions {
-  readonly kept: Kept
+  readonly kept: RevisionCache
   readonly fetch: FetchStream
   /** Begins anew, so that nothing stays that another was shown. */
   readonly begin: () => void

@@ -12,9 +12,9 @@ import type { Pile } from '../core/piles'
 import { type GraphRoute, HOME, hasPanel, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { DriftView } from './drift/DriftView'
 import { FailuresView } from './failures/FailuresView'
+import { FocusTransfer, isByKey } from './focusTransfer'
 import { GraphPane } from './GraphPane'
 import { Header } from './Header'
-import { isByKey, Landing } from './landing'
 import type { FindLayout } from './layoutEngine'
 import { EmptyNotice, FailureNotice, LoadingNotice, Unlisted } from './Notices'
 import { type Page, PageContext } from './page'
@@ -42,7 +42,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
   const [spread, setSpread] = useState<ReadonlyMap<NodeId, number>>(new Map())
   const [anchor, setAnchor] = useState<NodeId>()
-  const [landing, setLanding] = useState<Landing>()
+  const [landing, setLanding] = useState<FocusTransfer>()
   const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
   const chosen = route.view === 'graph' ? route : HOME
   const { touched } = state
@@ -71,7 +71,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
     travel,
     go,
     landing,
-    lead: (place, click) => setLanding(isByKey(click) ? new Landing(place) : undefined),
+    lead: (place, click) => setLanding(isByKey(click) ? new FocusTransfer(place) : undefined),
     anchor: setAnchor,
     toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
     spread: ({ id, next }) => setSpread((shown) => new Map(shown).set(id, next)),

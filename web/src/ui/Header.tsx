@@ -8,7 +8,7 @@ import { usePage } from './page'
 import { SkipLink } from './SkipLink'
 import { Search } from './search/Search'
 import { useLoaded } from './useLoaded'
-import { useSlowly } from './useSlowly'
+import { useThrottledRevision } from './useThrottledRevision'
 import { useTicks } from './useTicks'
 
 interface HeaderProps {
@@ -82,7 +82,7 @@ function isWithin(view: View, listed: View): boolean {
 /** How many jobs failed last, and how many streams are silent, once that is known: time alone makes them so. */
 function useFailureCount(): number | undefined {
   const { client, revision } = usePage()
-  const asked = useSlowly(revision, COUNT_MS) + useTicks(COUNT_MS)
+  const asked = useThrottledRevision(revision, COUNT_MS) + useTicks(COUNT_MS)
   const found = useLoaded('failures', asked, () => client.failureCount())
   return found.state === 'ready' ? found.value : undefined
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { formatCount } from '../core/format'
-import { focusOn, isByKey } from './landing'
+import { focusOn, isByKey } from './focusTransfer'
 import type { More } from './useMore'
 
 interface ShowMoreProps {

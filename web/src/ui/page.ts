@@ -4,7 +4,7 @@ import type { LineageGraph } from '../core/graph'
 import type { ColumnRef, NodeId } from '../core/ids'
 import type { Pile } from '../core/piles'
 import type { Question } from '../core/route'
-import type { Landing, Place } from './landing'
+import type { FocusTransfer, Place } from './focusTransfer'
 
 /** What every part of the page may need: the data, and the ways to move about. */
 export interface Page {
@@ -42,7 +42,7 @@ export interface Page {
   readonly askDrop: (isDrop: boolean) => void
   /** Leads the keyboard on to a place, once it is there, if a key made the click. */
   readonly lead: (place: Place, click: { readonly detail: number }) => void
-  readonly landing: Landing | undefined
+  readonly landing: FocusTransfer | undefined
   /** Puts out the lit path, or else closes the details. */
   readonly close: () => void
   /** Closes the details, whatever is lit. */

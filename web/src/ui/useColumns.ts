@@ -4,7 +4,7 @@ import type { LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import type { Loadable } from '../core/loadable'
 import { useLoaded } from './useLoaded'
-import { useSlowly } from './useSlowly'
+import { useThrottledRevision } from './useThrottledRevision'
 
 /**
  * The columns around a dataset, both ways; nothing is asked for a job. `revision` grows with what bears on it: of a wide
@@ -17,7 +17,7 @@ export function useColumns(
   node: NodeId | undefined,
 ): Loadable<ColumnGraph> {
   const isDataset = node !== undefined && graph.nodes.get(node)?.kind === 'dataset'
-  const asked = useSlowly(revision, undefined, node)
+  const asked = useThrottledRevision(revision, undefined, node)
   return useLoaded(isDataset ? node : undefined, asked, async (signal) =>
     columnGraph(node === undefined ? { graph: [] } : await client.columnLineage(node, signal)),
   )

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { View } from '../core/route'
-import { focusOn } from './landing'
+import { focusOn } from './focusTransfer'
 
 /** When a view goes that had the focus, it goes on at what the next one begins with. */
 export function useFocusAhead(view: View): void {

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { isAway } from '../api/client'
-import { oneByOne } from '../api/oneByOne'
+import { coalesced } from '../api/coalesced'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 
 /** Long enough that a service which comes back is not held up by those who wait for it. */
@@ -31,7 +31,7 @@ export function useLoaded<T>(
         isLastResort && last?.subject === subject && last.value.state === 'ready' ? last : { subject, value },
       )
     }
-    ask.current = oneByOne(async () => {
+    ask.current = coalesced(async () => {
       clearTimeout(retry)
       if (unwanted.signal.aborted) return
       await fetchNow(unwanted.signal).then(

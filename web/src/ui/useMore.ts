@@ -1,9 +1,9 @@
 import { useState } from 'react'
 
-/** As many are looked through at once; each time more are asked for, there are so many times as many, at most. */
+/** How many items are shown at first; each request for more multiplies that by `TIMES_MORE`, at most. */
 const FIRST = 10
 const TIMES_MORE = 5
-/** More than this at once keep the browser from all else for longer than one notices. */
+/** Adding more items than this at once would block the browser noticeably. */
 const MOST_MORE = 500
 
 export interface More {
@@ -14,7 +14,7 @@ export interface More {
   readonly show: () => void
 }
 
-/** How many of a long list are shown, as the reader wants more of it. */
+/** How many items of a long list are shown, and how to show more. */
 export function useMore(first = FIRST): More {
   const [count, setCount] = useState(first)
   const next = Math.min(count * TIMES_MORE, count + MOST_MORE)

@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react'
-import { Kept } from '../api/kept'
+import { RevisionCache } from '../api/revisionCache'
 import type { Path } from '../api/types'
 import type { NodeId } from '../core/ids'
 import { type Loadable, ready } from '../core/loadable'
 import { usePage } from './page'
 import { useLoaded } from './useLoaded'
-import { useSlowly } from './useSlowly'
+import { useThrottledRevision } from './useThrottledRevision'
 
 /** Who moves on sooner has not asked for anything. */
 const SETTLED_MS = 60
@@ -13,8 +13,8 @@ const SETTLED_MS = 60
 /** The path of a node, asked for once it has been chosen for a moment; kept until the graph changes. */
 export function usePath(node: NodeId | undefined): Loadable<Path> {
   const { client, drawn } = usePage()
-  const [kept] = useState(() => new Kept<Path>())
-  const asked = useSlowly(drawn)
+  const [kept] = useState(() => new RevisionCache<Path>())
+  const asked = useThrottledRevision(drawn)
   const known = node && kept.get(node, asked)
   const loaded = useLoaded(known ? undefined : node, asked, async (signal) => {
     if (node === undefined) throw new Error('there is no node to ask for')

@@ -12,7 +12,7 @@ import { ShowMore } from '../ShowMore'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 import { useMore } from '../useMore'
-import { useSlowly } from '../useSlowly'
+import { useThrottledRevision } from '../useThrottledRevision'
 
 const SHOWN = 100
 /** Of the columns of one change, until somebody asks for more. */
@@ -21,7 +21,7 @@ const COLUMNS_SHOWN = 20
 /** Schemas that changed, the newest first: what changed, whether it breaks readers, and who they are. */
 export function DriftView() {
   const { client, revision } = usePage()
-  const drift = useLoaded('drift', useSlowly(revision), () => client.drift(SHOWN))
+  const drift = useLoaded('drift', useThrottledRevision(revision), () => client.drift(SHOWN))
   return (
     <div className="sheet">
       <h2>Schema changes</h2>

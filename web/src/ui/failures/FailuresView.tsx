@@ -18,7 +18,7 @@ import { ShowMore } from '../ShowMore'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 import { type More, useMore } from '../useMore'
-import { useSlowly } from '../useSlowly'
+import { useThrottledRevision } from '../useThrottledRevision'
 import { useTicks } from '../useTicks'
 
 /** Of each list, until somebody asks for more. */
@@ -29,7 +29,8 @@ export function FailuresView() {
   const { client, revision } = usePage()
   const [moreJobs, moreStreams, moreRuns] = [useMore(SHOWN), useMore(SHOWN), useMore(SHOWN)]
   // All only grow, so their sum tells when any did.
-  const asked = useSlowly(revision) + useTicks() + moreJobs.count + moreStreams.count + moreRuns.count
+  const asked =
+    useThrottledRevision(revision) + useTicks() + moreJobs.count + moreStreams.count + moreRuns.count
   const found = useLoaded('failures', asked, () =>
     Promise.all([
       client.failedJobs(moreJobs.count),

@@ -11,7 +11,7 @@ import { JobNode } from './JobNode'
 import { PileNode } from './PileNode'
 import { Strokes } from './Strokes'
 import { useCamera } from './useCamera'
-import { useStill } from './useStill'
+import { useFrozenWhilePressed } from './useFrozenWhilePressed'
 
 interface GraphViewProps {
   readonly drawing: Drawing
@@ -41,7 +41,7 @@ function asDocument(wrapper: HTMLElement | null): void {
 
 function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
   const { close } = usePage()
-  const [drawing, press] = useStill(newest)
+  const [drawing, press] = useFrozenWhilePressed(newest)
   const nodes = useMemo(() => flowNodes(drawing, open), [drawing, open])
   const strokes = useMemo(() => {
     return [...flowStrokes(drawing, lit), ...(lit?.kind === 'column' ? columnStrokes(drawing, lit) : [])]

@@ -9,7 +9,7 @@ import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
-import { useSlowly } from '../useSlowly'
+import { useThrottledRevision } from '../useThrottledRevision'
 import { NodeLink } from './NodeLinks'
 
 const SHOWN = 200
@@ -21,7 +21,7 @@ export function ChangesAnswer({ node }: { node: NodeId }) {
   const { asOf, client, around } = page
   const [yesterday] = useState(() => dayBefore(asOf))
   const since = page.since ?? yesterday
-  const answer = useLoaded(`${node} ${since}`, useSlowly(around), (signal) =>
+  const answer = useLoaded(`${node} ${since}`, useThrottledRevision(around), (signal) =>
     client.changes(node, since, SHOWN, signal),
   )
   return (

@@ -8,7 +8,7 @@ import { Awaited } from '../Awaited'
 import { Breaking } from '../Breaking'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
-import { useSlowly } from '../useSlowly'
+import { useThrottledRevision } from '../useThrottledRevision'
 import { NodeLink } from './NodeLinks'
 
 const SHOWN = 500
@@ -22,7 +22,7 @@ interface ImpactAnswerProps {
 export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
   const { client, around, isDrop, askDrop } = usePage()
   const subject = [dataset, column, isDrop].join(' ')
-  const answer = useLoaded(subject, useSlowly(around), (signal) =>
+  const answer = useLoaded(subject, useThrottledRevision(around), (signal) =>
     client.impact(dataset, column, isDrop, SHOWN, signal),
   )
   return (

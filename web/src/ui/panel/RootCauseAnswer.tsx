@@ -9,7 +9,7 @@ import { EntryLink } from '../EntryLink'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
-import { useSlowly } from '../useSlowly'
+import { useThrottledRevision } from '../useThrottledRevision'
 import { useTicks } from '../useTicks'
 import { NodeLink } from './NodeLinks'
 
@@ -21,7 +21,7 @@ interface RootCauseAnswerProps {
 /** What changed or went wrong in the runs that made it, the likeliest to blame first. */
 export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
   const { client, around } = usePage()
-  const answer = useLoaded(`${dataset} ${column}`, useSlowly(around) + useTicks(), (signal) =>
+  const answer = useLoaded(`${dataset} ${column}`, useThrottledRevision(around) + useTicks(), (signal) =>
     client.rootCause(dataset, column, signal),
   )
   return (

@@ -1,5 +1,5 @@
 import { usePage } from '../page'
-import { useSlowly } from '../useSlowly'
+import { useThrottledRevision } from '../useThrottledRevision'
 import { useTicks } from '../useTicks'
 import { Gaps } from './Gaps'
 import { LogHead } from './LogHead'
@@ -8,7 +8,7 @@ import { MachineTable } from './MachineTable'
 
 /** For who has to say whether the record can be relied on: the log, and each machine that signs. */
 export function RecordView({ machine }: { machine: string | undefined }) {
-  const revision = useSlowly(usePage().revision) + useTicks()
+  const revision = useThrottledRevision(usePage().revision) + useTicks()
   return (
     <>
       <div className="sheet">

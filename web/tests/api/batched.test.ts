@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { gathered } from '../../src/api/gathered'
+import { batched } from '../../src/api/batched'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -10,7 +10,7 @@ afterEach(() => {
 
 test('what takes long is done the more seldom, and leaves nothing out', async () => {
   const done: (readonly number[])[] = []
-  const add = gathered<number>(200, async (items) => {
+  const add = batched<number>(200, async (items) => {
     done.push(items)
     await new Promise((resolve) => setTimeout(resolve, 1_000))
   })

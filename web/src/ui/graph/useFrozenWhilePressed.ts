@@ -3,10 +3,10 @@ import { type PointerEvent, useEffect, useState } from 'react'
 const ENDS = ['pointerup', 'pointercancel', 'contextmenu', 'blur'] as const
 
 /**
- * The newest value, or the one that was shown when a button of the pointer went down and is still down: what is
- * pressed must not move away before it is clicked.
+ * The newest value; while a pointer button is pressed, the value from before that: a pressed element must not move
+ * away before the click.
  */
-export function useStill<T>(newest: T) {
+export function useFrozenWhilePressed<T>(newest: T) {
   const [isPressed, setPressed] = useState(false)
   const [shown, setShown] = useState(newest)
   if (!isPressed && shown !== newest) setShown(newest)

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { oneByOne } from '../../src/api/oneByOne'
+import { coalesced } from '../../src/api/coalesced'
 
 test('what is called again while it is at it is done once more, and never twice at a time', async () => {
   let [begun, ended] = [0, 0]
   let end: () => void = () => undefined
-  const call = oneByOne(async () => {
+  const call = coalesced(async () => {
     begun += 1
     await new Promise<void>((resolve) => {
       end = resolve

@@ -1,8 +1,8 @@
-/** As many times as long as the last call took, the next waits: what is busy is left most of its time. */
+/** The next call waits this many times the duration of the last one, so that a busy service gets a rest. */
 const REST = 4
 
-/** Calls `work` with all that came within `ms`, one call at a time; what comes meanwhile waits for the next. */
-export function gathered<T>(ms: number, work: (items: readonly T[]) => Promise<void>): (item: T) => void {
+/** Batches items that arrive within `ms` and calls `work` with them, one call at a time; later items wait for the next. */
+export function batched<T>(ms: number, work: (items: readonly T[]) => Promise<void>): (item: T) => void {
   let waiting: T[] = []
   let busy = false
   const run = async () => {

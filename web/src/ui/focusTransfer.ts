@@ -1,9 +1,9 @@
-/** Where the keyboard goes on, once what it opened is there. */
+/** Moves the keyboard focus to what the keyboard opened, once that is rendered. */
 
 export type Place = 'details' | 'story'
 
-/** A way that one takes once, and not once one has gone elsewhere. */
-export class Landing {
+/** A pending move of the focus to a place: taken once, and dropped if the user has moved the focus meanwhile. */
+export class FocusTransfer {
   #place: Place | undefined
   readonly #from = document.activeElement
 
@@ -11,7 +11,7 @@ export class Landing {
     this.#place = place
   }
 
-  /** Whether the keyboard is to go on at this place. */
+  /** Whether the focus is to move to this place now; true at most once. */
   take(place: Place): boolean {
     if (this.#place !== place) return false
     this.#place = undefined
@@ -19,12 +19,12 @@ export class Landing {
   }
 }
 
-/** Whether a key, and no pointer, made this click. Source: UI Events, click: `detail` counts the clicks of a pointer */
+/** Whether a key, not a pointer, made this click. Source: UI Events, click: `detail` counts the clicks of a pointer */
 export function isByKey({ detail }: { readonly detail: number }): boolean {
   return detail === 0
 }
 
-/** Puts the focus on what no Tab comes to. */
+/** Focuses an element that is not reachable by Tab. */
 export function focusOn(place: Element | null | undefined): void {
   if (!(place instanceof HTMLElement)) return
   place.tabIndex = -1

@@ -1,5 +1,5 @@
-/** Does `work` when called; called while it is at it, it does it once more after that: the first is not lost. */
-export function oneByOne(work: () => Promise<void>): () => void {
+/** Runs `work` when called, never concurrently; calls during a run are coalesced into one more run after it. */
+export function coalesced(work: () => Promise<void>): () => void {
   let isBusy = false
   let isWanted = false
   const run = async () => {

@@ -1,10 +1,10 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 
 /**
- * `revision`, `everyMs` behind at most: what is answered about much is not asked for with each event. Of another
- * subject it is the newest at once.
+ * `revision`, throttled to one change per `everyMs`, so that expensive answers are not requested on each event. For
+ * another subject it is the newest one at once.
  */
-export function useSlowly(revision: number, everyMs = 5_000, subject?: string): number {
+export function useThrottledRevision(revision: number, everyMs = 5_000, subject?: string): number {
   const [taken, setTaken] = useState({ subject, revision })
   const isOther = taken.subject !== subject
   if (isOther) setTaken({ subject, revision })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Kept } from '../../src/api/kept'
+import { RevisionCache } from '../../src/api/revisionCache'
 
 test('an answer is kept until the graph changes', () => {
-  const kept = new Kept<string>()
+  const kept = new RevisionCache<string>()
 
   kept.keep('a', 1, 'old')
   expect(kept.get('a', 1)).toBe('old')
@@ -14,7 +14,7 @@ test('an answer is kept until the graph changes', () => {
 })
 
 test('an answer that comes late is given back and takes the place of nothing', () => {
-  const kept = new Kept<string>()
+  const kept = new RevisionCache<string>()
   kept.keep('a', 2, 'new')
 
   expect(kept.keep('a', 1, 'late')).toBe('late')

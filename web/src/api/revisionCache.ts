@@ -1,5 +1,5 @@
-/** Answers that hold as long as the graph does not change. */
-export class Kept<T> {
+/** A cache of answers for the newest revision of the graph. */
+export class RevisionCache<T> {
   readonly #answers = new Map<string, T>()
   #revision = Number.NEGATIVE_INFINITY
 
@@ -7,7 +7,7 @@ export class Kept<T> {
     return revision === this.#revision ? this.#answers.get(subject) : undefined
   }
 
-  /** Forgets what is of an older graph, and gives the answer back; one that comes late is not kept. */
+  /** Stores an answer and returns it; drops answers of older revisions, and does not store one that is outdated itself. */
   keep(subject: string, revision: number, answer: T): T {
     if (revision > this.#revision) this.#answers.clear()
     this.#revision = Math.max(revision, this.#revision)

@@ -2,7 +2,7 @@
 
 import { act, cleanup, renderHook } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { useSlowly } from '../../src/ui/useSlowly'
+import { useThrottledRevision } from '../../src/ui/useThrottledRevision'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -13,7 +13,7 @@ afterEach(() => {
 })
 
 const slowly = (initialProps: { revision: number; subject: string }) =>
-  renderHook(({ revision, subject }) => useSlowly(revision, 1_000, subject), { initialProps })
+  renderHook(({ revision, subject }) => useThrottledRevision(revision, 1_000, subject), { initialProps })
 
 test('a revision that moves on is taken after a while, the newest by then', () => {
   const { result, rerender } = slowly({ revision: 1, subject: 'a' })
