@@ -1,4 +1,4 @@
-"""The lab `trino`: one Trino over Iceberg tables in the lab's own Glue and S3, which reports its lineage to the service.
+"""The lab `trino`: one Trino over Iceberg tables in the lab's own Glue and S3; it reports lineage to the service.
 
 It is started as a Java program, on a Java of its own: it needs version 24, newer than that of the rest of the lab.
 """

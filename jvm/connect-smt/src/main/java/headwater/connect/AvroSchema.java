@@ -65,7 +65,7 @@ final class AvroSchema {
     return fields;
   }
 
-  /** Keeps a type under its full name, which comes back. */
+  /** Registers a type under its full name, which it returns. */
   private String know(Map<?, ?> type) {
     String full =
         fullNames.computeIfAbsent(
@@ -139,7 +139,7 @@ final class AvroSchema {
     };
   }
 
-  /** What an optional, a name, or `{"type": {…}}` stands for. */
+  /** Resolves an optional, a name, or `{"type": {…}}`. */
   private Object resolved(Object schema) {
     if (schema instanceof List<?> union) {
       List<?> others = union.stream().filter(one -> !"null".equals(one)).toList();

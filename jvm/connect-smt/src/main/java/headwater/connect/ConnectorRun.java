@@ -31,12 +31,12 @@ final class ConnectorRun {
   /** Some 100 bytes each: a broker takes no record above 1 MB, unless it is told to. */
   private static final int MAX_FIELDS_AN_EVENT = 4_000;
 
-  /** What is to be done when there is news. */
+  /** Callbacks of the run. */
   interface Environment {
-    /** Says that {@link #due} has something to tell now. */
+    /** Signals that {@link #due} has updates to return now. */
     void wake();
 
-    /** Reads a schema, some time; its shape comes by {@link #seen}. */
+    /** Reads a schema asynchronously; its shape is passed to {@link #seen}. */
     void askRegistry(ConnectorRun run, String topic, Integer schemaId, List<FieldShape> keyFields);
   }
 
@@ -115,7 +115,7 @@ final class ConnectorRun {
     return kind;
   }
 
-  /** A topic's records look like this; told only if that is new. */
+  /** Sets the shape of a topic's records; reported only if it is new. */
   synchronized void seen(String name, Shape shape) {
     TopicOfRun topic = topic(name);
     if (runId == null || (topic.shape != null && shape.origin() == Shape.Origin.UNKNOWN)) {
@@ -141,7 +141,7 @@ final class ConnectorRun {
     }
   }
 
-  /** Everything that is to be told by now, in the order in which it happened. */
+  /** All updates due by now, in the order in which they happened. */
   synchronized List<Told> due() {
     Instant now = clock.instant();
     List<Told> told = new ArrayList<>();
@@ -164,7 +164,7 @@ final class ConnectorRun {
     return told;
   }
 
-  /** How long there is nothing to tell if nothing happens; null for ever. */
+  /** The time until the next update is due if nothing happens; null for never. */
   synchronized Duration untilDue() {
     if (runId == null) {
       return null;
@@ -180,7 +180,7 @@ final class ConnectorRun {
     return wait.isNegative() ? Duration.ZERO : wait;
   }
 
-  /** The JVM ends: nothing will start again. */
+  /** The JVM ends: no task will start again. */
   synchronized void endSoon() {
     settings = settings.endingAtOnce();
   }

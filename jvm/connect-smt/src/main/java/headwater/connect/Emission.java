@@ -122,7 +122,7 @@ final class Emission implements ConnectorRun.Environment {
     }
   }
 
-  /** Ends the thread; what waits is lost. */
+  /** Ends the thread; waiting events are lost. */
   void stop() {
     synchronized (bell) {
       isStopped = true;
@@ -140,7 +140,7 @@ final class Emission implements ConnectorRun.Environment {
       } catch (InterruptedException ended) {
         break;
       } catch (Throwable fault) {
-        // An observer's faults must never be the worker's: tell, and go on.
+        // An observer's faults must never affect the worker: log, and go on.
         LOGGER.warn("lineage to {}: {}", target, fault.toString());
         pause(FIRST_PAUSE);
       }
@@ -237,7 +237,7 @@ final class Emission implements ConnectorRun.Environment {
     }
   }
 
-  /** Once for each letter: what is sent again must be the same bytes. */
+  /** Signs each event only once, so that a retry sends the same bytes. */
   private boolean sign(Letter letter, Optional<Signer> signer) {
     try {
       signed = signer.map(known -> known.sign(letter.event())).orElse(letter.event());

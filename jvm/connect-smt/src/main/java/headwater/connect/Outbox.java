@@ -4,7 +4,7 @@ import headwater.signing.Drops;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** The events that wait for delivery: at most so many, and then the oldest goes. */
+/** A bounded queue of events that wait for delivery; when it is full, the oldest is dropped. */
 final class Outbox implements EmissionMXBean {
   /**
    * An event in canonical form, of a connector; it is signed once it is its turn, so that what is
@@ -48,18 +48,18 @@ final class Outbox implements EmissionMXBean {
     return underway == null && waiting.isEmpty();
   }
 
-  /** What was dropped, and never will be taken. */
+  /** The numbers of events that were dropped, and refused for good. */
   Drops drops() {
     return drops;
   }
 
-  /** The oldest arrived. */
+  /** Removes the oldest event: it was delivered. */
   synchronized void sent() {
     underway = null;
     sent++;
   }
 
-  /** The oldest will never be taken. */
+  /** Removes the oldest event: it was refused for good. */
   synchronized void refused() {
     underway = null;
     refused++;

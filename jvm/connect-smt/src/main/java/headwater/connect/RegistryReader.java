@@ -53,7 +53,7 @@ final class RegistryReader {
 
   private record Asked(Settings.Registry registry, Question question) {}
 
-  /** Those who wait for an answer, by what they asked. */
+  /** The callbacks that wait for an answer, by question. */
   private final Map<Asked, List<Consumer<Answer>>> waiting = new HashMap<>();
 
   /**
@@ -82,7 +82,7 @@ final class RegistryReader {
     }
   }
 
-  /** Joins those who asked the same, if there are any; a question too many counts as asked. */
+  /** Joins pending requests for the same question; beyond the limit a question is dropped. */
   private boolean isJoining(Asked asked, Consumer<Answer> answered) {
     List<Consumer<Answer>> others = waiting.get(asked);
     if (others == null && waiting.size() < MAX_QUESTIONS) {
@@ -208,7 +208,7 @@ final class RegistryReader {
     return URLEncoder.encode(subject, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  /** Avro is what the registry leaves out. */
+  /** The registry omits the type AVRO. */
   private static String type(Map<?, ?> found) {
     return found.get("schemaType") instanceof String type ? type : "AVRO";
   }

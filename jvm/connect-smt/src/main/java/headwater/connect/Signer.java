@@ -103,24 +103,24 @@ final class Signer {
         || System.nanoTime() - toldOfDropsAtNanos >= HEARTBEAT.toNanos();
   }
 
-  /** How long nothing is to be said, if nothing happens. */
+  /** The time until the next heartbeat or gap record is due, if nothing happens. */
   Duration untilDue() {
     return HEARTBEAT.minusNanos(System.nanoTime() - spokenAtNanos);
   }
 
-  /** Whether somebody would wait for another word. */
+  /** Whether a further heartbeat is expected. */
   boolean hasPromised() {
     return hasBeaten;
   }
 
-  /** What it says for itself, not yet signed. */
+  /** The unsigned heartbeat or gap record. */
   byte[] heartbeat(Drops drops, boolean isLast) {
     hasBeaten = true;
     toldOfDropsAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : toldOfDropsAtNanos;
     return Heartbeat.of(chain, Events.PRODUCER, HEARTBEAT.toMillis(), drops.take(), isLast);
   }
 
-  /** Leaves the end of the chain to the next that begins. */
+  /** Leaves the chain's head to the next chain. */
   void close() {
     try {
       for (Claim each : followed) {

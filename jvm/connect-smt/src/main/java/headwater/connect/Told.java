@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What a connector's run has to tell at one moment; an event is made of it.
+ * The content of one event of a connector's run.
  *
- * @param tasks those that run in this JVM, in order
- * @param recordsSeen of all topics since the run began
- * @param topics those that this event is about
+ * @param tasks the tasks that run in this JVM, in order
+ * @param recordsSeen the records of all topics since the run began
+ * @param topics the topics that this event is about
  */
 record Told(
     State state,
@@ -22,9 +22,7 @@ record Told(
     long recordsSeen,
     List<ToldTopic> topics,
     Settings settings) {
-  /**
-   * The states that can be known here. Whether a connector failed or was stopped looks the same.
-   */
+  /** The states that a transform can determine; it cannot tell a failure from a stop. */
   enum State {
     START,
     RUNNING,
@@ -33,20 +31,17 @@ record Told(
 
   /** What the connector does with topics. */
   enum Kind {
-    /** It writes them. */
+    /** The connector writes topics. */
     SOURCE,
-    /** It reads them. */
+    /** The connector reads topics. */
     SINK,
     /** No record has passed yet. */
     UNKNOWN
   }
 
-  /**
-   * A topic, how many of its records have passed, and what they look like; null where none has
-   * passed.
-   */
+  /** A topic, how many of its records have passed, and their shape; null if none has passed. */
   record ToldTopic(String name, long records, Shape shape) {
-    /** How many fields are told of it. */
+    /** How many of its fields are reported. */
     int size() {
       return shape == null
           ? 0

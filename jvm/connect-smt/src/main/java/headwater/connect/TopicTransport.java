@@ -79,7 +79,7 @@ final class TopicTransport implements Transport {
     return producer;
   }
 
-  /** One partition is enough; where this may not be done, somebody else has to. */
+  /** Creates the topic with one partition, if it is missing and we have the permission. */
   private void createTopic() throws InterruptedException {
     Map<String, Object> settings = new HashMap<>(topic.producer());
     settings.put("client.id", "headwater-lineage");

@@ -20,6 +20,6 @@ interface Transport {
   /** Delivers an event; whatever the network does is an outcome, and takes seconds at most. */
   Delivery send(String connector, byte[] event) throws InterruptedException;
 
-  /** Lets go of connections; a later `send` opens them again. */
+  /** Closes the connections; a later `send` opens them again. */
   void close();
 }

@@ -8,19 +8,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** Reads what another program sends, and does not wait for it without end. */
+/** Reads a response body with limits on its size and its total duration. */
 public final class Patience {
   private Patience() {}
 
   /**
-   * The first bytes of a body of {@link java.net.http.HttpClient}, `most` of them at most.
+   * At most the first `most` bytes of a body of {@link java.net.http.HttpClient}.
    *
-   * @throws IOException if it breaks off, or has not come to its end or to so many within
+   * @throws IOException if it breaks off, or neither its end nor `most` bytes arrive within
    *     `patience`
    */
   public static byte[] read(InputStream body, int most, Duration patience) throws IOException {
     Executor later = CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS);
-    // To close it is what ends a read that waits.
+    // Closing the stream ends a blocked read.
     CompletableFuture<Void> end = CompletableFuture.runAsync(() -> close(body), later);
     try {
       return body.readNBytes(most);
