@@ -1,4 +1,4 @@
-"""What an agent costs a machine: the memory of its processes before, while and after it runs a pipeline, and its disk.
+"""The footprint of an agent: the memory of its processes before, while and after it runs a pipeline, and its disk use.
 
     python benchmarks/agent_footprint.py
 

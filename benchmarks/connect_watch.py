@@ -1,4 +1,4 @@
-"""What `headwater watch connect` costs: memory, and CPU of one core, at 100 connectors of 10 tasks.
+"""The cost of `headwater watch connect`: memory, and CPU of one core, at 100 connectors of 10 tasks.
 
     .venv/bin/python benchmarks/connect_watch.py [--connectors 100] [--tasks 10] [--seconds 60]
 

@@ -1,4 +1,4 @@
-"""What pipelines do while the lineage service is dead, held against alive: the demo's three over the real flights.
+"""Pipelines while the lineage service is down, compared with up: the demo's three over the real flights.
 
     .venv/bin/python benchmarks/dead_service.py [--rounds 5] [--least 0.98]
 

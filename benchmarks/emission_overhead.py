@@ -1,4 +1,4 @@
-"""What telling costs: the demo's three pipelines over the real flights, with lineage on and off, in turns.
+"""The overhead of lineage: the demo's three pipelines over the real flights, with lineage on and off, in turns.
 
     .venv/bin/python benchmarks/emission_overhead.py [--pairs 9] [--limit 1.03]
 

@@ -1,4 +1,4 @@
-"""How long answers take about jobs that have run tens of thousands of times, beside jobs that ran a thousand times.
+"""Response times for jobs with tens of thousands of runs, compared with jobs with a thousand runs.
 
     .venv/bin/python benchmarks/many_runs.py [--runs 30000]
 

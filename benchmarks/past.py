@@ -1,4 +1,4 @@
-"""What a read of the past costs: the first one of a time, and each one after it, beside the same read of now.
+"""The cost of a read as of a past time: the first one, and each one after it, compared with the same current read.
 
     .venv/bin/python benchmarks/past.py [--datasets 10000] [--homes FOLDER] [--events 8000] [--started-anew]
 

@@ -1,4 +1,4 @@
-"""How long column lineage of a Spark plan takes, beside what Spark itself takes to analyse the same query.
+"""The time for column lineage of a Spark plan, compared with Spark's own analysis of the same query.
 
     .venv/bin/python benchmarks/plan_lineage.py [REPETITIONS]
 

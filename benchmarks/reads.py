@@ -1,4 +1,4 @@
-"""How long answers take, at several sizes of the graph, and how they grow with it.
+"""Response times of reads at several sizes of the graph, and how they grow with it.
 
     .venv/bin/python benchmarks/reads.py [--sizes 1000 10000 100000] [--homes FOLDER] [--only lineage,search]
 

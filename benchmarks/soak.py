@@ -1,4 +1,4 @@
-"""Hours of mixed load in ten minutes: writes of every kind, reads of every kind, and what becomes of time and memory.
+"""Hours of mixed load in ten minutes: writes of every kind, reads of every kind; response times and memory over time.
 
     .venv/bin/python benchmarks/soak.py [--minutes 10] [--events-per-s 100] [--reads-per-s 10]
 

@@ -1,4 +1,4 @@
-"""What listening costs a program: 200 small actions, plain, with our capture, and with openlineage-spark.
+"""The overhead of capture for a program: 200 small actions, plain, with our capture, and with openlineage-spark.
 
     .venv/bin/python benchmarks/spark_overhead.py [--rounds 2] [--limit 1.05]
 

@@ -1,4 +1,4 @@
-"""What telling costs a stream: a topic into an Iceberg table, with lineage on and off, in turns.
+"""The overhead of lineage for a stream: a topic into an Iceberg table, with lineage on and off, in turns.
 
     .venv/bin/python benchmarks/stream_overhead.py [--records 600000] [--pairs 6] [--limit 0.98]
 

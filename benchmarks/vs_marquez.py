@@ -1,4 +1,4 @@
-"""Ours beside Marquez, by the very calls of the load generator that measured Marquez; prints Markdown.
+"""Our service compared with Marquez, with the same calls of the load generator; prints Markdown.
 
     .venv/bin/python benchmarks/vs_marquez.py --homes FOLDER --postgresql URL > benchmarks/vs_marquez.md
 

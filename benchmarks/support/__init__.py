@@ -1,7 +1,7 @@
-"""What several benchmarks share, or one is too long for.
+"""Code shared by benchmarks, and parts of long ones.
 
-served         a service on a home, the load generator, how long answers take
-runs           one run of a pipeline, with lineage or without, and what it took
-fleet_network  the network of `fleet.py`, which loses, repeats, holds up and cuts
-fleet_record   what the log of `fleet.py` must hold, and what its nodes' records must tell
+served         a service on a home, the load generator, response times
+runs           one run of a pipeline, with lineage or without, and its duration
+fleet_network  the simulated network of `fleet.py`, which loses, repeats, delays and cuts
+fleet_record   the expected content of the log of `fleet.py`, and of its nodes' chains
 """

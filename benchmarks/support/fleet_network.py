@@ -1,4 +1,4 @@
-"""The network between the simulated fleet and its service, which loses, repeats, holds up and cuts. See `fleet.py`."""
+"""The network between the simulated fleet and its service, which loses, repeats, delays and cuts. See `fleet.py`."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""What the fleet's log must hold, and what its nodes' records must tell. See `fleet.py`."""
+"""The expected content of the fleet's log, and of its nodes' chains. See `fleet.py`."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence

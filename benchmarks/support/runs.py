@@ -1,4 +1,4 @@
-"""What the benchmarks of pipelines share: one run, with lineage or without, and what it took."""
+"""Shared by the benchmarks of pipelines: one run, with lineage or without, and its duration."""
 
 import contextlib
 import time

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a service on a home, the load generator, and how long answers take."""
+"""Shared by benchmarks: a service on a home, the load generator, and response times."""
 
 import json
 import os
