@@ -29,7 +29,7 @@ Shared code:
     events_to       the endpoint of a command's events; stale_declarations: dashboards jobs to withdraw
     web_address     validates the URL of a web server
     audit_trust     the keys and heads that an auditor trusts
-    certificate     the certificate that a server shows over TLS, reloaded once it is renewed
+    certificate     the TLS certificate of a server, reloaded when it is renewed
     misplaced       warns of log rows whose time or run differs from the event's bytes
     log_key         the key that signs the log's heads; export_note: records an export in the log
     who             the user at the command line

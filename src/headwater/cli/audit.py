@@ -27,7 +27,7 @@ from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
 from headwater.cli.json_output import JsonOption, print_result
-from headwater.cli.misplaced import told_of_misplaced
+from headwater.cli.misplaced import misplaced_warning
 from headwater.cli.option_values import DatabaseOption
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
@@ -116,7 +116,7 @@ def export(
         )
         with _whole(output) as file, counted_progress() as count:
             manifest, misplaced = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
-            warnings = [*oversized_parts(file), *told_of_misplaced(misplaced, "bundle")]
+            warnings = [*oversized_parts(file), *misplaced_warning(misplaced, "bundle")]
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:

@@ -1,4 +1,4 @@
-"""The certificate that a server shows, and what takes its place once it is renewed."""
+"""The TLS certificate of a server, reloaded from its files when they are replaced."""
 
 import logging
 import ssl
@@ -11,34 +11,34 @@ log = logging.getLogger(__name__)
 
 
 class Certificate:
-    """A certificate and its key, as PEM files, either of which somebody may replace while the server runs."""
+    """A certificate and its private key, in two PEM files that may be replaced while the server runs."""
 
     def __init__(self, path: Path, key: Path) -> None:
-        """Take the files, known to fit together.
+        """Check that the files are a certificate and its key.
 
         Raises:
-            SetupError: they cannot be read, or are no certificate with its key.
+            SetupError: they cannot be read, or do not belong together.
         """
         self.path = path
         self.key = key
-        self._taken = self._state()
+        self._loaded = self._state()
         try:
-            self._load_into(_nobodys())
+            self._load_into(_scratch())
         except OSError as fault:  # of ssl, too
             raise SetupError(f"--tls-cert, --tls-key: no certificate with its key in PEM ({fault.strerror})") from fault
 
     def renew(self, used: ssl.SSLContext) -> None:
-        """Show new connections what is in the files by now, if they were replaced.
+        """Reload the files into the context in use, for new connections, if they were replaced.
 
-        Where that is no certificate with its key, as between the writing of the one file and of the other, the one
-        before is shown until they are replaced again.
+        A pair that does not belong together, as while only one of the files has been written, is logged and ignored:
+        the previous certificate stays in use until the files change again.
         """
         state = self._state()
-        if state == self._taken:
+        if state == self._loaded:
             return
-        self._taken = state
+        self._loaded = state
         try:
-            self._load_into(_nobodys())  # one that does not fit would take the key from the one that is used
+            self._load_into(_scratch())  # loading a bad pair straight into `used` would drop its key
             self._load_into(used)
         except OSError as fault:
             log.warning("the new certificate cannot be used", extra={"path": str(self.path), "why": fault.strerror})
@@ -53,7 +53,7 @@ class Certificate:
 
 
 def _state_of(file: Path) -> tuple[int, int] | None:
-    """What is another once the file was written, or another one put in its place; None where none can be found."""
+    """Changes whenever the file is written or replaced; None if it does not exist."""
     try:
         found = file.stat()
     except OSError:
@@ -61,5 +61,5 @@ def _state_of(file: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def _nobodys() -> ssl.SSLContext:
+def _scratch() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

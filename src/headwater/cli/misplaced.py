@@ -1,4 +1,4 @@
-"""Entries that a database has under another time or run than their bytes say: somebody edited it."""
+"""Warns of log rows whose time or run differs from the event's bytes: somebody edited the database."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -8,8 +8,8 @@ from headwater.model.words import so_many
 _MOST_NAMED: Final = 5
 
 
-def told_of_misplaced(entries: Sequence[int], what: str) -> Iterator[str]:
-    """A warning, if there are any; `what` is made of the bytes, for example a bundle."""
+def misplaced_warning(entries: Sequence[int], what: str) -> Iterator[str]:
+    """The warning about these entries, if any; `what` was made from the bytes, for example "bundle"."""
     if entries:
         named = ", ".join(map(str, entries[:_MOST_NAMED])) + (" …" if len(entries) > _MOST_NAMED else "")
         yield (

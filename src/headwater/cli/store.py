@@ -11,7 +11,7 @@ import typer
 
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.json_output import JsonOption
-from headwater.cli.misplaced import told_of_misplaced
+from headwater.cli.misplaced import misplaced_warning
 from headwater.cli.option_values import readable_database
 from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
@@ -89,7 +89,7 @@ def copy(
         counted_progress() as count,
     ):
         result = copied(here, there, partial(count, "copying"))
-    for warning in told_of_misplaced(result.misplaced, "copy"):
+    for warning in misplaced_warning(result.misplaced, "copy"):
         say(f"warning: {warning}", err=True)
     if json_output:
         typer.echo(orjson.dumps(_members(result)))
