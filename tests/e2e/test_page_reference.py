@@ -17,7 +17,7 @@ def test_a_route_is_found_by_what_it_answers_and_tried(tmp_path: Path) -> None:
         service.tell([event(outputs=[dataset("orders")])])
         with opened(f"{service.url}/docs") as page:
             route = page.locator("#operations-search-get_hits_api_v1_search_get")
-            expect(route).to_contain_text("Jobs and datasets by a part of any of their names")
+            expect(route).to_contain_text("Search for jobs and datasets by a part of any of their names")
             route.locator(".opblock-summary-control").click()
             route.get_by_role("button", name="Try it out").click()
             route.locator("tr[data-param-name=q] input").fill("orders")
@@ -31,7 +31,7 @@ def test_the_graph_leads_to_the_reference(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(f"{service.url}/?asOf=2026-05-01T08:00:30Z") as page:
         page.get_by_role("link", name="API reference").click()
 
-        expect(page.get_by_text("Jobs and datasets by a part of any of their names")).to_be_visible()
+        expect(page.get_by_text("Search for jobs and datasets by a part of any of their names")).to_be_visible()
 
 
 def test_the_reference_asks_nobody_but_the_service(tmp_path: Path) -> None:
