@@ -20,7 +20,7 @@ from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError
 from headwater.signing.notefile import log_key
 
-access = typer.Typer(name="access", help="Who may ask the service what.", no_args_is_help=True)
+access = typer.Typer(name="access", help="API keys and their roles.", no_args_is_help=True)
 key = typer.Typer(name="key", help="API keys.", no_args_is_help=True)
 access.add_typer(key)
 
@@ -35,12 +35,12 @@ def _time_to_come(context: typer.Context, parameter: typer.CallbackParam, value:
 
 @access.callback()
 def _group() -> None:
-    """Who may ask the service what."""
+    """API keys and their roles."""
 
 
 @key.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What people and the log call it.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Its name, also in the log.", show_default=False)],
     role: Annotated[list[str], typer.Option(help="ingest, read, steward or admin; may be given several times.")],
     scope: Annotated[
         list[str] | None,
@@ -51,16 +51,16 @@ def create(
     node: Annotated[
         list[str] | None, typer.Option(help="ingest: only events that this node signed, a pattern; by default any.")
     ] = None,
-    restricted: Annotated[bool, typer.Option("--restricted", help="May know the names of restricted columns.")] = False,
+    restricted: Annotated[bool, typer.Option("--restricted", help="May see the names of restricted columns.")] = False,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", callback=_time_to_come, help="When it ends; by default never.")
+        str | None, typer.Option(metavar="TIME", callback=_time_to_come, help="When it expires; by default never.")
     ] = None,
     url: UrlOption = DEFAULT_URL,
     json_output: JsonOption = False,
 ) -> None:
-    """Make an API key and print it; it is shown this once, and kept as a hash.
+    """Create an API key and print it; it is shown only once, and stored as a hash.
 
-    On the service's machine whoever can read the log's key may do so; elsewhere HEADWATER_TOKEN takes an admin's key.
+    On the service's machine it needs read access to the log's key; elsewhere, an admin's key in HEADWATER_TOKEN.
 
     Example: headwater access key create dashboards --role read --scope 'sales*'
     """
@@ -82,7 +82,7 @@ def create(
 
 @key.command("list")
 def list_keys(json_output: _Json = False, url: UrlOption = DEFAULT_URL) -> None:
-    """List API keys, also those that were revoked; never their secrets.
+    """List API keys, including revoked ones, without their secrets.
 
     Example: headwater access key list
     """
@@ -100,7 +100,7 @@ def revoke(
     url: UrlOption = DEFAULT_URL,
     json_output: JsonOption = False,
 ) -> None:
-    """Revoke an API key; from then on it lets nobody in.
+    """Revoke an API key, effective at once.
 
     Example: headwater access key revoke dashboards
     """

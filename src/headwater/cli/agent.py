@@ -17,10 +17,10 @@ from headwater.emit.home import headwater_home
 
 def agent(
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The agent's file; without it, all is as by default.")
+        Path | None, typer.Option(metavar="FILE", help="The agent's configuration; without it, the defaults.")
     ] = None,
 ) -> None:
-    """Run deployed pipelines on this machine: batches by schedule, streams, restarts; it says when it is ready.
+    """Run deployed pipelines on this machine: scheduled batches, streams, restarts.
 
     Example: headwater agent --config agent.yaml
     """

@@ -16,7 +16,9 @@ NamespaceOption = Annotated[
     str | None, typer.Option("--namespace", help="The job's namespace, where several jobs have the name.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the agent's answer as JSON.")]
-WhyOption = Annotated[str | None, typer.Option("--why", metavar="TEXT", help="Why; it stands in the run's last event.")]
+WhyOption = Annotated[
+    str | None, typer.Option("--why", metavar="TEXT", help="The reason; recorded in the run's last event.")
+]
 
 
 @contextmanager

@@ -45,7 +45,11 @@ from headwater.signing.notefile import log_key
 from headwater.store.opening import open_reader
 from headwater.store.reader import Reader
 
-audit = typer.Typer(name="audit", help="Prove what the log holds, to one who trusts nobody.", no_args_is_help=True)
+audit = typer.Typer(
+    name="audit",
+    help="Export a part of the log as a bundle that proves itself, and verify such bundles.",
+    no_args_is_help=True,
+)
 
 
 _TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
@@ -54,7 +58,7 @@ _TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
 
 @audit.callback()
 def _group(context: typer.Context) -> None:
-    """Prove what the log holds, to one who trusts nobody."""
+    """Export a part of the log as a bundle that proves itself, and verify such bundles."""
     gc.disable()  # the ten million facts of a million events have no cycles; collections take an eighth of the time
     context.call_on_close(gc.enable)
 
@@ -66,38 +70,42 @@ def export(
     ],
     begin: Annotated[
         str,
-        typer.Option("--from", metavar="WHEN", help="From when the entries came (2026-05-22T14:00:00Z), or a place."),
+        typer.Option(
+            "--from", metavar="WHEN", help="The first entry, by arrival time (2026-05-22T14:00:00Z) or index."
+        ),
     ] = "0",
     end: Annotated[
         str | None,
-        typer.Option("--to", metavar="WHEN", help="Until when, that time or place left out; by default all."),
+        typer.Option("--to", metavar="WHEN", help="The end, exclusive, as a time or index; by default all."),
     ] = None,
     dataset: Annotated[
         tuple[str, str] | None,
         typer.Option(
             metavar="NAMESPACE NAME",
-            help="Show only what is about it, by any of its names; of the rest only that it is there.",
+            help="Include only entries about this dataset, by any of its names; of the others, only their hashes.",
         ),
     ] = None,
     since: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="A head that was kept; proves that the log only grew."),
+        typer.Option(
+            exists=True, dir_okay=False, help="A head that you kept; the bundle proves that the log only grew since."
+        ),
     ] = None,
     head: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="The head that a witness signed, to prove against.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Prove against this head, signed by a witness.")
     ] = None,
     witnesses: Annotated[
         int,
-        typer.Option(min=0, help="Prove against the newest head that so many witnesses signed and the service keeps."),
+        typer.Option(min=0, help="Prove against the newest head that this many witnesses signed."),
     ] = 0,
     database: DatabaseOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     url: UrlOption = DEFAULT_URL,
     json_output: JsonOption = False,
 ) -> None:
-    """Write a part of the log with keys, signed head, proofs and graph into one file; the service may go on meanwhile.
+    """Write a part of the log with keys, signed head, proofs and graph into one file; the service may keep running.
 
-    The log says who exported what, from when on the file is there.
+    Each export is recorded in the log, with who made it.
 
     Example: headwater audit export --from 2026-05-01T00:00:00Z --to 2026-06-01T00:00:00Z -o may.zip
     """
@@ -129,16 +137,20 @@ def export(
 
 @audit.command()
 def verify(
-    bundle: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `headwater audit export` wrote.")],
+    bundle: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="A bundle written by `headwater audit export`.")
+    ],
     log_key: Annotated[
-        str | None, typer.Option(metavar="NAME+HASH+KEY", help="The log's key, as you know it; else the bundle's.")
+        str | None,
+        typer.Option(metavar="NAME+HASH+KEY", help="The log's key, from a source you trust; by default the bundle's."),
     ] = None,
     keys: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The nodes' keys, a JSON Web Key Set; else the bundle's."),
+        typer.Option(exists=True, dir_okay=False, help="The nodes' keys, a JSON Web Key Set; by default the bundle's."),
     ] = None,
     since: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="A head that you kept; else the bundle's, if any.")
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A head that you kept; by default the bundle's, if any."),
     ] = None,
     witness: Annotated[
         list[str] | None, typer.Option(metavar="NAME+HASH+KEY", help="A witness who must have signed the head.")

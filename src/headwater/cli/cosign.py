@@ -35,9 +35,7 @@ def cosign(
     witness: Annotated[str, typer.Argument(metavar="WITNESS", help="The witness's URL, before /add-checkpoint.")],
     every: Annotated[
         float | None,
-        typer.Option(
-            min=1, callback=as_long_as_can_be, help="Ask again after so many seconds, for ever; by default once."
-        ),
+        typer.Option(min=1, callback=as_long_as_can_be, help="Repeat every so many seconds; by default once."),
     ] = None,
     url: UrlOption = DEFAULT_URL,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object each time.")] = False,

@@ -57,7 +57,7 @@ def coverage(
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
-    """Show the gaps that are known: what events should have told and did not, or what could not be taken as told.
+    """Show the known gaps: what events should have reported and did not, or reported wrongly.
 
     Example: headwater coverage --namespace demo
     """

@@ -25,7 +25,7 @@ from headwater.model.names import DatasetId
 from headwater.model.words import so_many
 
 dashboards = typer.Typer(
-    name="dashboards", help="Declare dashboards, their owners and what they rest on.", no_args_is_help=True
+    name="dashboards", help="Declare dashboards, their owners and the columns that they use.", no_args_is_help=True
 )
 _DRAIN_S = 10.0
 _NOTHING: Final[Mapping[str, object]] = {"reads": (), "columns": (), "gaps": (), "fault": None, "isGone": False}
@@ -36,12 +36,12 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The dashboar
 
 @dashboards.callback()
 def _group() -> None:
-    """Declare dashboards, their owners and what they rest on."""
+    """Declare dashboards, their owners and the columns that they use."""
 
 
 @dashboards.command()
 def lint(file: FileArgument, json_output: _JsonOption = False) -> None:
-    """Check a file of dashboards, and that each query can be read; no service is asked.
+    """Check a file of dashboards and its queries, offline.
 
     Exit status: 0 all is well, 1 a query cannot be read, 2 the file cannot.
 
@@ -64,11 +64,11 @@ def push(
     token_env: KeyEnvOption = None,
     json_output: _JsonOption = False,
 ) -> None:
-    """Tell the service of each dashboard, and of the columns that its queries read, as signed events.
+    """Report each dashboard, and the columns that its queries read, as signed events.
 
-    The service is asked for the columns of the tables, which a star in a query needs. What is not known is said, and
-    the rest is told. Pushing a file again replaces what was told of its dashboards: a query that the file has no more
-    feeds them no longer.
+    The service is asked for the columns of the tables, which a star in a query needs; tables that it does not know are
+    listed, and everything else is reported. Pushing a file again replaces what was reported of its dashboards: a query
+    that was removed from the file no longer feeds them.
 
     Example: headwater dashboards push dashboards.yaml
     """

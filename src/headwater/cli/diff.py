@@ -34,7 +34,7 @@ def diff(
         str, typer.Argument(metavar="FROM", help="A time with its zone, log:N for the first N events, or a run id.")
     ],
     after: Annotated[str | None, typer.Argument(metavar="TO", help="As FROM; now, if it is left out.")] = None,
-    runs: Annotated[bool, typer.Option("--runs", help="FROM and TO are the ids of two runs.")] = False,
+    runs: Annotated[bool, typer.Option("--runs", help="FROM and TO are two run ids.")] = False,
     dataset: Annotated[
         str | None,
         typer.Option(metavar="DATASET[:COLUMN]", help="Only what touches it; as for `headwater trace`."),
@@ -43,7 +43,7 @@ def diff(
     url: UrlOption = DEFAULT_URL,
     json_output: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> None:
-    """Show what came, went or changed between two times or two runs, and which event did it.
+    """Show what was added, removed or changed between two times or two runs, and by which event.
 
     Example: headwater diff 2026-05-22T00:00:00Z --dataset lake.marts.carrier_delays
     """

@@ -29,9 +29,10 @@ _NamespaceOption = Annotated[
     str | None, typer.Option("--namespace", metavar="NAME", help="Only datasets of this namespace.")
 ]
 _FromOption = Annotated[
-    str | None, typer.Option("--from", metavar="TIME", help="Only what was told of then or later, with a zone.")
+    str | None,
+    typer.Option("--from", metavar="TIME", help="Only changes reported at or after this time, with its zone."),
 ]
-_ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only what was told of until then.")]
+_ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only changes reported until this time.")]
 _LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many changes to list at most.")]
 
 
@@ -46,7 +47,7 @@ def drift(
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
-    """Show schemas that changed, the newest change first: who told of it, which columns, and what hangs on these.
+    """Show schema changes, newest first: who reported each, which columns changed, and what depends on them.
 
     Example: headwater drift lake.raw.flights --from 2026-05-22T00:00:00Z
     """

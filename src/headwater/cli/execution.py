@@ -25,7 +25,7 @@ def list_executions(
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many.")] = 50,
     json_output: JsonOption = False,
 ) -> None:
-    """List executions, the newest first.
+    """List executions, newest first.
 
     Example: headwater execution list --job orders-to-lake
     """
@@ -45,7 +45,7 @@ def describe(
     ],
     json_output: JsonOption = False,
 ) -> None:
-    """Show an execution: its state, its counters, why it ended, and how its lineage fares.
+    """Show an execution: its state, its counters, why it ended, and whether its lineage was delivered.
 
     Example: headwater execution describe 01a1fd5c-bf4f-7259-9205-000000000001
     """

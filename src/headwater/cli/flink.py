@@ -58,9 +58,9 @@ def run(
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print the jobs as a JSON array.")] = False,
 ) -> None:
-    """Submit a job, detached, and tell what it reads and writes, column by column.
+    """Submit a job, detached, and report what it reads and writes, column by column.
 
-    What becomes of it is told by `headwater watch flink`.
+    `headwater watch flink` reports how it goes on and ends.
 
     Example: headwater flink run orders.sql --url http://127.0.0.1:8091
     """

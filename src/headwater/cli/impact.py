@@ -42,7 +42,7 @@ def impact(
     url: UrlOption = DEFAULT_URL,
     json_output: JsonOption = False,
 ) -> None:
-    """Show what a change of a dataset or column reaches, and with --change whether it breaks there.
+    """Show what a change of a dataset or column reaches, and with --change what it breaks.
 
     Exit status: 1 if something breaks for certain, so that a check can stop a change; 0 if nothing does, or events do
     not tell (then --json has "breaking": null); 2 if it could not be asked.

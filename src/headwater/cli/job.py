@@ -39,7 +39,7 @@ def deploy(
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Have the agent run a pipeline; a new version of one that it runs already replaces the old.
+    """Deploy a pipeline to the agent; a new version replaces the one that it runs.
 
     Example: headwater job deploy orders.yaml
     """
@@ -72,7 +72,7 @@ def list_jobs(json_output: JsonOption = False) -> None:
 
 @job.command()
 def describe(name: NameArgument, namespace: NamespaceOption = None, json_output: JsonOption = False) -> None:
-    """Show a job: its version, when it starts next, its pipeline, and what came of its newest execution.
+    """Show a job: its version, when it starts next, its pipeline, and how its newest execution ended.
 
     Example: headwater job describe orders-to-lake
     """
@@ -92,7 +92,7 @@ def describe(name: NameArgument, namespace: NamespaceOption = None, json_output:
 def stop(
     name: NameArgument, namespace: NamespaceOption = None, why: WhyOption = None, json_output: JsonOption = False
 ) -> None:
-    """End what runs of a job, and start nothing of it until `rerun` or `deploy`.
+    """Stop a job; it starts again only by `rerun` or `deploy`.
 
     Example: headwater job stop orders-to-lake --why "the shop is closed"
     """
@@ -120,7 +120,7 @@ def history(
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many executions.")] = 50,
     json_output: JsonOption = False,
 ) -> None:
-    """Show a job's versions and executions, the newest first.
+    """Show a job's versions and executions, newest first.
 
     Example: headwater job history orders-to-lake
     """
@@ -135,11 +135,11 @@ def logs(
     name: NameArgument,
     namespace: NamespaceOption = None,
     run_id: Annotated[
-        str | None, typer.Option("--run", callback=bare_run, help="Of this execution; by default the newest.")
+        str | None, typer.Option("--run", callback=bare_run, help="The execution; by default the newest.")
     ] = None,
-    lines: Annotated[int, typer.Option(min=1, max=1_000, help="How many of the last lines.")] = 200,
+    lines: Annotated[int, typer.Option(min=1, max=1_000, help="How many lines, from the end.")] = 200,
 ) -> None:
-    """Print the log of a job's newest execution, or of the one that is named.
+    """Print the log of a job's newest execution, or of the one given by --run.
 
     Example: headwater job logs orders-to-lake
     """
@@ -157,7 +157,7 @@ def logs(
 def delete(
     name: NameArgument, namespace: NamespaceOption = None, why: WhyOption = None, json_output: JsonOption = False
 ) -> None:
-    """End what runs of a job, and forget it with its history and logs; its lineage stays.
+    """Stop a job and delete it with its history and logs; its lineage stays.
 
     Example: headwater job delete orders-to-lake
     """

@@ -71,7 +71,7 @@ def token(
     ] = _TOKEN_HOURS,
     json_output: JsonOption = False,
 ) -> None:
-    """Make a one-time token, on the service's machine, by which a node enrols its key; it is shown this once.
+    """Create a one-time token with which a node enrols its key; run on the service's machine, shown only once.
 
     Example: headwater key token
     """
@@ -84,7 +84,7 @@ def token(
 def enrol(
     token: _Token = None, url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: JsonOption = False
 ) -> None:
-    """Have a service trust this machine's key.
+    """Enrol this machine's key with a service, so that the service trusts it.
 
     Example: HEADWATER_KEY_TOKEN=… headwater key enrol --url http://localhost:5000
     """
@@ -95,9 +95,9 @@ def enrol(
 
 @key.command()
 def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: JsonOption = False) -> None:
-    """Replace this machine's key by a new one that the old one signs; processes that run go on with the old one.
+    """Replace this machine's key by a new one, signed by the old one; running processes keep using the old one.
 
-    The old key stays trusted, for what waits in spools; revoke it once that is delivered.
+    The old key stays trusted for events that wait in spools; revoke it once they are delivered.
 
     Example: headwater key rotate --url http://localhost:5000
     """
@@ -119,9 +119,9 @@ def revoke(
     to: OldUrlOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Have a service no longer trust a key: signed by that very key if it is this machine's, else by a one-time token.
+    """Revoke a key at a service: signed by that key itself if it is this machine's, else with a one-time token.
 
-    Without a token it may begin an hour ago at the earliest. Keys that it named since then fall with it, and are told.
+    Without a token, --from may be at most an hour ago. Keys that it signed since then are revoked with it, and listed.
 
     Example: headwater key revoke node:…#sha256:… --from 2026-05-22T14:00:00Z --reason "laptop lost"
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headwater.lab.lab import Lab, PartStatus
 
 lab = typer.Typer(
-    name="lab", help="Real components on this machine: Kafka and what goes with it, Flink, Trino.", no_args_is_help=True
+    name="lab", help="Real components on this machine: Kafka with Connect and S3, Flink, Trino.", no_args_is_help=True
 )
 _MIB = 1 << 20
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print a JSON array, one object a part.")]
@@ -26,7 +26,7 @@ _JsonOption = Annotated[bool, typer.Option("--json", help="Print a JSON array, o
 
 @lab.callback()
 def _group() -> None:
-    """Real components on this machine: Kafka and what goes with it, Flink, Trino."""
+    """Real components on this machine: Kafka with Connect and S3, Flink, Trino."""
 
 
 @lab.command()
@@ -34,11 +34,9 @@ def up(
     name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink, trino or all.", show_default=False)],
     parts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PART]...", help="Only these, and what they need.", show_default=False),
+        typer.Argument(metavar="[PART]...", help="Only these parts, and what they need.", show_default=False),
     ] = None,
-    port: Annotated[
-        list[str] | None, typer.Option("--port", metavar="PART=PORT", help="Where a part is to listen.")
-    ] = None,
+    port: Annotated[list[str] | None, typer.Option("--port", metavar="PART=PORT", help="The port of a part.")] = None,
     json_output: _JsonOption = False,
 ) -> None:
     """Start a lab, all of it on 127.0.0.1.
@@ -46,7 +44,7 @@ def up(
     kafka is a broker, a schema registry, Connect, and S3 with Glue; flink a session cluster; trino a Trino over
     tables in S3 with Glue; all is all of these, 2.5 GB.
 
-    What is up already stays; what is left of an earlier start is cleared away first.
+    Running parts stay as they are; leftovers of an earlier start are removed first.
 
     Example: headwater lab up kafka broker registry --port broker=19092
     """
@@ -61,7 +59,7 @@ def up(
 def fetch(
     name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink, trino or all.", show_default=False)],
 ) -> None:
-    """Fetch what a lab is made of, and start nothing; `up` does the same where it is needed.
+    """Download the parts of a lab without starting it; `up` does this when needed.
 
     Example: headwater lab fetch flink
     """
@@ -84,9 +82,9 @@ def logs(
         str,
         typer.Argument(metavar="PART", help="broker, registry, connect, s3, trino ...", show_default=False),
     ],
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 50,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines, from the end.")] = 50,
 ) -> None:
-    """Show what a part printed last.
+    """Show the last lines that a part printed.
 
     Example: headwater lab logs connect -n 200
     """

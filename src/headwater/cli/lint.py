@@ -27,12 +27,12 @@ def lint(
     json_output: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
     explain: Annotated[
         str | None,
-        typer.Option(metavar="RULE", help="Tell why a rule is there and how to mend it.", show_default=False),
+        typer.Option(metavar="RULE", help="Explain why a rule exists and how to fix a finding.", show_default=False),
     ] = None,
 ) -> None:
-    """Check pipeline files and tell what breaks a rule.
+    """Check pipeline files against the lint rules.
 
-    Exit status: 0 nothing found, 1 a rule is broken, 2 a file cannot be read; the others are told of all the same.
+    Exit status: 0 nothing found, 1 a rule is broken, 2 a file cannot be read (the others are still checked).
 
     Silence a rule by the comment "# headwater: ignore HW301" on its line, or by lint: {ignore: [HW301]} in the file.
 

@@ -20,7 +20,9 @@ from headwater.store.erasing import erase as erased
 from headwater.store.opening import open_existing
 
 log = typer.Typer(
-    name="log", help="The log itself: who did what; erase a facet without breaking any proof.", no_args_is_help=True
+    name="log",
+    help="The log: who did what; erase a facet without breaking any proof; ask for witnesses' signatures.",
+    no_args_is_help=True,
 )
 log.command()(cosign)
 
@@ -36,7 +38,7 @@ def actions(
     json_output: AnswerOption = False,
     url: UrlOption = DEFAULT_URL,
 ) -> None:
-    """List who wrote, deleted, granted, erased and exported what, the newest first.
+    """List who wrote, deleted, granted, erased and exported what, newest first.
 
     Example: headwater log actions --limit 10
     """
@@ -64,9 +66,9 @@ def redact(
 ) -> None:
     """Erase a facet of an event for good; its commitment stays, so every proof and receipt still holds.
 
-    Stop the services first. All facts are made anew from the log, which takes a while. The event's signature goes too:
-    who guesses what was erased could check the guess with it. Backups are yours to see to. Where it was killed, repeat
-    it: it is done where it says that the facet was erased before.
+    Stop the services first. All facts are rebuilt from the log, which takes a while. The event's signature is erased
+    too: with it, a guess at the erased content could be checked. Backups are not touched. If the command was killed,
+    run it again; it is done when it says that the facet was erased before.
 
     Example: headwater log redact 41 run.facets.owner --reason "asked for by the person" --by ann
     """

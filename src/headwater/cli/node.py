@@ -13,7 +13,7 @@ from headwater.cli.service_client import DEFAULT_URL, UrlOption, in_path, servic
 from headwater.errors import NotFoundError
 from headwater.model.words import so_many
 
-node = typer.Typer(name="node", help="Edge machines, and whether their records are whole.", no_args_is_help=True)
+node = typer.Typer(name="node", help="Edge machines, and whether their records are complete.", no_args_is_help=True)
 
 _PAGE: Final = 1_000
 _WORDS: Final = {
@@ -29,12 +29,12 @@ _WORDS: Final = {
 
 @node.callback()
 def _group() -> None:
-    """Edge machines, and whether their records are whole."""
+    """Edge machines, and whether their records are complete."""
 
 
 @node.command("list")
 def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) -> None:
-    """List the nodes, with what is missing from their records, stands twice or does not fit.
+    """List the nodes, with what is missing, duplicated or inconsistent in their records.
 
     Example: headwater node list
     """
@@ -58,9 +58,9 @@ def describe(
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
-    """Show one node: its epochs, and what does not fit in its record; or the agent that runs on this machine.
+    """Show a node: its epochs, and what is inconsistent in its record; or the agent of this machine.
 
-    Of a node the lineage service is asked, of this machine its agent: neither knows what the other does.
+    With an id it asks the lineage service; without one, this machine's agent.
 
     Example: headwater node describe 7f769f72-a4d4-4a05-8082-d63262957a6f
     """

@@ -118,6 +118,6 @@ DatabaseOption = Annotated[
         envvar="HEADWATER_DATABASE_URL",
         metavar="URL",
         callback=readable_database,
-        help="As `headwater serve` has it.",
+        help="The database, as for `headwater serve`.",
     ),
 ]

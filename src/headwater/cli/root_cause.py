@@ -32,13 +32,17 @@ _DIGEST: Final = 19
 
 _Target = Annotated[
     str,
-    typer.Argument(metavar="DATASET[:COLUMN]|run:ID", help="By its name, an alias, or the end of either; or a run."),
+    typer.Argument(metavar="DATASET[:COLUMN]|run:ID", help="A dataset by name, alias, or the end of either; or a run."),
 ]
 _RunOption = Annotated[
     str | None,
-    typer.Option("--run", metavar="ID", callback=bare_run, help="The run that wrote the bad data; else the last one."),
+    typer.Option(
+        "--run", metavar="ID", callback=bare_run, help="The run that wrote the bad data; by default the last one."
+    ),
 ]
-_DepthOption = Annotated[int, typer.Option("--depth", min=0, max=100, help="How many datasets to go up at most.")]
+_DepthOption = Annotated[
+    int, typer.Option("--depth", min=0, max=100, help="How many datasets upstream to follow at most.")
+]
 
 
 def root_cause(
@@ -50,7 +54,7 @@ def root_cause(
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
-    """Show what changed or went wrong in the runs that made a dataset or column, likeliest cause first.
+    """Show what changed or failed in the runs that made a dataset or column, likeliest cause first.
 
     Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay --log-size 1200
     """

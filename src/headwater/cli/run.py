@@ -44,9 +44,9 @@ def run(
         ),
     ] = None,
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
-    json_output: Annotated[bool, typer.Option("--json", help="Print how the run ended as one JSON object.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
 ) -> None:
-    """Run a pipeline file on Spark, and tell about it.
+    """Run a pipeline file on Spark, and report its lineage.
 
     Exit status: 0 complete, 1 failed, 2 the file is refused, 143 or 130 stopped by SIGTERM or SIGINT.
 

@@ -43,11 +43,9 @@ _RENEW_EVERY_S: Final = 1
 _HostOption = Annotated[str, typer.Option(help="The address to listen on.")]
 _PortOption = Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")]
 _SignedOption = Annotated[
-    bool, typer.Option("--require-signed", help="Refuse events without a good signature by a trusted key.")
+    bool, typer.Option("--require-signed", help="Refuse events without a valid signature by a trusted key.")
 ]
-_KeptMbOption = Annotated[
-    int, typer.Option(min=0, help="Memory in MB that the pasts (`asOf`, `logSize`) take together that are kept.")
-]
+_KeptMbOption = Annotated[int, typer.Option(min=0, help="Memory in MB for cached past states (`asOf`, `logSize`).")]
 _BesideOption = Annotated[
     bool | None,
     typer.Option(

@@ -37,7 +37,7 @@ AsOfOption = Annotated[
     typer.Option(
         "--as-of",
         metavar="TIME",
-        help="As it was then: a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970.",
+        help="The state as of a time with its zone, such as 2026-05-22T14:23:11Z, or milliseconds since 1970.",
     ),
 ]
 LogSizeOption = Annotated[
@@ -46,7 +46,7 @@ LogSizeOption = Annotated[
         "--log-size",
         metavar="N",
         min=0,
-        help="As it was known by the first N events of the log; with --as-of, what these say of then.",
+        help="The state known from the first N events of the log; with --as-of, what these report of that time.",
     ),
 ]
 

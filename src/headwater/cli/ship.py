@@ -42,14 +42,15 @@ def ship(
     ] = None,
     token_env: KeyEnvOption = None,
     from_start: Annotated[
-        bool, typer.Option("--from-start", help="Send again what was sent; a service stores nothing twice.")
+        bool, typer.Option("--from-start", help="Send all files again from the start; a service stores nothing twice.")
     ] = False,
-    json_output: Annotated[bool, typer.Option("--json", help="Print what became of the events as JSON.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     to: OldUrlOption = None,
 ) -> None:
     """Send events of the file transport to a service: in order, from where the last shipment got to, each verified.
 
-    Exit 0 only if all that the files hold have arrived. What is not what a trusted key signed is held back, and told.
+    Exit status 0 only if every event in the files has arrived. Events that no trusted key signed are held back and
+    listed.
 
     Example: headwater ship /media/usb/lineage --url https://lineage.example.org --keys nodes.jwks
     """

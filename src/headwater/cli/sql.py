@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from headwater.capture.duckdb_query import Catalogs
 
-sql = typer.Typer(name="sql", help="Ask Iceberg tables on this machine, by DuckDB.", no_args_is_help=True)
+sql = typer.Typer(name="sql", help="Query Iceberg tables on this machine, by DuckDB.", no_args_is_help=True)
 _EMBEDDED = "lake"
 
 
 @sql.callback()
 def _group() -> None:
-    """Ask Iceberg tables on this machine, by DuckDB."""
+    """Query Iceberg tables on this machine, by DuckDB."""
 
 
 @sql.command()
@@ -45,16 +45,16 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME.KEY=VALUE", help="A property of a catalog, as pyiceberg has them: lake.type=glue."),
     ] = None,
-    dialect: Annotated[str, typer.Option(help="Whose SQL it is.")] = "trino",
+    dialect: Annotated[str, typer.Option(help="The SQL dialect.")] = "trino",
     job: Annotated[str | None, typer.Option(help="The job's name; the file's, or `query`.", show_default=False)] = None,
     namespace: Annotated[str, typer.Option(help="The job's namespace.")] = "duckdb",
     endpoint: OptionalEndpointOption = None,
     token_env: TokenEnvOption = None,
 ) -> None:
-    """Run one query over Iceberg tables, print its answer as CSV, and tell the run with its columns.
+    """Run one query over Iceberg tables, print the result as CSV, and report the run with its columns.
 
-    Tables are named catalog.schema.table. A catalog is one that --catalog says, or pyiceberg's configuration; `lake` is
-    the lake of this machine's pipelines where neither says otherwise.
+    Tables are named catalog.schema.table. Catalogs are defined by --catalog or pyiceberg's configuration; unless
+    defined there, `lake` is the lake of this machine's pipelines.
 
     Exit status: 0 answered, 1 the query failed, 2 it was not run.
 

@@ -24,24 +24,24 @@ from headwater.store.copying import copy as copied
 from headwater.store.opening import open_existing, open_store
 
 store = typer.Typer(
-    name="store", help="The whole store: back it up, copy it from one database to another.", no_args_is_help=True
+    name="store", help="Back up the whole store, or copy it from one database to another.", no_args_is_help=True
 )
 
 
 @store.callback()
 def _group() -> None:
-    """The whole store: back it up, copy it from one database to another."""
+    """Back up the whole store, or copy it from one database to another."""
 
 
 @store.command()
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="TO", help="The file to make; TO.segments, if there are segments.")],
+    target: Annotated[Path, typer.Argument(metavar="TO", help="The file to create; segments go into TO.segments.")],
     json_output: JsonOption = False,
 ) -> None:
-    """Copy this machine's SQLite store as it is now, with its segments, and read the copy whole.
+    """Copy this machine's SQLite store with its segments, and verify the copy.
 
-    The service may go on meanwhile. Keys are not copied: back `keys/` of HEADWATER_HOME up once. Of PostgreSQL the
-    backup is PostgreSQL's.
+    The service may keep running. Keys are not copied: back up `keys/` of HEADWATER_HOME once. For PostgreSQL, use its
+    own backup tools.
 
     Example: headwater store backup /backup/lineage-$(date +%F).db
     """
@@ -69,14 +69,14 @@ def copy(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TO", callback=readable_database, help="As FROM; empty, or with the beginning of FROM's log."
+            metavar="TO", callback=readable_database, help="Like FROM; empty, or with the beginning of FROM's log."
         ),
     ],
     json_output: JsonOption = False,
 ) -> None:
     """Copy everything from one database to another, and compare the two; exit 0 only if they are the same.
 
-    Stop the services first. What was broken off goes on where it ended. Leave a password to ~/.pgpass.
+    Stop the services first. An interrupted copy continues where it stopped. Put a password into ~/.pgpass.
 
     Example: headwater store copy ~/.headwater/headwater.db postgresql://headwater@db.example.org/lineage
     """

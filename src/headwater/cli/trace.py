@@ -14,7 +14,7 @@ from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 
 TargetArgument = Annotated[
-    str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
+    str, typer.Argument(metavar="DATASET[:COLUMN]", help="A dataset by name, alias, or the end of either.")
 ]
 _LAST = INDIRECT | {AROUND, INSIDE, WHOLE}
 """Kinds of steps that pass on no value; they are sorted after those that do."""

@@ -56,7 +56,9 @@ def verify(
     records: Annotated[
         bool, typer.Option("--records", help="The files hold records that the processor `signature` signed.")
     ] = False,
-    column: Annotated[str, typer.Option(metavar="NAME", help="Of records: where the signature stands.")] = "signature",
+    column: Annotated[
+        str, typer.Option(metavar="NAME", help="For records: the column with the signature.")
+    ] = "signature",
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object an event.")] = False,
 ) -> None:
     """Verify the signatures of events, or of records; exit 0 only if there are any and all are ok.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 watch = typer.Typer(
     name="watch",
-    help="Tell what engines do that do not tell it themselves.",
+    help="Report the lineage of engines that do not report it themselves.",
     no_args_is_help=True,
 )
 
@@ -38,7 +38,7 @@ _HEARTBEAT_S: Final = 300.0
 
 @watch.callback()
 def _watch() -> None:
-    """Tell what engines do that do not tell it themselves."""
+    """Report the lineage of engines that do not report it themselves."""
 
 
 @watch.command()
@@ -59,7 +59,7 @@ def connect(
     client: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE for the Kafka client, or NAME=env:VARIABLE.")
     ] = None,
-    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that goes on.")] = 60,
+    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that continues.")] = 60,
     lost_after: Annotated[
         float, typer.Option(min=1, help="Seconds without any worker after which runs count as ended.")
     ] = 30,
@@ -106,13 +106,13 @@ def flink(
         str | None,
         typer.Option(help="The namespace of the jobs; else the cluster's openlineage.job.namespace, or flink-jobs."),
     ] = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 1,
-    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that goes on.")] = 60,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two polls.")] = 1,
+    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that continues.")] = 60,
     lost_after: Annotated[
         float, typer.Option(min=1, help="Seconds without an answer after which runs count as ended, until one comes.")
     ] = 5,
 ) -> None:
-    """Watch a Flink cluster: the life of every job, with its checkpoints, restarts, records and back-pressure.
+    """Watch a Flink cluster: every job from start to end, with checkpoints, restarts, records and back-pressure.
 
     Example: headwater watch flink --url http://localhost:8081
     """
@@ -145,8 +145,8 @@ def registry(
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5,
-    once: Annotated[bool, typer.Option("--once", help="Look once, then end.")] = False,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two polls.")] = 5,
+    once: Annotated[bool, typer.Option("--once", help="Poll once, then exit.")] = False,
 ) -> None:
     """Watch a schema registry: every version of every subject, and what it changed.
 
@@ -176,10 +176,10 @@ def trino(
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 30,
-    once: Annotated[bool, typer.Option("--once", help="Look once, then end.")] = False,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two polls.")] = 30,
+    once: Annotated[bool, typer.Option("--once", help="Poll once, then exit.")] = False,
 ) -> None:
-    """Watch a Trino's configuration: which tables of others its catalogs have, so that each is one dataset.
+    """Watch a Trino's configuration, so that a table of another system is one dataset under both names.
 
     Example: headwater watch trino --etc /etc/trino --once
     """

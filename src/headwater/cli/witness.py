@@ -33,24 +33,23 @@ TIMEOUT_S: Final = 10.0
 def witness(
     service: Annotated[str, typer.Argument(metavar="URL", help="Where the log's service is.")],
     log_key: Annotated[
-        str, typer.Option(metavar="NAME+HASH+KEY", help="The log's key, as its operator told it; see /api/v1/log/key.")
+        str, typer.Option(metavar="NAME+HASH+KEY", help="The log's key, from its operator; see /api/v1/log/key.")
     ],
     name: Annotated[
         str | None,
-        typer.Option(
-            callback=name_of_key, help="The name under which the witness signs, for good; by default this machine's."
-        ),
+        typer.Option(callback=name_of_key, help="The witness's permanent name; by default this machine's."),
     ] = None,
     every: Annotated[
-        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two looks.")
+        float, typer.Option(min=0.1, callback=as_long_as_can_be, help="Seconds between two polls.")
     ] = 60.0,
-    post: Annotated[bool, typer.Option(help="Give the signature to the log's service, which serves it.")] = True,
-    once: Annotated[bool, typer.Option("--once", help="Look once, and print the head with both signatures.")] = False,
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object a look.")] = False,
+    post: Annotated[bool, typer.Option(help="Send the signature to the log's service, which serves it.")] = True,
+    once: Annotated[bool, typer.Option("--once", help="Sign once, and print the head with both signatures.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object per poll.")] = False,
 ) -> None:
-    """Sign a log's head while it only grows; exit 1, with both heads kept, once it does not, 2 if it cannot be seen.
+    """Sign a log's head as long as the log only grows; exit status 1, with both heads kept, if it does not.
 
-    Run it where the log's operator has no hand: `headwater audit verify --witness KEY` then asks for its signature.
+    Run it out of the log operator's reach; `headwater audit verify --witness KEY` then requires its signature. Exit
+    status 2 means that the log could not be read.
 
     Example: headwater witness https://lineage.example.org --log-key lineage.example.org+f0a1b2c3+AX…
     """

@@ -28,7 +28,9 @@ _RAW = "lake.raw.flights:arr_delay"
 
 
 def demo(
-    once: Annotated[bool, typer.Option("--once", help="End when it is done; exit 0 only if all was learned.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Exit when done; exit status 0 only if the whole lineage was learned.")
+    ] = False,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The service's port, or the first to try.")] = 5000,
 ) -> None:
     """Run three pipelines over real flights and show their lineage, from the CSV files to the last column.
