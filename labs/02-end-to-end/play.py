@@ -100,7 +100,7 @@ def show() -> None:
     """The whole way, back and forth."""
     say("where does the number on the dashboard come from?")
     headwater("trace", "revenue:by_supplier.total")
-    say("and what hangs on the price of an order?")
+    say("and what depends on the price of an order?")
     headwater("impact", "orders:price")
 
 

@@ -90,7 +90,7 @@ def test_a_link_keeps_the_open_questions_and_back_leads_past_them(page: Page) ->
     page.get_by_role("option").filter(has_text="lake.marts").first.click()
     details = page.get_by_role("complementary", name="Details")
     details.get_by_text("What changed?").click()
-    details.get_by_text("What hangs on it?").click()
+    details.get_by_text("What depends on it?").click()
     page.wait_for_function("location.hash.endsWith('&asked=changes%2Cimpact')")
     details.get_by_label("since").fill("2020-02-03T04:05:06")
     page.wait_for_function("location.hash.includes('&since=2020-02-03T')")

@@ -33,7 +33,7 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
     expect(price).to_contain_text("3 columns in 3 datasets")
 
     price.get_by_role("button", name="price").click()
-    details.get_by_text("What hangs on price?").click()
+    details.get_by_text("What depends on price?").click()
     is_dropped = details.get_by_role("checkbox", name="and what breaks if price is dropped")
     is_dropped.click()  # it is checked once the address of the page says so
     expect(is_dropped).to_be_checked()

@@ -2,7 +2,7 @@
 
 import type { NodeId } from './ids'
 
-/** What can be asked of a node: why it may be wrong, what changed, what hangs on it. */
+/** What can be asked of a node: why it may be wrong, what changed, what depends on it. */
 export const QUESTIONS = ['why', 'changes', 'impact'] as const
 export type Question = (typeof QUESTIONS)[number]
 

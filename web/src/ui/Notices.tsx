@@ -51,7 +51,7 @@ export function EmptyNotice() {
   if (asOf !== undefined) {
     return (
       <div className="notice" role="status">
-        <p>Nothing had happened by then, as far as events tell.</p>
+        <p>No event reports anything from that time or before.</p>
         <BackToNow />
       </div>
     )

@@ -18,7 +18,7 @@ const ROUTES: readonly Route[] = [
 test.each(ROUTES)('all that $view shows is asked for as it was then', async (route) => {
   const { service, user } = openPage({ hash: formatRoute(route), asOf: THEN })
   await screen.findByRole('heading', { name: /Schema|Runs|Failed|changes|Emitters|Failures/ })
-  for (const question of screen.queryAllByText(/^(Why might|What changed|What hangs on)/))
+  for (const question of screen.queryAllByText(/^(Why might|What changed|What depends on)/))
     await user.click(question)
 
   expect(within(screen.getByRole('banner')).queryByText('live')).toBeNull()
@@ -50,7 +50,7 @@ test('another time is chosen on the reader’s clock, and now is a step away', a
 test('where nothing had happened, and where a node was not known, now is a step away', async () => {
   const empty = lakehouse({})
   const { user, travel } = openPage({ service: empty, hash: formatRoute(routeTo(INGEST)), asOf: THEN })
-  const notice = within((await screen.findByText(/^Nothing had happened/)).parentElement as HTMLElement)
+  const notice = within((await screen.findByText(/^No event reports anything/)).parentElement as HTMLElement)
   const panel = within(await screen.findByRole('complementary', { name: 'Details' }))
   expect(await panel.findByText(/knew no job or dataset by the id .* then\.$/)).toBeTruthy()
 

@@ -38,7 +38,7 @@ describe('the record', () => {
 
   test('shows what nobody told, and where', async () => {
     const { user } = openPage({ hash: formatRoute(RECORD) })
-    const gaps = within(await screen.findByRole('region', { name: 'What nobody told' }))
+    const gaps = within(await screen.findByRole('region', { name: 'What was not reported' }))
     expect(await gaps.findByText(/^18 of 20 events are signed/)).toBeTruthy()
     expect(gaps.queryByText(/^Edges/)).toBeNull()
 
@@ -302,7 +302,7 @@ describe('failures', () => {
     openPage({ service, hash: formatRoute(FAILURES) })
 
     expect(await screen.findByRole('listitem', { name: 'ingest' })).toBeTruthy()
-    expect(screen.getByText(/^What has gone silent is told only to those/)).toBeTruthy()
+    expect(screen.getByText(/^Silent streams and runs are shown only to those/)).toBeTruthy()
     expect(screen.queryByRole('alert')).toBeNull()
     expect(await screen.findByRole('link', { name: 'Failures 1' })).toBeTruthy()
   })
@@ -348,7 +348,7 @@ describe('a dataset', () => {
   test('keeps its open questions in the address', async () => {
     const { user } = openPage({ hash: at() })
     await user.click(await screen.findByText('Why might it be wrong?'))
-    await user.click(await screen.findByText('What hangs on it?'))
+    await user.click(await screen.findByText('What depends on it?'))
     await waitFor(() => expect(window.location.hash).toMatch(/&asked=why%2Cimpact$/))
     await screen.findByRole('list', { name: 'Findings' })
 
@@ -419,9 +419,9 @@ describe('a dataset', () => {
     await waitFor(() => expect(screen.getByText('It has not run yet.')).toBeTruthy())
   })
 
-  test('tells what hangs on a column, and what breaks without it', async () => {
+  test('tells what depends on a column, and what breaks without it', async () => {
     const { user } = openPage({ hash: at('arr_delay') })
-    await user.click(await screen.findByText('What hangs on arr_delay?'))
+    await user.click(await screen.findByText('What depends on arr_delay?'))
     expect(await screen.findByText('owned by team:finance')).toBeTruthy()
     expect(screen.queryByText('breaking')).toBeNull()
 

@@ -25,9 +25,7 @@ export function DriftView() {
   return (
     <div className="sheet">
       <h2>Schema changes</h2>
-      <p className="lead">
-        Each time that a topic or table had other columns than before, and what hangs on these.
-      </p>
+      <p className="lead">Every change of the columns of a topic or table, and what depends on them.</p>
       <Awaited of={drift} doing="Loading schema changes">
         {({ items, totalCount }) => (
           <>
@@ -126,7 +124,7 @@ function Source({ drift: { subject, toldBy, index, digest } }: { drift: SchemaDr
     <>
       {subject &&
         `Version ${subject.version} of ${isolated(subject.subject)}${rule ?? ''}${rule ? fits : ''}. `}
-      {toldBy ? `Told by a run of ${isolated(toldBy.name)}` : 'Told of the dataset itself'},{' '}
+      {toldBy ? `Reported by a run of ${isolated(toldBy.name)}` : 'Reported for the dataset itself'},{' '}
       <EntryLink index={index} digest={digest} /> of the log.
     </>
   )

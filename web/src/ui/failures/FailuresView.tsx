@@ -45,7 +45,7 @@ export function FailuresView() {
     <div className="sheet">
       <h2>Failures</h2>
       <p className="lead">
-        Jobs whose last run failed, and runs that told no end and have gone silent. A job leaves this list
+        Jobs whose last run failed, and runs that reported no end and have gone silent. A job leaves this list
         with its next run.
       </p>
       <Awaited of={found} doing="Looking for what failed">
@@ -80,7 +80,7 @@ function Silent({ silent: [streams, endless, stuck], moreStreams, moreRuns }: Si
 }
 
 function NotTold() {
-  return <p className="muted">What has gone silent is told only to those who may see every namespace.</p>
+  return <p className="muted">Silent streams and runs are shown only to those who may see every namespace.</p>
 }
 
 interface FailedJobsProps {

@@ -22,7 +22,7 @@ export function Questions({ dataset, column }: QuestionsProps) {
       <Question of="changes" words="What changed?">
         <ChangesAnswer node={dataset} />
       </Question>
-      <Question of="impact" words={`What hangs on ${it}?`}>
+      <Question of="impact" words={`What depends on ${it}?`}>
         <ImpactAnswer dataset={dataset} column={column} />
       </Question>
     </section>

@@ -19,7 +19,7 @@ export function Gaps({ revision }: { revision: number }) {
   const coverage = useLoaded('coverage', revision, () => client.coverage())
   return (
     <section aria-labelledby="gaps">
-      <h3 id="gaps">What nobody told</h3>
+      <h3 id="gaps">What was not reported</h3>
       <Awaited of={coverage} doing="Looking for gaps">
         {({ total: { gaps, signatures } }) => {
           const found = GAP_COUNTS.filter(([, count]) => gaps[count] > 0)
