@@ -63,7 +63,7 @@ def test_the_evening_before_is_a_link_away_and_now_is_a_click_from_there(page: P
     stays = f"{page.url}?asOf={evening}#view=drift"
 
     page.goto(stays)
-    expect(page.get_by_text("No schema has changed, as far as events tell.")).to_be_visible()
+    expect(page.get_by_text("No schema has changed, as far as events report.")).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="as of")).to_contain_text("UTC")
     page.get_by_role("button", name="as of").click()

@@ -29,7 +29,7 @@ export function DriftView() {
       <Awaited of={drift} doing="Loading schema changes">
         {({ items, totalCount }) => (
           <>
-            {items.length === 0 && <p className="muted">No schema has changed, as far as events tell.</p>}
+            {items.length === 0 && <p className="muted">No schema has changed, as far as events report.</p>}
             <ol className="items">
               {items.map((change) => (
                 <DriftCard key={`${change.nodeId} ${change.index}`} drift={change} />

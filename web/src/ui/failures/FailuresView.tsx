@@ -89,7 +89,7 @@ interface FailedJobsProps {
 }
 
 function FailedJobs({ jobs: { items, totalCount }, more }: FailedJobsProps) {
-  if (totalCount === 0) return <p>No job's last run failed, as far as events tell.</p>
+  if (totalCount === 0) return <p>No job's last run failed, as far as events report.</p>
   return (
     <section aria-labelledby="failed">
       <h3 id="failed">

@@ -43,7 +43,7 @@ export function ChangesAnswer({ node }: { node: NodeId }) {
 }
 
 function Answer({ changes, totalCount }: { changes: readonly Change[]; totalCount: number }) {
-  if (changes.length === 0) return <p>Nothing, as far as events tell.</p>
+  if (changes.length === 0) return <p>Nothing, as far as events report.</p>
   return (
     <>
       <ul className="places" aria-label="Changes">

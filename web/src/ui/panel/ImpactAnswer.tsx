@@ -40,7 +40,7 @@ export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
 
 function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
   const { summary, reached, totalCount } = impact
-  if (reached.length === 0) return <p>Nothing, as far as events tell.</p>
+  if (reached.length === 0) return <p>Nothing, as far as events report.</p>
   return (
     <>
       <p className="muted">{isolatedNames(summary)}</p>

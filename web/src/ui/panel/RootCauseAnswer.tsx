@@ -41,7 +41,7 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
         {isCut && ', and there is more above'}.
       </p>
       {findings.length === 0 ? (
-        <p>Nothing changed or went wrong in what fed it, as far as events tell.</p>
+        <p>Nothing changed or went wrong in what fed it, as far as events report.</p>
       ) : (
         <ol className="findings" aria-label="Findings">
           {findings.map((finding) => (

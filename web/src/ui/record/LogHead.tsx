@@ -45,10 +45,10 @@ function Head({ head, witnessed, url }: HeadProps) {
         </Fact>
       </dl>
       <p className="muted">
-        Who keeps this <a href={url}>checkpoint</a> can have proved later that the log only grew: that every
-        entry up to here still stands, unaltered, where it stood. A witness (<code>headwater witness</code>)
-        keeps and signs each, so that not even this service can rewrite it;{' '}
-        <code>headwater audit verify</code> checks it all offline.
+        If you keep this <a href={url}>checkpoint</a>, you can later prove that the log only grew: that every
+        entry up to here is still in its place, unaltered. A witness (<code>headwater witness</code>) keeps
+        and signs each checkpoint, so that not even this service can rewrite the log;{' '}
+        <code>headwater audit verify</code> checks all of it offline.
       </p>
     </>
   )

@@ -14,8 +14,8 @@ export function RecordView({ machine }: { machine: string | undefined }) {
       <div className="sheet">
         <h2>The record</h2>
         <p className="lead">
-          Nodes sign each event that they tell and number it in a chain of their own; the service keeps each
-          as it came, in one log. So what was changed, left out, moved or sent twice since shows here.
+          Nodes sign each event and number it in a chain of their own. The service keeps every event as it
+          came, in one log. So anything that was changed, removed, moved or sent twice since shows here.
         </p>
         <LogHead revision={revision} />
         <MachineTable revision={revision} chosen={machine} />
