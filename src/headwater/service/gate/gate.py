@@ -157,10 +157,9 @@ class Gate:
         covers = None if sees_all else self._covers(caller, asked)
         restricted = frozenset() if knows else self._restricted.names
         about = self._about
+        job_with = cache(about.job_with)  # an answer may name one parent for each of its jobs
         redactor = (
-            Redactor(covers, restricted, about.nodes, self._secret, FORMAT, about.job_with)
-            if covers or restricted
-            else None
+            Redactor(covers, restricted, about.nodes, self._secret, FORMAT, job_with) if covers or restricted else None
         )
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
