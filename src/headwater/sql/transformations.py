@@ -16,8 +16,8 @@ _MASKING: Final = (
     *(exp.SHA, exp.SHA1Digest, exp.SHA2, exp.SHA2Digest),
 )
 """Same as openlineage-spark's masking functions: the value cannot be recovered."""
-_WITHOUT_DATA: Final = (exp.Grouping, exp.GroupingId)
-"""They identify a row's grouping set, independent of its data."""
+_WITHOUT_DATA: Final = (exp.Grouping, exp.GroupingId, exp.Star)
+"""The first two identify a row's grouping set, independent of its data; a star counts rows, unless `is_row`."""
 _NEIGHBOURS: Final = (exp.Lag, exp.Lead)
 """Aggregates to sqlglot, but their value is that of a single row."""
 _OF_AN_ORDER: Final = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
@@ -58,7 +58,7 @@ def parts(
         if isinstance(at, exp.Column | exp.TableColumn | exp.Columns | exp.Query) or is_row(at):
             yield at, way
             continue
-        if isinstance(at, (*_WITHOUT_DATA, exp.Star)):
+        if isinstance(at, _WITHOUT_DATA):
             continue
         if isinstance(at, exp.Window) and (named := windows.pop(at.alias, None)) is not None:
             waiting.append((named, way))
