@@ -4,16 +4,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from emit_processes import HERE, Pipeline, Service
 from emit_receiver import Receiver, server
 
+from tests.support.certificates import certificate
 from tests.support.ports import free_port
 
 
@@ -28,7 +25,7 @@ def receiver() -> Iterator[Receiver]:
 def unknown_receiver(tmp_path: Path) -> Iterator[Receiver]:
     """The same over TLS, with a certificate that it signed itself."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(self_signed(tmp_path / "self-signed.pem"))
+    context.load_cert_chain(*certificate(tmp_path))
     with served(context) as taker:
         yield taker
 
@@ -47,21 +44,6 @@ def served(tls: ssl.SSLContext | None) -> Iterator[Receiver]:
         taker.is_open.set()
         service.shutdown()
         thread.join()
-
-
-def self_signed(file: Path) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .sign(key, hashes.SHA256())
-    )
-    kind = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    file.write_bytes(key.private_bytes(*kind) + certificate.public_bytes(serialization.Encoding.PEM))
-    return file
 
 
 @pytest.fixture
