@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -74,7 +74,7 @@ def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | P
 
 
 class Slow:
-    """A borrower that stores facts when it is asked, and perhaps not even then."""
+    """A writer process that stores facts when it is asked, and perhaps not even then."""
 
     def __init__(self, there: Store) -> None:
         self.there = there
@@ -92,6 +92,19 @@ class Slow:
         self.there.empty(places)
 
 
+@contextmanager
+def both_sides(database: str | Path) -> Iterator[tuple[ReadSideStore, Store, Slow]]:
+    """The read side of a store that is empty, the store as its writer has it, and how the one asks the other."""
+    with (
+        closing(open_store(database)) as store,
+        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
+    ):
+        writer = Slow(there)
+        with closing(ReadSideStore(store, writer)) as here:
+            here.begin(there.known)
+            yield here, there, writer
+
+
 def heard(here: ReadSideStore, there: Store, stored: Sequence[Stored]) -> None:
     for each in stored:
         here.note_stored(each)
@@ -99,54 +112,42 @@ def heard(here: ReadSideStore, there: Store, stored: Sequence[Stored]) -> None:
 
 
 def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> None:
-    with (
-        closing(open_store(database)) as store,
-        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
-    ):
-        borrower = Slow(there)
-        with closing(ReadSideStore(store, borrower)) as here:
-            here.begin(there.known)
-            assert list(here.facts()) == []
-            asked = borrower.asked
-            heard(here, there, there.add(entries()))
+    with both_sides(database) as (here, there, writer):
+        assert list(here.facts()) == []
+        asked = writer.asked
+        heard(here, there, there.add(entries()))
 
-            assert {fact.key: fact for fact in here.facts()} == {fact.key: fact for fact in there.facts()}
-            assert borrower.asked > asked
-            asked = borrower.asked
-            assert list(here.facts())
-            assert borrower.asked == asked
-            assert here.known == there.known
+        assert {fact.key: fact for fact in here.facts()} == {fact.key: fact for fact in there.facts()}
+        assert writer.asked > asked
+        asked = writer.asked
+        assert list(here.facts())
+        assert writer.asked == asked
+        assert here.known == there.known
 
 
 def test_who_needs_facts_that_cannot_be_stored_now_is_told_so_and_not_everybody_tries_again(
     database: str | Path,
 ) -> None:
-    with (
-        closing(open_store(database)) as store,
-        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
-    ):
-        borrower = Slow(there)
-        with closing(ReadSideStore(store, borrower)) as here:
-            here.begin(there.known)
-            here.size()  # so that it is connected
-            heard(here, there, there.add(entries()))
-            borrower.is_away = True
-            asked = borrower.asked
+    with both_sides(database) as (here, there, writer):
+        here.size()  # so that it is connected
+        heard(here, there, there.add(entries()))
+        writer.is_away = True
+        asked = writer.asked
 
-            reads: list[Callable[[], object]] = [
-                lambda: list(here.graph_facts()),
-                here.another_reader,
-                lambda: here.bodies([b"any"]),
-                lambda: here.run_facets(["any"]),
-            ]
-            for read in reads:
-                with pytest.raises(UnavailableError, match="away"):
-                    read()
+        reads: list[Callable[[], object]] = [
+            lambda: list(here.graph_facts()),
+            here.another_reader,
+            lambda: here.bodies([b"any"]),
+            lambda: here.run_facets(["any"]),
+        ]
+        for read in reads:
+            with pytest.raises(UnavailableError, match="away"):
+                read()
 
-            assert borrower.asked == asked + 1
-            assert here.size() == 3
-            borrower.is_away = False
-            assert eventually(lambda: there_are_facts(here), within_s=10)
+        assert writer.asked == asked + 1
+        assert here.size() == 3
+        writer.is_away = False
+        assert eventually(lambda: there_are_facts(here), within_s=10)
 
 
 def there_are_facts(here: ReadSideStore) -> bool:
@@ -157,23 +158,17 @@ def there_are_facts(here: ReadSideStore) -> bool:
 
 
 def test_contents_that_wait_are_known_also_while_the_other_process_is_away(database: str | Path) -> None:
-    with (
-        closing(open_store(database)) as store,
-        closing(open_as_writer(inherited(store.hand_over_writing()), None)) as there,
-    ):
-        borrower = Slow(there)
-        with closing(ReadSideStore(store, borrower)) as here:
-            here.begin(there.known)
-            here.size()  # so that it is connected
-            raw = json.dumps(app_event(outputs=[dataset("orders", orders=schema("id"))])).encode()
-            stored = there.add([entry(raw)])
-            heard(here, there, stored)
-            borrower.is_away = True
+    with both_sides(database) as (here, there, writer):
+        here.size()  # so that it is connected
+        raw = json.dumps(app_event(outputs=[dataset("orders", orders=schema("id"))])).encode()
+        stored = there.add([entry(raw)])
+        heard(here, there, stored)
+        writer.is_away = True
 
-            contents = [fact for fact in stored[0].facts if isinstance(fact, Content)]
-            assert contents
-            assert all(here.content(fact.digest) for fact in contents)
-            borrower.is_away = False
-            assert list(here.graph_facts())
-            here.content.cache_clear()
-            assert all(here.content(fact.digest) for fact in contents)
+        contents = [fact for fact in stored[0].facts if isinstance(fact, Content)]
+        assert contents
+        assert all(here.content(fact.digest) for fact in contents)
+        writer.is_away = False
+        assert list(here.graph_facts())
+        here.content.cache_clear()
+        assert all(here.content(fact.digest) for fact in contents)
