@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { Recognised } from '../../api/recognised'
 import type { Job, Named, Run } from '../../api/types'
+import { Unchanged } from '../../api/unchanged'
 import { sqlIn } from '../../core/facets'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
@@ -102,11 +102,11 @@ function linked({ namespace, name }: Named) {
 function Runs({ id, job }: { id: NodeId; job: Job }) {
   const { client, revisionOf } = usePage()
   const more = useMore(RUNS_SHOWN)
-  const [recognised] = useState(() => new Recognised<Run>())
+  const [unchanged] = useState(() => new Unchanged<Run>())
   // Both only grow, so their sum tells when either did; the runs that are here stay meanwhile.
   const runs = useLoaded(id, revisionOf(id) + more.count, async () => {
     const { items, totalCount } = await client.runs(job, more.count)
-    return { items: recognised.all(items), totalCount }
+    return { items: unchanged.kept(items), totalCount }
   })
   const isRunning = runs.state === 'ready' && runs.value.items.some(({ state }) => state === 'RUNNING')
   const now = useNow(isRunning)

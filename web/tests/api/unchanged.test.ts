@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { Recognised } from '../../src/api/recognised'
+import { Unchanged } from '../../src/api/unchanged'
 
 test('what says the same as before is the very object from before, wherever it stands', () => {
-  const recognised = new Recognised<{ id: string; facets: object }>()
-  const before = recognised.all([
+  const unchanged = new Unchanged<{ id: string; facets: object }>()
+  const before = unchanged.kept([
     { id: 'a', facets: { rows: 1 } },
     { id: 'b', facets: { rows: 1 } },
   ])
 
-  const now = recognised.all([
+  const now = unchanged.kept([
     { id: 'c', facets: {} },
     { id: 'b', facets: { rows: 2 } },
     { id: 'a', facets: { rows: 1 } },
