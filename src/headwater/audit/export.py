@@ -86,15 +86,7 @@ def export(
         folding, misplaced = Folding(), list[int]()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
             for some in _in_parts(places):
-                runs = reader.runs_at(some)
-                for logged, sealed in _whole(reader, some):
-                    event = as_today(logged.event_type, logged.raw)
-                    if not logged.is_found_by_what_it_says(event, runs.get(logged.log_index)):
-                        misplaced.append(logged.log_index)
-                    is_shown = about is None or about.has(event, logged.log_index)
-                    if is_shown and not is_whole:
-                        folding.take_read(event, logged.event_type, logged.log_index, _arrival(logged))
-                    lines.write(_line(_entry(logged, sealed) if is_shown else _withheld(logged, sealed)))
+                misplaced += _write_entries(lines, reader, some, about, None if is_whole else folding)
                 advance(some.stop - places.start, len(places))
         if request.dataset is not None and folding.is_empty:
             raise InvalidInputError(
@@ -190,6 +182,29 @@ def _in_parts(places: range) -> Iterator[range]:
     return (range(begin, min(begin + _TOGETHER, places.stop)) for begin in places[::_TOGETHER])
 
 
+def _write_entries(
+    lines: IO[bytes], reader: Reader, places: range, about: About | None, folding: Folding | None
+) -> list[int]:
+    """Write the entries at these indexes, each parsed once; `folding` takes in those that are shown.
+
+    Returns:
+        The entries that the database has under another time or run than their bytes say.
+    """
+    runs, misplaced = reader.runs_at(places), list[int]()
+    for logged, sealed in _whole(reader, places):
+        event = as_today(logged.event_type, logged.raw)
+        if not logged.is_found_by_what_it_says(event, runs.get(logged.log_index)):
+            misplaced.append(logged.log_index)
+        if about is not None and not about.has(event, logged.log_index):
+            lines.write(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))
+            continue
+        if folding is not None:
+            arrival = Arrival(logged.received_us, logged.verdict, logged.key_id)
+            folding.take_read(event, logged.event_type, logged.log_index, arrival)
+        lines.write(_line(_entry(logged, sealed)))
+    return misplaced
+
+
 def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
     """The entries at these indexes, each with its leaf, once all are stored."""
     entries, seals = list(reader.logged(places)), list(reader.tree.seals(places))
@@ -202,14 +217,6 @@ def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
             "restored in part; restore it whole from a backup, or export what stands before that, with --to"
         )
     return zip(entries, seals, strict=True)
-
-
-def _arrival(logged: LoggedEvent) -> Arrival:
-    return Arrival(logged.received_us, logged.verdict, logged.key_id)
-
-
-def _withheld(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
-    return {"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}
 
 
 def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
