@@ -1,5 +1,5 @@
 # `make demo` and `make test` are all a newcomer needs; each does its own set-up.
-PYTHON ?= python3.11
+PYTHON ?= $(or $(notdir $(firstword $(shell command -v python3.11 python3.12 python3.13))),python3)
 VENV := .venv/bin
 UV_VERSION := 0.13.8
 JARS := src/headwater/pipeline/jars
@@ -32,7 +32,7 @@ setup: build/python.stamp build/jars.stamp build/page.stamp  ## install everythi
 
 build/uv.stamp:
 	@mkdir -p build
-	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11, or say where it is: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is not Python 3.11 or newer; install one, or name one: make PYTHON=/path/to/python3.13"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(VENV)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
@@ -125,9 +125,9 @@ format: build/python.stamp  ## rewrite sources in house format
 	npm --prefix web run format
 
 lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
-	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
-	$(VENV)/uv pip compile --quiet jvm/lab-flink/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-flink/requirements.lock
-	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
+	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
+	$(VENV)/uv pip compile --quiet jvm/lab-flink/requirements.in --no-deps --universal --python-version 3.11 --generate-hashes --emit-build-options --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-flink/requirements.lock
+	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
 
 clean:  ## remove what the build made
 	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/*/target

@@ -24,8 +24,9 @@ def lock_of(part: str, project: Path = PROJECT) -> Path:
 
 
 def is_made(part: str, project: Path = PROJECT) -> bool:
-    """Whether the environment is complete and matches the current lock."""
-    return once.is_done(folder_of(part, project) / _DONE, lock_of(part, project))
+    """Whether the environment is complete, of this Python version, and matches the current lock."""
+    is_complete = once.is_done(folder_of(part, project) / _DONE, lock_of(part, project))
+    return is_complete and packages_of(part, project).is_dir()
 
 
 def folder_of(part: str, project: Path = PROJECT) -> Path:

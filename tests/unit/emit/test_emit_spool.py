@@ -269,7 +269,9 @@ def test_what_a_process_leaves_is_not_held_by_its_forked_children(tmp_path: Path
     spool.close()
 
     (claim,) = orphans(tmp_path)
-    assert delivered(Spool(claim)) == [b"1"]
+    left = Spool(claim)
+    assert delivered(left) == [b"1"]
+    left.close()
     os.close(holds[1])
     os.waitpid(child, 0)
     for each in (holds[0], *forked):

@@ -32,6 +32,17 @@ def test_a_changed_lock_is_installed_again_and_the_environment_has_nothing_of_ou
     assert (environments.folder_of("part", tmp_path) / "bin" / "python").resolve() == Path(sys.executable).resolve()
 
 
+def test_an_environment_of_another_python_is_made_anew(tmp_path: Path) -> None:
+    lock = tmp_path / "jvm" / "part" / "requirements.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("# nothing\n")
+    environments.make("part", tmp_path)
+    of_this = environments.packages_of("part", tmp_path).parent
+    of_this.rename(of_this.with_name("python3.9"))
+
+    assert not environments.is_made("part", tmp_path)
+
+
 def test_a_package_that_cannot_be_installed_is_told_with_the_lock_that_names_it(tmp_path: Path) -> None:
     lock = tmp_path / "jvm" / "part" / "requirements.lock"
     lock.parent.mkdir(parents=True)

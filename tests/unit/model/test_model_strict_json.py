@@ -101,7 +101,7 @@ def test_surrogates_pair_only_side_by_side(raw: bytes, text: str) -> None:
         (b'{"a":"\x00"}', "character 6"),
         (b'{"a":1}\x00', "character 7"),
         (b'{"a":"\n"}', "character 6"),
-        (b"[1,]", "character 3"),
+        (b"[1 2]", "character 3"),
         (b"[01]", "character 2"),
         (b"{'a':1}", "character 1"),
         (rb'"\ud8zz"', "character 2"),
