@@ -23,7 +23,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What a record costs with the transform, after the first of its topic and schema, and without. */
+/**
+ * The cost of a record with the transform, after the first of its topic and schema, and without it.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,12 +33,12 @@ public class ApplyBenchmark {
   private static final int RECORDS = 1_024;
   private static final int FIELDS = 30;
 
-  /** What the records look like. */
+  /** The kind of records: their topics and schemas. */
   @Param({
     "one-schema",
     "six-topics",
     "two-schemas-in-turns",
-    "schema-made-anew",
+    "schema-configured-anew",
     "no-schema",
     "bytes"
   })
@@ -46,14 +48,14 @@ public class ApplyBenchmark {
   private Transformation<SinkRecord> smt;
   private int next;
 
-  /** Nobody listens where events go, which is the worst that can happen to the emission. */
+  /** Events go to a port where nothing listens: the worst case for the emission. */
   @Setup(Level.Trial)
   public void configure() {
-    OpenLineageLifecycleSmt<SinkRecord> made = new OpenLineageLifecycleSmt<>();
-    made.configure(
+    OpenLineageLifecycleSmt<SinkRecord> configured = new OpenLineageLifecycleSmt<>();
+    configured.configure(
         Map.of("openlineage.url", "http://127.0.0.1:1", "bootstrap.servers", "broker:9092"));
-    made.withPluginMetrics(new Named(records));
-    smt = made;
+    configured.withPluginMetrics(new Named(records));
+    smt = configured;
     Schema first = schema("int64");
     Schema second = schema("string");
     for (int number = 0; number < RECORDS; number++) {
@@ -62,7 +64,7 @@ public class ApplyBenchmark {
             case "one-schema" -> record("orders", first, null);
             case "six-topics" -> record("orders-" + number % 6, first, null);
             case "two-schemas-in-turns" -> record("orders", number % 2 == 0 ? first : second, null);
-            case "schema-made-anew" -> record("orders", schema("int64"), null);
+            case "schema-configured-anew" -> record("orders", schema("int64"), null);
             case "no-schema" -> record("orders", null, value());
             default -> record("orders", Schema.BYTES_SCHEMA, new byte[] {0, 0, 0, 0, 7, 1});
           };

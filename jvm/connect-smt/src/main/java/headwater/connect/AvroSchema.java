@@ -38,43 +38,43 @@ final class AvroSchema {
   /** Types by their full names. */
   private final Map<String, Map<?, ?>> named = new HashMap<>();
 
-  /** The full names of types: what says none of its own is in that of the type around it. */
+  /** Full names by type; a type without a namespace has that of the enclosing type. */
   private final Map<Map<?, ?>, String> fullNames = new IdentityHashMap<>();
 
   private String namespace = "";
 
-  RegisteredSchemas.Read read(Object schema) {
+  RegisteredSchemas.ParsedSchema read(Object schema) {
     Object top = resolved(schema);
     if (top instanceof Map<?, ?> record && "record".equals(record.get("type"))) {
-      return new RegisteredSchemas.Read((String) record.get("name"), fields(record, 0));
+      return new RegisteredSchemas.ParsedSchema((String) record.get("name"), fields(record, 0));
     }
-    return new RegisteredSchemas.Read(null, List.of(field("value", schema, null, 0)));
+    return new RegisteredSchemas.ParsedSchema(null, List.of(field("value", schema, null, 0)));
   }
 
   private List<FieldShape> fields(Map<?, ?> record, int depth) {
-    String around = namespace;
-    namespace = namespaceOf(know(record));
+    String enclosing = namespace;
+    namespace = namespaceOf(register(record));
     List<FieldShape> fields = new ArrayList<>();
-    for (Object one : budget.taken((List<?>) record.get("fields"))) {
+    for (Object one : budget.take((List<?>) record.get("fields"))) {
       Map<?, ?> field = (Map<?, ?>) one;
       fields.add(
           field(
               (String) field.get("name"), field.get("type"), (String) field.get("doc"), depth + 1));
     }
-    namespace = around;
+    namespace = enclosing;
     return fields;
   }
 
   /** Registers a type under its full name, which it returns. */
-  private String know(Map<?, ?> type) {
+  private String register(Map<?, ?> type) {
     String full =
         fullNames.computeIfAbsent(
             type,
-            unknown -> {
+            key -> {
               String name = String.valueOf(type.get("name"));
               return type.get("namespace") instanceof String own && name.indexOf('.') < 0
-                  ? inside(own, name)
-                  : inside(namespace, name);
+                  ? qualified(own, name)
+                  : qualified(namespace, name);
             });
     named.putIfAbsent(full, type);
     return full;
@@ -84,7 +84,7 @@ final class AvroSchema {
     return fullName.substring(0, Math.max(0, fullName.lastIndexOf('.')));
   }
 
-  private static String inside(String namespace, String name) {
+  private static String qualified(String namespace, String name) {
     return namespace.isEmpty() || name.indexOf('.') >= 0 ? name : namespace + "." + name;
   }
 
@@ -113,7 +113,7 @@ final class AvroSchema {
       return PRIMITIVE.getOrDefault(String.valueOf(plain), String.valueOf(plain));
     }
     if (complex.containsKey("name")) {
-      know(complex);
+      register(complex);
     }
     String type = String.valueOf(complex.get("type"));
     if (complex.get("logicalType") instanceof String logical) {
@@ -139,7 +139,7 @@ final class AvroSchema {
     };
   }
 
-  /** Resolves an optional, a name, or `{"type": {…}}`. */
+  /** Resolves an optional union, a type name, or `{"type": {…}}`. */
   private Object resolved(Object schema) {
     if (schema instanceof List<?> union) {
       List<?> others = union.stream().filter(one -> !"null".equals(one)).toList();
@@ -149,14 +149,14 @@ final class AvroSchema {
       return resolved(map.get("type"));
     }
     if (schema instanceof String name) {
-      // Some writers name a type of no namespace from within one.
-      Map<?, ?> known = named.getOrDefault(inside(namespace, name), named.get(name));
+      // Some writers refer to a type without namespace from inside a namespace.
+      Map<?, ?> known = named.getOrDefault(qualified(namespace, name), named.get(name));
       return known == null ? schema : known;
     }
     return schema;
   }
 
-  private static String text(Object number, String otherwise) {
-    return number instanceof NumberLiteral literal ? literal.text() : otherwise;
+  private static String text(Object number, String defaultText) {
+    return number instanceof NumberLiteral literal ? literal.text() : defaultText;
   }
 }

@@ -8,14 +8,14 @@ import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * Reads shapes from Connect's schemas, which every converter makes: Avro, JSON Schema, Protobuf,
+ * Reads shapes from Connect's schemas, which every converter creates: Avro, JSON Schema, Protobuf,
  * JSON.
  */
 final class ConnectSchemas {
-  /** Schemas may hold themselves; nobody asks for columns further down. */
+  /** Schemas may be recursive; deeper columns are not needed. */
   private static final int MAX_DEPTH = 12;
 
-  /** How the types with a meaning beyond their bytes are called: Connect's own, and Debezium's. */
+  /** Type names reported for logical types: Connect's own, and Debezium's. */
   private static final Map<String, String> LOGICAL =
       Map.ofEntries(
           Map.entry("org.apache.kafka.connect.data.Date", "date"),
@@ -44,7 +44,7 @@ final class ConnectSchemas {
   private ConnectSchemas() {}
 
   /**
-   * The shape of records with these schemas; null stands for none, and plain bytes tell nothing.
+   * The shape of records with these schemas; null for no schema. Plain bytes have an unknown shape.
    */
   static Shape shapeOf(Schema key, Schema value) {
     List<FieldShape> keyFields =
@@ -56,15 +56,15 @@ final class ConnectSchemas {
     return new Shape(Shape.Origin.CONNECT, value.name(), value.version(), fields, keyFields, null);
   }
 
-  private List<FieldShape> topFields(String ownName, Schema schema) {
+  private List<FieldShape> topFields(String defaultName, Schema schema) {
     return schema.type() == Schema.Type.STRUCT
         ? fieldsOf(schema, 0)
-        : List.of(field(ownName, schema, 0));
+        : List.of(field(defaultName, schema, 0));
   }
 
   private List<FieldShape> fieldsOf(Schema struct, int depth) {
     List<FieldShape> fields = new ArrayList<>();
-    for (Field field : budget.taken(struct.fields())) {
+    for (Field field : budget.take(struct.fields())) {
       fields.add(field(field.name(), field.schema(), depth + 1));
     }
     return fields;
@@ -74,7 +74,7 @@ final class ConnectSchemas {
     return new FieldShape(name, typeName(schema, depth), schema.doc(), nested(schema, depth));
   }
 
-  /** The fields of the struct that stands in a field, itself or as what its array or map is of. */
+  /** The fields of a field's struct, also if it is the element of an array or map. */
   private List<FieldShape> nested(Schema schema, int depth) {
     if (depth >= MAX_DEPTH || LOGICAL.containsKey(String.valueOf(schema.name()))) {
       return List.of();
@@ -110,8 +110,8 @@ final class ConnectSchemas {
   }
 
   /**
-   * Connect's decimals have a scale; the precision is known where the Avro converter or a JDBC
-   * source left it.
+   * Connect's decimals have a scale; the precision is known only if the Avro converter or a JDBC
+   * source recorded it.
    */
   private static String decimal(Map<String, String> parameters) {
     String scale = parameters == null ? null : parameters.get(Decimal.SCALE_FIELD);

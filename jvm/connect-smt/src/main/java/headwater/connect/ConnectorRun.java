@@ -1,8 +1,8 @@
 package headwater.connect;
 
-import headwater.connect.Told.Kind;
-import headwater.connect.Told.State;
-import headwater.connect.Told.ToldTopic;
+import headwater.connect.RunUpdate.Kind;
+import headwater.connect.RunUpdate.State;
+import headwater.connect.RunUpdate.TopicUpdate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -17,58 +17,59 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * One connector's run in this JVM, made of all its tasks here: from the first one's start to the
- * last one's end, and across restarts that take a few seconds.
+ * One connector's run in this JVM, over all its tasks here: from the first task's start to the last
+ * one's end, and across restarts within a few seconds.
  *
- * <p>Tasks say what happens, {@link Emission}'s thread asks what is to be told. Nothing here waits
- * for anything.
+ * <p>Tasks report what happens; {@link Emission}'s thread takes the updates that are due. Nothing
+ * here blocks.
  */
 final class ConnectorRun {
   private static final int MAX_TOPICS = 1_000;
   private static final int MAX_SHAPES = 64;
   private static final int MAX_TOPICS_AN_EVENT = 100;
 
-  /** Some 100 bytes each: a broker takes no record above 1 MB, unless it is told to. */
+  /** Some 100 bytes each: by default, a broker accepts no record above 1 MB. */
   private static final int MAX_FIELDS_AN_EVENT = 4_000;
 
   /** Callbacks of the run. */
-  interface Environment {
+  interface Callbacks {
     /** Signals that {@link #due} has updates to return now. */
     void wake();
 
-    /** Reads a schema asynchronously; its shape is passed to {@link #seen}. */
-    void askRegistry(ConnectorRun run, String topic, Integer schemaId, List<FieldShape> keyFields);
+    /** Reads a registered schema asynchronously; its shape is passed to {@link #setShape}. */
+    void requestSchema(
+        ConnectorRun run, String topic, Integer schemaId, List<FieldShape> keyFields);
   }
 
   private final String connector;
   private final InstantSource clock;
-  private final Environment environment;
+  private final Callbacks callbacks;
   private final Set<TaskObserver> open = new LinkedHashSet<>();
-  private final Map<String, TopicOfRun> topics = new LinkedHashMap<>();
-  private final List<News> news = new ArrayList<>();
+  private final Map<String, TopicState> topics = new LinkedHashMap<>();
+  private final List<ShapeChange> shapeChanges = new ArrayList<>();
   private Settings settings;
   private Kind kind = Kind.UNKNOWN;
   private UUID runId;
   private Instant since;
-  private boolean isStartTold;
-  private Instant lastTold;
-  private Instant closedAt;
+  private boolean isStartReported;
+  private Instant lastReported;
+  private Instant endedAt;
 
-  private static final class TopicOfRun {
+  private static final class TopicState {
     final FieldSample sample = new FieldSample();
     final Set<Shape> known = new HashSet<>();
     Shape shape;
-    long recordsOfClosed;
-    long recordsTold = -1;
+    long recordsOfEnded;
+    long recordsReported = -1;
   }
 
-  private record News(Instant time, String topic, Shape shape) {}
+  private record ShapeChange(Instant time, String topic, Shape shape) {}
 
-  ConnectorRun(String connector, Settings settings, InstantSource clock, Environment environment) {
+  ConnectorRun(String connector, Settings settings, InstantSource clock, Callbacks callbacks) {
     this.connector = connector;
     this.settings = settings;
     this.clock = clock;
-    this.environment = environment;
+    this.callbacks = callbacks;
   }
 
   String connector() {
@@ -79,35 +80,35 @@ final class ConnectorRun {
     return settings;
   }
 
-  /** A task starts. */
-  synchronized void opened(TaskObserver task, Settings now) {
+  /** Adds a task that starts. */
+  synchronized void taskStarted(TaskObserver task, Settings now) {
     settings = now;
     open.add(task);
-    closedAt = null;
+    endedAt = null;
     if (runId == null) {
       since = clock.instant();
-      runId = RunId.begunAt(since);
+      runId = RunId.startedAt(since);
       settings.topics().forEach(this::topic);
     }
-    environment.wake();
+    callbacks.wake();
   }
 
-  /** A task ends, for whatever reason. */
-  synchronized void closed(TaskObserver task) {
+  /** Removes a task that ends, for whatever reason. */
+  synchronized void taskEnded(TaskObserver task) {
     if (!open.remove(task)) {
       return;
     }
     for (Map.Entry<String, TopicObserver> seen : task.topics().entrySet()) {
-      topic(seen.getKey()).recordsOfClosed += seen.getValue().records();
+      topic(seen.getKey()).recordsOfEnded += seen.getValue().records();
     }
     if (open.isEmpty()) {
-      closedAt = clock.instant();
+      endedAt = clock.instant();
     }
-    environment.wake();
+    callbacks.wake();
   }
 
-  /** A task's first record tells what the connector does with topics. */
-  synchronized void does(Kind known) {
+  /** Sets whether the connector reads or writes topics, known from a task's first record. */
+  synchronized void setKind(Kind known) {
     kind = known;
   }
 
@@ -116,8 +117,8 @@ final class ConnectorRun {
   }
 
   /** Sets the shape of a topic's records; reported only if it is new. */
-  synchronized void seen(String name, Shape shape) {
-    TopicOfRun topic = topic(name);
+  synchronized void setShape(String name, Shape shape) {
+    TopicState topic = topic(name);
     if (runId == null || (topic.shape != null && shape.origin() == Shape.Origin.UNKNOWN)) {
       return;
     }
@@ -126,8 +127,8 @@ final class ConnectorRun {
     }
     if (topic.known.add(shape)) {
       topic.shape = shape;
-      news.add(new News(clock.instant(), name, shape));
-      environment.wake();
+      shapeChanges.add(new ShapeChange(clock.instant(), name, shape));
+      callbacks.wake();
     }
   }
 
@@ -135,33 +136,33 @@ final class ConnectorRun {
     return topic(topic).sample;
   }
 
-  void askRegistry(String topic, Integer schemaId, List<FieldShape> keyFields) {
+  void requestSchema(String topic, Integer schemaId, List<FieldShape> keyFields) {
     if (settings().registry() != null) {
-      environment.askRegistry(this, topic, schemaId, keyFields);
+      callbacks.requestSchema(this, topic, schemaId, keyFields);
     }
   }
 
   /** All updates due by now, in the order in which they happened. */
-  synchronized List<Told> due() {
+  synchronized List<RunUpdate> due() {
     Instant now = clock.instant();
-    List<Told> told = new ArrayList<>();
+    List<RunUpdate> updates = new ArrayList<>();
     if (runId == null) {
-      return told;
+      return updates;
     }
-    if (!isStartTold) {
-      isStartTold = true;
-      lastTold = now;
-      told.addAll(inParts(State.START, since, named(settings.topics())));
+    if (!isStartReported) {
+      isStartReported = true;
+      lastReported = now;
+      updates.addAll(split(State.START, since, withoutShape(settings.topics())));
     }
-    tellNews(told);
-    if (closedAt != null && !now.isBefore(closedAt.plus(settings.restartWithin()))) {
-      told.addAll(inParts(State.ABORT, closedAt, moved()));
-      forget();
-    } else if (!now.isBefore(lastTold.plus(settings.interval()))) {
-      lastTold = now;
-      told.addAll(inParts(State.RUNNING, now, moved()));
+    addShapeChanges(updates);
+    if (endedAt != null && !now.isBefore(endedAt.plus(settings.restartWithin()))) {
+      updates.addAll(split(State.ABORT, endedAt, changedTopics()));
+      reset();
+    } else if (!now.isBefore(lastReported.plus(settings.interval()))) {
+      lastReported = now;
+      updates.addAll(split(State.RUNNING, now, changedTopics()));
     }
-    return told;
+    return updates;
   }
 
   /** The time until the next update is due if nothing happens; null for never. */
@@ -169,20 +170,20 @@ final class ConnectorRun {
     if (runId == null) {
       return null;
     }
-    if (!isStartTold || !news.isEmpty()) {
+    if (!isStartReported || !shapeChanges.isEmpty()) {
       return Duration.ZERO;
     }
-    Instant next = lastTold.plus(settings.interval());
-    if (closedAt != null && closedAt.plus(settings.restartWithin()).isBefore(next)) {
-      next = closedAt.plus(settings.restartWithin());
+    Instant next = lastReported.plus(settings.interval());
+    if (endedAt != null && endedAt.plus(settings.restartWithin()).isBefore(next)) {
+      next = endedAt.plus(settings.restartWithin());
     }
     Duration wait = Duration.between(clock.instant(), next);
     return wait.isNegative() ? Duration.ZERO : wait;
   }
 
-  /** The JVM ends: no task will start again. */
-  synchronized void endSoon() {
-    settings = settings.endingAtOnce();
+  /** Stops waiting for restarts: the JVM shuts down, and no task will start again. */
+  synchronized void shutDown() {
+    settings = settings.withoutRestart();
   }
 
   synchronized boolean isOver() {
@@ -193,84 +194,79 @@ final class ConnectorRun {
     return !open.isEmpty();
   }
 
-  /** One event for news that do not contradict each other, the next for those that do. */
-  private void tellNews(List<Told> told) {
-    Map<String, ToldTopic> together = new LinkedHashMap<>();
+  /** Puts shape changes into one event, until a topic changes again or the event is full. */
+  private void addShapeChanges(List<RunUpdate> updates) {
+    Map<String, TopicUpdate> together = new LinkedHashMap<>();
     Instant time = null;
-    for (News one : news) {
-      ToldTopic topic = new ToldTopic(one.topic(), recordsOf(one.topic()), one.shape());
+    for (ShapeChange one : shapeChanges) {
+      TopicUpdate topic = new TopicUpdate(one.topic(), recordsOf(one.topic()), one.shape());
       if (together.containsKey(one.topic()) || isTooMuch(together.values(), topic)) {
-        told.add(told(State.RUNNING, time, List.copyOf(together.values())));
+        updates.add(update(State.RUNNING, time, List.copyOf(together.values())));
         together.clear();
       }
       together.put(one.topic(), topic);
       time = one.time();
     }
     if (!together.isEmpty()) {
-      told.add(told(State.RUNNING, time, List.copyOf(together.values())));
+      updates.add(update(State.RUNNING, time, List.copyOf(together.values())));
     }
-    news.clear();
+    shapeChanges.clear();
   }
 
-  /** Several events where there is too much for one; the last has the state. */
-  private List<Told> inParts(State state, Instant time, List<ToldTopic> all) {
-    List<Told> parts = new ArrayList<>();
-    List<ToldTopic> together = new ArrayList<>();
-    for (ToldTopic topic : all) {
+  /** Splits an update into several events if it is too large for one; the last has the state. */
+  private List<RunUpdate> split(State state, Instant time, List<TopicUpdate> all) {
+    List<RunUpdate> parts = new ArrayList<>();
+    List<TopicUpdate> together = new ArrayList<>();
+    for (TopicUpdate topic : all) {
       if (isTooMuch(together, topic)) {
-        parts.add(told(State.RUNNING, time, together));
+        parts.add(update(State.RUNNING, time, together));
         together.clear();
       }
       together.add(topic);
     }
-    parts.add(told(state, time, together));
+    parts.add(update(state, time, together));
     return parts;
   }
 
-  /**
-   * Whether one event should not hold another topic; each topic has room in an event of its own.
-   */
-  private static boolean isTooMuch(Collection<ToldTopic> together, ToldTopic another) {
-    int fields = together.stream().mapToInt(ToldTopic::size).sum() + another.size();
+  /** Whether an event is too full for another topic; a single topic always fits. */
+  private static boolean isTooMuch(Collection<TopicUpdate> together, TopicUpdate another) {
+    int fields = together.stream().mapToInt(TopicUpdate::size).sum() + another.size();
     return together.size() >= MAX_TOPICS_AN_EVENT
         || (!together.isEmpty() && fields > MAX_FIELDS_AN_EVENT);
   }
 
-  private Told told(State state, Instant time, List<ToldTopic> about) {
+  private RunUpdate update(State state, Instant time, List<TopicUpdate> about) {
     List<Integer> tasks =
         open.stream().map(TaskObserver::task).filter(task -> task != null).sorted().toList();
     long seen = topics.keySet().stream().mapToLong(this::recordsOf).sum();
-    return new Told(
+    return new RunUpdate(
         state, time, since, runId, connector, kind, tasks, seen, List.copyOf(about), settings);
   }
 
-  private List<ToldTopic> named(Collection<String> names) {
-    return names.stream().map(name -> new ToldTopic(name, recordsOf(name), null)).toList();
+  private List<TopicUpdate> withoutShape(Collection<String> names) {
+    return names.stream().map(name -> new TopicUpdate(name, recordsOf(name), null)).toList();
   }
 
-  /**
-   * The topics of which more records have passed than was told, with what the newest of them look
-   * like.
-   */
-  private List<ToldTopic> moved() {
-    List<ToldTopic> moved = new ArrayList<>();
+  /** The topics with more records than last reported, with their current shapes. */
+  private List<TopicUpdate> changedTopics() {
+    List<TopicUpdate> changed = new ArrayList<>();
     topics.forEach(
         (name, topic) -> {
           long records = recordsOf(name);
-          if (records != topic.recordsTold && topic.shape != null) {
-            topic.recordsTold = records;
+          if (records != topic.recordsReported && topic.shape != null) {
+            topic.recordsReported = records;
             topic.shape = currentShape(name, topic);
-            moved.add(new ToldTopic(name, records, topic.shape));
+            changed.add(new TopicUpdate(name, records, topic.shape));
           }
         });
-    return moved;
+    return changed;
   }
 
   /**
-   * An older schema may have come back: where no task has seen the newest one last, what one has
-   * seen is the current.
+   * The current shape of a topic: its newest, unless the last record of every task has an older
+   * one, which has come back.
    */
-  private Shape currentShape(String name, TopicOfRun topic) {
+  private Shape currentShape(String name, TopicState topic) {
     if (topic.shape.origin() == Shape.Origin.SAMPLE) {
       List<FieldShape> keyFields = topic.shape.keyFields();
       return new Shape(Shape.Origin.SAMPLE, null, null, topic.sample.fields(), keyFields, null);
@@ -288,8 +284,8 @@ final class ConnectorRun {
   }
 
   private long recordsOf(String name) {
-    TopicOfRun topic = topics.get(name);
-    long records = topic == null ? 0 : topic.recordsOfClosed;
+    TopicState topic = topics.get(name);
+    long records = topic == null ? 0 : topic.recordsOfEnded;
     for (TaskObserver task : open) {
       TopicObserver observer = task.topics().get(name);
       records += observer == null ? 0 : observer.records();
@@ -297,23 +293,21 @@ final class ConnectorRun {
     return records;
   }
 
-  /**
-   * Topics beyond the bound are watched and counted together with none: their names are not kept.
-   */
-  private TopicOfRun topic(String name) {
-    TopicOfRun known = topics.get(name);
+  /** The state of a topic. Beyond the limit of topics, a new one is not stored, so not reported. */
+  private TopicState topic(String name) {
+    TopicState known = topics.get(name);
     if (known != null || topics.size() >= MAX_TOPICS) {
-      return known == null ? new TopicOfRun() : known;
+      return known == null ? new TopicState() : known;
     }
-    TopicOfRun added = new TopicOfRun();
+    TopicState added = new TopicState();
     topics.put(name, added);
     return added;
   }
 
-  private void forget() {
+  private void reset() {
     runId = null;
-    isStartTold = false;
-    closedAt = null;
+    isStartReported = false;
+    endedAt = null;
     kind = Kind.UNKNOWN;
     topics.clear();
   }

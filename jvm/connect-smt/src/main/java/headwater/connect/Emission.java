@@ -1,7 +1,7 @@
 package headwater.connect;
 
-import headwater.connect.Outbox.Letter;
-import headwater.connect.Told.Kind;
+import headwater.connect.Outbox.QueuedEvent;
+import headwater.connect.RunUpdate.Kind;
 import headwater.signing.CanonicalJson;
 import headwater.signing.Drops;
 import java.io.IOException;
@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells one target of all connectors' runs, on a thread of its own: builds events, signs them,
+ * Emits the events of all connectors' runs to one target, on a thread of its own: builds, signs and
  * delivers them in order.
  *
- * <p>While the target takes none they wait; what is too much is dropped, the oldest first, and
+ * <p>While the target is unavailable they wait; if the queue is full, the oldest are dropped and
  * counted.
  */
-final class Emission implements ConnectorRun.Environment {
+final class Emission implements ConnectorRun.Callbacks {
   private static final Logger LOGGER = LoggerFactory.getLogger(Emission.class);
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
@@ -38,12 +38,12 @@ final class Emission implements ConnectorRun.Environment {
   private final Map<List<String>, ConnectorRun> runs = new LinkedHashMap<>();
   private final Map<Settings.Signing, Optional<Signer>> signers = new ConcurrentHashMap<>();
   private final Map<String, String> connectorClasses = new HashMap<>();
-  private final Object bell = new Object();
-  private boolean hasRung;
+  private final Object signal = new Object();
+  private boolean isSignalled;
   private boolean isStopped;
   private volatile boolean isEnding;
-  private volatile boolean hasSaidLast;
-  private boolean hasHurried;
+  private volatile boolean hasQueuedLastHeartbeats;
+  private boolean hasRetriedAtEnd;
   private byte[] signed;
   private Duration pause = Duration.ZERO;
   private long retryAtNanos;
@@ -67,13 +67,12 @@ final class Emission implements ConnectorRun.Environment {
   void start() {
     Thread thread = new Thread(this::work, "headwater-lineage");
     thread.setDaemon(true);
-    // Not the loader of whichever connector happened to come first, which the worker may want to
-    // forget.
+    // Not the class loader of the first connector, which the worker may want to unload.
     thread.setContextClassLoader(Emission.class.getClassLoader());
     thread.start();
   }
 
-  /** A task starts: returns what watches it. A key that could not be read before is tried again. */
+  /** Returns an observer for a task that starts. Retries keys that could not be read before. */
   TaskObserver open(String connector, Integer task, Settings settings) {
     signers.values().removeIf(Optional::isEmpty);
     synchronized (runs) {
@@ -82,41 +81,41 @@ final class Emission implements ConnectorRun.Environment {
               List.of(settings.jobNamespace(), connector),
               key -> new ConnectorRun(connector, settings, clock, this));
       TaskObserver observer = new TaskObserver(task, run);
-      run.opened(observer, settings);
+      run.taskStarted(observer, settings);
       return observer;
     }
   }
 
   @Override
   public void wake() {
-    synchronized (bell) {
-      hasRung = true;
-      bell.notifyAll();
+    synchronized (signal) {
+      isSignalled = true;
+      signal.notifyAll();
     }
   }
 
   @Override
-  public void askRegistry(
+  public void requestSchema(
       ConnectorRun run, String topic, Integer schemaId, List<FieldShape> keyFields) {
-    registry.ask(
+    registry.read(
         run.settings().registry(),
-        new RegistryReader.Question(topic, schemaId),
-        known -> run.seen(topic, known.shapeWith(keyFields)));
+        new RegistryReader.Query(topic, schemaId),
+        schema -> run.setShape(topic, schema.shapeWith(keyFields)));
   }
 
   /**
-   * The JVM ends: waits for its tasks to end, then for what there is to tell, each for as long as
-   * is given.
+   * Called when the JVM shuts down: waits for its tasks to end, then for the remaining events, each
+   * up to its timeout.
    */
-  void drain(Duration forTasks, Duration forEvents) throws InterruptedException {
-    await(() -> allRuns().stream().noneMatch(ConnectorRun::hasTasks), forTasks);
-    allRuns().forEach(ConnectorRun::endSoon);
+  void drain(Duration tasksTimeout, Duration eventsTimeout) throws InterruptedException {
+    await(() -> allRuns().stream().noneMatch(ConnectorRun::hasTasks), tasksTimeout);
+    allRuns().forEach(ConnectorRun::shutDown);
     isEnding = true;
     wake();
-    await(() -> hasSaidLast && outbox.isEmpty(), forEvents);
+    await(() -> hasQueuedLastHeartbeats && outbox.isEmpty(), eventsTimeout);
     if (!outbox.isEmpty()) {
       LOGGER.warn(
-          "{} took no lineage events before the end: {} are lost",
+          "{} took no lineage events before the shutdown: {} are lost",
           target,
           outbox.getlineage_events_waiting());
     }
@@ -124,7 +123,7 @@ final class Emission implements ConnectorRun.Environment {
 
   /** Ends the thread; waiting events are lost. */
   void stop() {
-    synchronized (bell) {
+    synchronized (signal) {
       isStopped = true;
     }
     wake();
@@ -135,13 +134,13 @@ final class Emission implements ConnectorRun.Environment {
       try {
         collect();
         deliver();
-        beat();
-        rest();
+        queueHeartbeats();
+        waitForWork();
       } catch (InterruptedException ended) {
         break;
       } catch (Throwable fault) {
-        // An observer's faults must never affect the worker: log, and go on.
-        LOGGER.warn("lineage to {}: {}", target, fault.toString());
+        // An observer's faults must never affect the worker: log and continue.
+        LOGGER.warn("lineage to {} failed and is retried: {}", target, fault.toString());
         pause(FIRST_PAUSE);
       }
     }
@@ -152,33 +151,34 @@ final class Emission implements ConnectorRun.Environment {
   private void collect() {
     for (ConnectorRun run : allRuns()) {
       if (Duration.ZERO.equals(run.untilDue())) {
-        learn(run);
+        readWorkerMetrics(run);
       }
-      for (Told told : run.due()) {
-        Map<String, Object> event = Events.of(told, kafkaVersion, connectorClass(told));
+      for (RunUpdate update : run.due()) {
+        Map<String, Object> event = Events.of(update, kafkaVersion, connectorClass(update));
         outbox.put(
-            new Letter(told.connector(), CanonicalJson.write(event), told.settings().signing()));
+            new QueuedEvent(
+                update.connector(), CanonicalJson.write(event), update.settings().signing()));
       }
     }
     synchronized (runs) {
-      runs.values().removeIf(this::isForgotten);
+      runs.values().removeIf(this::removedIfOver);
     }
   }
 
-  /** A connector of the same name may come again, as one of another class. */
-  private boolean isForgotten(ConnectorRun run) {
+  /** Also removes its class: a new connector of the same name may have another. */
+  private boolean removedIfOver(ConnectorRun run) {
     if (run.isOver()) {
       connectorClasses.remove(run.connector());
     }
     return run.isOver();
   }
 
-  /** Costs the more the more tasks the worker has, so it is not for a run that tells nothing. */
-  private void learn(ConnectorRun run) {
+  /** The cost grows with the worker's tasks, so it is not done for a run without updates. */
+  private void readWorkerMetrics(ConnectorRun run) {
     if (run.kind() == Kind.UNKNOWN || !connectorClasses.containsKey(run.connector())) {
       WorkerMetrics.Connector known = WorkerMetrics.of(run.connector());
       if (known.kind() != Kind.UNKNOWN) {
-        run.does(known.kind());
+        run.setKind(known.kind());
       }
       if (known.connectorClass() != null) {
         connectorClasses.put(run.connector(), known.connectorClass());
@@ -186,9 +186,9 @@ final class Emission implements ConnectorRun.Environment {
     }
   }
 
-  private String connectorClass(Told told) {
-    String given = told.settings().connectorClass();
-    return given != null ? given : connectorClasses.get(told.connector());
+  private String connectorClass(RunUpdate update) {
+    String configured = update.settings().connectorClass();
+    return configured != null ? configured : connectorClasses.get(update.connector());
   }
 
   private Optional<Signer> signer(Settings.Signing signing) {
@@ -202,7 +202,7 @@ final class Emission implements ConnectorRun.Environment {
       return Optional.of(new Signer(signing));
     } catch (IOException | RuntimeException unreadable) {
       LOGGER.warn(
-          "{}: events go unsigned, since the key cannot be read: {}",
+          "{}: events go unsigned, because the key cannot be read: {}",
           Settings.NODE_KEY,
           unreadable.toString());
       return Optional.empty();
@@ -210,98 +210,101 @@ final class Emission implements ConnectorRun.Environment {
   }
 
   private void deliver() throws InterruptedException {
-    for (Letter letter = outbox.first();
-        letter != null && untilRetry() <= 0;
-        letter = outbox.first()) {
-      Optional<Signer> signer = signer(letter.signing());
-      if (signed == null && !sign(letter, signer)) {
+    for (QueuedEvent queued = outbox.first();
+        queued != null && untilRetry() <= 0;
+        queued = outbox.first()) {
+      Optional<Signer> signer = signer(queued.signing());
+      if (signed == null && !sign(queued, signer)) {
         outbox.refused();
         continue;
       }
-      Transport.Delivery delivery = transport.send(letter.connector(), signed);
+      Transport.Delivery delivery = transport.send(queued.connector(), signed);
       switch (delivery.outcome()) {
         case ACKNOWLEDGED -> {
           signed = null;
           outbox.sent();
-          signer.ifPresent(Signer::arrived);
+          signer.ifPresent(Signer::acknowledged);
           pause = Duration.ZERO;
         }
         case REFUSED -> {
           signed = null;
           outbox.refused();
           LOGGER.warn(
-              "{} refused a lineage event of {}: {}", target, letter.connector(), delivery.why());
+              "{} refused a lineage event of {}: {}", target, queued.connector(), delivery.why());
         }
-        case UNAVAILABLE -> tryLater(delivery.why());
+        case UNAVAILABLE -> backOff(delivery.why());
       }
     }
   }
 
   /** Signs each event only once, so that a retry sends the same bytes. */
-  private boolean sign(Letter letter, Optional<Signer> signer) {
+  private boolean sign(QueuedEvent queued, Optional<Signer> signer) {
     try {
-      signed = signer.map(known -> known.sign(letter.event())).orElse(letter.event());
+      signed = signer.map(known -> known.sign(queued.event())).orElse(queued.event());
     } catch (RuntimeException fault) {
       LOGGER.warn(
-          "a lineage event of {} cannot be signed: {}",
-          letter.connector(),
+          "a lineage event of {} cannot be signed, and is dropped: {}",
+          queued.connector(),
           fault.getClass().getName());
     }
     return signed != null;
   }
 
-  /** Says for itself what is due, once all else is said. */
-  private void beat() {
-    if (hasSaidLast || !outbox.isEmpty() || (isEnding && !allRuns().isEmpty())) {
+  /** Queues the heartbeats that are due, once all other events are delivered. */
+  private void queueHeartbeats() {
+    if (hasQueuedLastHeartbeats || !outbox.isEmpty() || (isEnding && !allRuns().isEmpty())) {
       return;
     }
     boolean isLast = isEnding;
-    signers.forEach((signing, signer) -> signer.ifPresent(known -> beat(signing, known, isLast)));
-    hasSaidLast = isLast;
+    signers.forEach(
+        (signing, signer) -> signer.ifPresent(known -> queueHeartbeat(signing, known, isLast)));
+    hasQueuedLastHeartbeats = isLast;
   }
 
-  private void beat(Settings.Signing signing, Signer signer, boolean isLast) {
+  private void queueHeartbeat(Settings.Signing signing, Signer signer, boolean isLast) {
     Drops drops = outbox.drops();
-    if (signer.isDue(drops) || (isLast && signer.hasPromised())) {
-      outbox.put(new Letter(signer.nodeId(), signer.heartbeat(drops, isLast), signing));
+    if (signer.isHeartbeatDue(drops) || (isLast && signer.hasSentHeartbeat())) {
+      outbox.put(new QueuedEvent(signer.nodeId(), signer.heartbeat(drops, isLast), signing));
       wake();
     }
   }
 
-  private void tryLater(String why) {
+  private void backOff(String why) {
     if (pause.isZero()) {
-      LOGGER.warn("{} takes no lineage events: {}; they wait", target, why);
+      LOGGER.warn("{} takes no lineage events: {}; they wait and are retried", target, why);
     }
-    Duration twice = pause.multipliedBy(2);
+    Duration doubled = pause.multipliedBy(2);
     pause =
-        pause.isZero() ? FIRST_PAUSE : twice.compareTo(LONGEST_PAUSE) < 0 ? twice : LONGEST_PAUSE;
+        pause.isZero()
+            ? FIRST_PAUSE
+            : doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
     retryAtNanos = System.nanoTime() + pause.toNanos();
   }
 
-  /** At the end what waits is tried once more at once. */
+  /** Nanoseconds until the next attempt. At the shutdown, one is made at once. */
   private long untilRetry() {
-    if (isEnding && !hasHurried) {
-      hasHurried = true;
+    if (isEnding && !hasRetriedAtEnd) {
+      hasRetriedAtEnd = true;
       retryAtNanos = System.nanoTime();
     }
     return pause.isZero() ? 0 : retryAtNanos - System.nanoTime();
   }
 
-  private void rest() throws InterruptedException {
-    long millis = Math.max(1, outbox.isEmpty() ? untilBeat() : untilRetry() / 1_000_000);
+  private void waitForWork() throws InterruptedException {
+    long millis = Math.max(1, outbox.isEmpty() ? untilHeartbeat() : untilRetry() / 1_000_000);
     for (ConnectorRun run : allRuns()) {
       Duration until = run.untilDue();
       millis = until == null ? millis : Math.min(millis, until.toMillis() + 1);
     }
-    synchronized (bell) {
-      if (!hasRung) {
-        bell.wait(Math.min(millis, Duration.ofMinutes(1).toMillis()));
+    synchronized (signal) {
+      if (!isSignalled) {
+        signal.wait(Math.min(millis, Duration.ofMinutes(1).toMillis()));
       }
-      hasRung = false;
+      isSignalled = false;
     }
   }
 
-  private long untilBeat() {
+  private long untilHeartbeat() {
     return signers.values().stream()
         .flatMap(Optional::stream)
         .mapToLong(signer -> signer.untilDue().toMillis() + 1)
@@ -310,7 +313,7 @@ final class Emission implements ConnectorRun.Environment {
   }
 
   private boolean isStopped() {
-    synchronized (bell) {
+    synchronized (signal) {
       return isStopped;
     }
   }
@@ -325,8 +328,8 @@ final class Emission implements ConnectorRun.Environment {
     boolean holds();
   }
 
-  private static void await(Condition condition, Duration patience) throws InterruptedException {
-    long end = System.nanoTime() + patience.toNanos();
+  private static void await(Condition condition, Duration timeout) throws InterruptedException {
+    long end = System.nanoTime() + timeout.toNanos();
     while (!condition.holds() && System.nanoTime() < end) {
       Thread.sleep(20);
     }

@@ -1,19 +1,19 @@
 package headwater.connect;
 
 /**
- * What JMX shows of the emission to one target. The names are those that `headwater` gives the same
- * counters elsewhere.
+ * JMX counters of the emission to one target. The names are those of the same counters elsewhere in
+ * `headwater`.
  */
 public interface EmissionMXBean {
-  /** Events that the target took. */
+  /** Events that the target acknowledged. */
   long getlineage_events_sent_total();
 
-  /** Events that were lost: too many waited, and these were the oldest. */
+  /** Events dropped because the queue was full, the oldest first. */
   long getlineage_events_dropped_total();
 
-  /** Events that the target will never take. */
+  /** Events that the target refused permanently. */
   long getlineage_events_refused_total();
 
-  /** Events that wait. */
+  /** Events waiting for delivery. */
   int getlineage_events_waiting();
 }

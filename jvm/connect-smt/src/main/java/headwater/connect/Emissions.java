@@ -12,15 +12,12 @@ import org.apache.kafka.common.utils.AppInfoParser;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The emissions of this JVM: one for each target, however many connectors and tasks tell it
- * something.
- */
+/** The emissions of this JVM: one per target, shared by all connectors and tasks. */
 final class Emissions {
   private static final Logger LOGGER = LoggerFactory.getLogger(Emissions.class);
   private static final int CAPACITY = 1_024;
-  private static final Duration FOR_TASKS = Duration.ofSeconds(5);
-  private static final Duration FOR_EVENTS = Duration.ofSeconds(3);
+  private static final Duration TASKS_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration EVENTS_TIMEOUT = Duration.ofSeconds(3);
 
   private static final Map<Settings.Target, Emission> ALL = new HashMap<>();
 
@@ -29,43 +26,50 @@ final class Emissions {
   /** The emission to a target; the first call starts it. */
   static synchronized Emission to(Settings.Target target) {
     if (ALL.isEmpty()) {
-      endWithTheJvm();
+      drainAtShutdown();
     }
-    return ALL.computeIfAbsent(target, Emissions::started);
+    return ALL.computeIfAbsent(target, Emissions::start);
   }
 
-  private static Emission started(Settings.Target target) {
+  private static Emission start(Settings.Target target) {
     Transport transport =
         target instanceof Settings.Service service
             ? new ServiceTransport(service, System::getenv)
             : new TopicTransport((Settings.Topic) target);
     Outbox outbox = new Outbox(CAPACITY);
-    show(target, outbox);
+    registerInJmx(target, outbox);
     Emission emission =
         new Emission(
-            target.shown(), transport, new RegistryReader(), AppInfoParser.getVersion(), outbox);
+            target.displayName(),
+            transport,
+            new RegistryReader(),
+            AppInfoParser.getVersion(),
+            outbox);
     emission.start();
-    LOGGER.info("lineage events go to {}", target.shown());
+    LOGGER.info("sending lineage events to {}", target.displayName());
     return emission;
   }
 
-  private static void show(Settings.Target target, Outbox outbox) {
+  private static void registerInJmx(Settings.Target target, Outbox outbox) {
     try {
       ObjectName name =
           new ObjectName(
-              "headwater.connect:type=Emission,target=" + ObjectName.quote(target.shown()));
+              "headwater.connect:type=Emission,target=" + ObjectName.quote(target.displayName()));
       ManagementFactory.getPlatformMBeanServer().registerMBean(outbox, name);
-    } catch (JMException taken) {
+    } catch (JMException failure) {
       LOGGER.info(
-          "JMX does not show the lineage events to {}: {}", target.shown(), taken.toString());
+          "cannot register the JMX counters of lineage events to {}: {}",
+          target.displayName(),
+          failure.toString());
     }
   }
 
-  private static void endWithTheJvm() {
+  private static void drainAtShutdown() {
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(Emissions::drain, "headwater-lineage-end"));
     } catch (IllegalStateException ending) {
-      LOGGER.info("the worker is ending already");
+      LOGGER.info(
+          "cannot add a shutdown hook for lineage events: the worker is already shutting down");
     }
   }
 
@@ -76,7 +80,7 @@ final class Emissions {
     }
     try {
       for (Emission emission : all) {
-        emission.drain(FOR_TASKS, FOR_EVENTS);
+        emission.drain(TASKS_TIMEOUT, EVENTS_TIMEOUT);
       }
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();

@@ -2,8 +2,8 @@ package headwater.connect;
 
 import static java.util.Map.entry;
 
-import headwater.connect.Told.Kind;
-import headwater.connect.Told.ToldTopic;
+import headwater.connect.RunUpdate.Kind;
+import headwater.connect.RunUpdate.TopicUpdate;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Makes OpenLineage events. Source: OpenLineage 2.0.2,
+ * Builds OpenLineage events. Source: OpenLineage 2.0.2,
  * https://openlineage.io/spec/2-0-2/OpenLineage.json
  */
 final class Events {
@@ -27,69 +27,77 @@ final class Events {
   private Events() {}
 
   /**
-   * The event for what was told.
+   * The event for an update of a connector's run.
    *
    * @param kafkaVersion of the worker
-   * @param connectorClass null where it is not known
+   * @param connectorClass null if unknown
    */
-  static Map<String, Object> of(Told told, String kafkaVersion, String connectorClass) {
+  static Map<String, Object> of(RunUpdate update, String kafkaVersion, String connectorClass) {
     Map<String, Object> event = new LinkedHashMap<>();
-    event.put("eventType", told.state().name());
-    event.put("eventTime", time(told.time()));
+    event.put("eventType", update.state().name());
+    event.put("eventTime", time(update.time()));
     event.put("producer", PRODUCER);
     event.put("schemaURL", "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent");
-    event.put("run", run(told, kafkaVersion, connectorClass));
-    event.put("job", job(told));
-    event.put("inputs", told.kind() == Kind.SINK ? topics(told, "inputFacets") : others(told));
-    event.put("outputs", told.kind() == Kind.SOURCE ? topics(told, "outputFacets") : others(told));
+    event.put("run", run(update, kafkaVersion, connectorClass));
+    event.put("job", job(update));
+    event.put(
+        "inputs",
+        update.kind() == Kind.SINK ? topics(update, "inputFacets") : otherDatasets(update));
+    event.put(
+        "outputs",
+        update.kind() == Kind.SOURCE ? topics(update, "outputFacets") : otherDatasets(update));
     return event;
   }
 
-  private static Map<String, Object> run(Told told, String kafkaVersion, String connectorClass) {
+  private static Map<String, Object> run(
+      RunUpdate update, String kafkaVersion, String connectorClass) {
     Map<String, Object> engine =
         facet(STANDARD + "1-1-1/ProcessingEngineRunFacet.json#/$defs/ProcessingEngineRunFacet");
     engine.put("name", "kafka-connect");
     engine.put("version", kafkaVersion);
     engine.put("openlineageAdapterVersion", VERSION);
     Map<String, Object> connect = facet(OURS + "headwater_connect.json");
-    connect.put("connector", told.connector());
+    connect.put("connector", update.connector());
     connect.put("connectorClass", connectorClass);
     connect.put(
         "kind",
-        told.kind() == Kind.UNKNOWN ? null : told.kind() == Kind.SOURCE ? "source" : "sink");
-    connect.put("tasks", told.tasks().stream().map(number -> Map.of("id", number)).toList());
-    connect.put("topics", told.topics().stream().map(ToldTopic::name).toList());
-    connect.put("recordsSeen", told.recordsSeen());
-    connect.put("since", time(told.since()));
+        update.kind() == Kind.UNKNOWN ? null : update.kind() == Kind.SOURCE ? "source" : "sink");
+    connect.put("tasks", update.tasks().stream().map(number -> Map.of("id", number)).toList());
+    connect.put("topics", update.topics().stream().map(TopicUpdate::name).toList());
+    connect.put("recordsSeen", update.recordsSeen());
+    connect.put("since", time(update.since()));
     connect.values().removeIf(value -> value == null);
     return Map.of(
-        "runId", told.runId().toString(),
+        "runId", update.runId().toString(),
         "facets", Map.of("processing_engine", engine, "headwater_connect", connect));
   }
 
-  private static Map<String, Object> job(Told told) {
+  private static Map<String, Object> job(RunUpdate update) {
     Map<String, Object> type =
         facet(STANDARD + "2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet");
     type.put("processingType", "STREAMING");
     type.put("integration", "KAFKA_CONNECT");
     type.put("jobType", "CONNECTOR");
     return Map.ofEntries(
-        entry("namespace", told.settings().jobNamespace()),
-        entry("name", told.connector()),
+        entry("namespace", update.settings().jobNamespace()),
+        entry("name", update.connector()),
         entry("facets", Map.of("jobType", type)));
   }
 
-  private static List<Object> topics(Told told, String countedIn) {
+  private static List<Object> topics(RunUpdate update, String statisticsIn) {
     List<Object> datasets = new ArrayList<>();
-    if (told.settings().kafkaNamespace() != null) {
-      told.topics()
+    if (update.settings().kafkaNamespace() != null) {
+      update
+          .topics()
           .forEach(
-              topic -> datasets.add(topic(told.settings().kafkaNamespace(), topic, countedIn)));
+              topic ->
+                  datasets.add(topic(update.settings().kafkaNamespace(), topic, statisticsIn)));
     }
     return datasets;
   }
 
-  private static Map<String, Object> topic(String namespace, ToldTopic topic, String countedIn) {
+  private static Map<String, Object> topic(
+      String namespace, TopicUpdate topic, String statisticsIn) {
     Map<String, Object> facets = new LinkedHashMap<>();
     Map<String, Object> type =
         facet(STANDARD + "1-0-1/DatasetTypeDatasetFacet.json#/$defs/DatasetTypeDatasetFacet");
@@ -98,8 +106,8 @@ final class Events {
     if (topic.shape() != null) {
       addShape(facets, topic.shape());
     }
-    boolean isInput = countedIn.equals("inputFacets");
-    Map<String, Object> counted =
+    boolean isInput = statisticsIn.equals("inputFacets");
+    Map<String, Object> statistics =
         isInput
             ? facet(
                 STANDARD
@@ -107,7 +115,7 @@ final class Events {
             : facet(
                 STANDARD
                     + "1-0-2/OutputStatisticsOutputDatasetFacet.json#/$defs/OutputStatisticsOutputDatasetFacet");
-    counted.put("rowCount", topic.records());
+    statistics.put("rowCount", topic.records());
     return Map.of(
         "namespace",
         namespace,
@@ -115,8 +123,8 @@ final class Events {
         topic.name(),
         "facets",
         facets,
-        countedIn,
-        Map.of(isInput ? "inputStatistics" : "outputStatistics", counted));
+        statisticsIn,
+        Map.of(isInput ? "inputStatistics" : "outputStatistics", statistics));
   }
 
   private static void addShape(Map<String, Object> facets, Shape shape) {
@@ -164,15 +172,15 @@ final class Events {
   }
 
   /**
-   * The datasets on the connector's other side, as they were configured; which side that is, its
-   * records tell.
+   * The datasets on the connector's other side, as configured: outputs of a sink, inputs of a
+   * source.
    */
-  private static List<Object> others(Told told) {
-    if (told.kind() == Kind.UNKNOWN) {
+  private static List<Object> otherDatasets(RunUpdate update) {
+    if (update.kind() == Kind.UNKNOWN) {
       return List.of();
     }
-    String namespace = told.settings().otherNamespace();
-    return told.settings().otherNames().stream()
+    String namespace = update.settings().otherNamespace();
+    return update.settings().otherNames().stream()
         .<Object>map(name -> Map.of("namespace", namespace, "name", name))
         .toList();
   }

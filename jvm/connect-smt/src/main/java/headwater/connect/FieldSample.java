@@ -9,11 +9,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The fields of records without a schema: the union of those seen, with their JSON types. Safe to
- * be used by many tasks.
+ * The fields of records without a schema: the union of those seen, with their JSON types.
+ * Thread-safe.
  *
- * <p>An object with more names than a schema would have is data by itself (a map from customer to
- * balance): its names are forgotten and it stays a plain `object`.
+ * <p>An object with more names than a schema would have is treated as data (a map from customer to
+ * balance): its names are discarded and its type is a plain `object`.
  */
 final class FieldSample {
   private static final int MAX_NAMES = 200;
@@ -22,12 +22,12 @@ final class FieldSample {
 
   private final Node root = new Node();
 
-  /** Adds what a record shows. */
+  /** Adds the fields of a record's value. */
   synchronized void add(Map<?, ?> value) {
     root.add(value, 0);
   }
 
-  /** The fields seen so far, in the order of their names. */
+  /** The fields seen so far, sorted by name. */
   synchronized List<FieldShape> fields() {
     return root.fields();
   }
@@ -94,17 +94,19 @@ final class FieldSample {
     }
 
     /**
-     * Several types are told as `integer|string`; a field that was always null has the type `null`.
+     * Several types are reported as `integer|string`; a field that was always null has the type
+     * `null`.
      */
     private String type() {
-      Set<String> shown = new TreeSet<>(types);
-      if (shown.contains("number")) {
-        shown.remove("integer");
+      Set<String> distinct = new TreeSet<>(types);
+      if (distinct.contains("number")) {
+        distinct.remove("integer");
       }
-      if (shown.remove("array")) {
-        shown.add(items == null || items.types.isEmpty() ? "array" : "array<" + items.type() + ">");
+      if (distinct.remove("array")) {
+        distinct.add(
+            items == null || items.types.isEmpty() ? "array" : "array<" + items.type() + ">");
       }
-      return shown.isEmpty() ? "null" : String.join("|", shown);
+      return distinct.isEmpty() ? "null" : String.join("|", distinct);
     }
 
     private static String typeOf(Object value) {

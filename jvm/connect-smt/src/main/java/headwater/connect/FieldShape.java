@@ -3,11 +3,11 @@ package headwater.connect;
 import java.util.List;
 
 /**
- * A field of a record, as the facet `schema` tells it: structs, arrays and maps of structs have
- * fields inside.
+ * A field of a record, as in the facet `schema`: structs, and arrays and maps of structs, have
+ * nested fields.
  */
 record FieldShape(String name, String type, String description, List<FieldShape> fields) {
-  /** How many fields it is, with those inside. */
+  /** Counts this field and all nested ones. */
   int size() {
     return 1 + sizeOf(fields);
   }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Reads the fields of a JSON Schema; references within its text are followed.
+ * Reads the fields of a JSON Schema; references within the document are followed.
  *
  * <p>Source: JSON Schema 2020-12, validation vocabulary, `type`
  */
@@ -20,11 +20,11 @@ final class JsonSchema {
     this.root = root;
   }
 
-  RegisteredSchemas.Read read() {
+  RegisteredSchemas.ParsedSchema read() {
     Map<?, ?> top = resolved(root);
     String name = top.get("title") instanceof String title ? title : null;
     List<FieldShape> fields = nested(top, 0);
-    return new RegisteredSchemas.Read(
+    return new RegisteredSchemas.ParsedSchema(
         name, fields.isEmpty() ? List.of(field("value", root, 0)) : fields);
   }
 
@@ -40,7 +40,7 @@ final class JsonSchema {
       return fields;
     }
     if (schema.get("properties") instanceof Map<?, ?> properties) {
-      for (Map.Entry<?, ?> each : budget.taken(List.copyOf(properties.entrySet()))) {
+      for (Map.Entry<?, ?> each : budget.take(List.copyOf(properties.entrySet()))) {
         fields.add(field((String) each.getKey(), each.getValue(), depth + 1));
       }
     } else if (schema.containsKey("items")) {
@@ -65,7 +65,7 @@ final class JsonSchema {
     return types.isEmpty() ? "any" : String.join("|", types);
   }
 
-  /** What a reference, or a choice between null and one other, stands for. */
+  /** Resolves a reference, or a choice between null and one other schema. */
   private Map<?, ?> resolved(Object schema) {
     Object found = schema;
     for (int steps = 0; steps < MAX_DEPTH && found instanceof Map<?, ?> map; steps++) {
@@ -89,13 +89,13 @@ final class JsonSchema {
   }
 
   private Object at(String reference) {
-    Object place = root;
+    Object target = root;
     for (String step : reference.substring(2).split("/")) {
-      place =
-          place instanceof Map<?, ?> map
+      target =
+          target instanceof Map<?, ?> map
               ? map.get(step.replace("~1", "/").replace("~0", "~"))
               : null;
     }
-    return place;
+    return target;
   }
 }

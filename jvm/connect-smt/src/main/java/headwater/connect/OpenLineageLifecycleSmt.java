@@ -15,12 +15,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
 /**
- * Tells which topics a connector's records go to or come from, and what they look like, as
- * OpenLineage events.
+ * Reports which topics a connector writes or reads, and their schemas, as OpenLineage events.
  *
- * <p>Every record is returned as it came, the same object. Whatever goes wrong in here is logged
- * and goes no further: a connector runs with it exactly as without it. One instance belongs to one
- * task.
+ * <p>Returns every record unchanged, the same object. Faults in here are logged and never thrown: a
+ * connector runs exactly as it would without the transform. One instance belongs to one task.
  */
 public final class OpenLineageLifecycleSmt<R extends ConnectRecord<R>>
     implements Transformation<R>, Monitorable, Versioned {
@@ -30,19 +28,19 @@ public final class OpenLineageLifecycleSmt<R extends ConnectRecord<R>>
   private Settings settings;
   private TaskName name;
   private TaskObserver observer;
-  private boolean isThreadAsked;
+  private boolean isThreadNameTried;
   private boolean isClosed;
 
-  /** Called first, before the task starts; on some workers in the task's log context. */
+  /** Called before the task starts; on some workers in the task's log context. */
   @Override
   public void configure(Map<String, ?> configs) {
     try {
       settings =
           Settings.read(
               configs, WorkerProperties.find(), System::getenv, OpenLineageLifecycleSmt::warn);
-      learn(TaskName.ofLogContext(MDC.get(TaskName.LOG_CONTEXT)));
+      start(TaskName.ofLogContext(MDC.get(TaskName.LOG_CONTEXT)));
     } catch (Throwable fault) {
-      tell("configure", fault);
+      logFault("configure", fault);
     }
   }
 
@@ -50,23 +48,23 @@ public final class OpenLineageLifecycleSmt<R extends ConnectRecord<R>>
   @Override
   public void withPluginMetrics(PluginMetrics metrics) {
     try {
-      learn(TaskName.ofTags(metrics.metricName("lineage", "", new LinkedHashMap<>()).tags()));
+      start(TaskName.ofTags(metrics.metricName("lineage", "", new LinkedHashMap<>()).tags()));
     } catch (Throwable fault) {
-      tell("withPluginMetrics", fault);
+      logFault("withPluginMetrics", fault);
     }
   }
 
   @Override
   public R apply(R record) {
     try {
-      TaskObserver watching = observer;
-      if (watching != null) {
-        watching.see(record);
-      } else if (!isThreadAsked) {
-        learnFromThread(record);
+      TaskObserver current = observer;
+      if (current != null) {
+        current.observe(record);
+      } else if (!isThreadNameTried) {
+        startFromThread(record);
       }
     } catch (Throwable fault) {
-      tell("apply", fault);
+      logFault("apply", fault);
     }
     return record;
   }
@@ -80,7 +78,7 @@ public final class OpenLineageLifecycleSmt<R extends ConnectRecord<R>>
         observer = null;
       }
     } catch (Throwable fault) {
-      tell("close", fault);
+      logFault("close", fault);
     }
   }
 
@@ -94,23 +92,25 @@ public final class OpenLineageLifecycleSmt<R extends ConnectRecord<R>>
     return Events.VERSION;
   }
 
-  /** The last way to learn the name is the thread that carries the first record. */
-  private void learnFromThread(R first) {
-    isThreadAsked = true;
-    learn(TaskName.ofThread(Thread.currentThread().getName()));
+  /** The last resort for the connector's name: the thread that processes the first record. */
+  private void startFromThread(R first) {
+    isThreadNameTried = true;
+    start(TaskName.ofThread(Thread.currentThread().getName()));
     if (observer != null) {
-      observer.see(first);
+      observer.observe(first);
     } else if (settings != null && settings.target() != null && !isClosed) {
-      warn("the connector's name is not known, so nothing is told: set " + Settings.CONNECTOR_NAME);
+      warn(
+          "the connector's name is unknown, so nothing is reported: set "
+              + Settings.CONNECTOR_NAME);
     }
   }
 
-  /** Begins to watch, once it is known for whom and where to tell it. */
-  private void learn(Optional<TaskName> told) {
+  /** Starts to observe, once the connector's name and the target are known. */
+  private void start(Optional<TaskName> found) {
     if (name == null) {
-      name = told.orElse(null);
+      name = found.orElse(null);
       if (name != null && observer != null) {
-        observer.isTask(name.task());
+        observer.setTask(name.task());
       }
     }
     if (settings == null || settings.target() == null || observer != null || isClosed) {
@@ -131,14 +131,14 @@ public final class OpenLineageLifecycleSmt<R extends ConnectRecord<R>>
   }
 
   /**
-   * At 1, 2, 4, 8 … faults: one in each record must not fill the log. The message may hold values,
-   * so only its kind is told.
+   * Logs at 1, 2, 4, 8 … faults, so that one per record does not fill the log; and only the class,
+   * since the message may contain values.
    */
-  private void tell(String where, Throwable fault) {
+  private void logFault(String where, Throwable fault) {
     long count = faults.incrementAndGet();
     if (Long.bitCount(count) == 1) {
       LOGGER.warn(
-          "lineage: {} failed ({} times), the data is not touched: {}",
+          "lineage: {} failed ({} times), records pass unchanged: {}",
           where,
           count,
           fault.getClass().getName());

@@ -4,18 +4,18 @@ import headwater.signing.Drops;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** A bounded queue of events that wait for delivery; when it is full, the oldest is dropped. */
+/** A bounded queue of events waiting for delivery; when it is full, the oldest is dropped. */
 final class Outbox implements EmissionMXBean {
   /**
-   * An event in canonical form, of a connector; it is signed once it is its turn, so that what is
-   * dropped before has no place in the chain. `signing` is null for one that goes unsigned.
+   * An unsigned event in canonical form, of a connector. It is signed just before delivery, so that
+   * a dropped event leaves no gap in the chain. `signing` is null if it is sent unsigned.
    */
-  record Letter(String connector, byte[] event, Settings.Signing signing) {}
+  record QueuedEvent(String connector, byte[] event, Settings.Signing signing) {}
 
   private final int capacity;
   private final Drops drops = new Drops();
-  private final Deque<Letter> waiting = new ArrayDeque<>();
-  private Letter underway;
+  private final Deque<QueuedEvent> waiting = new ArrayDeque<>();
+  private QueuedEvent inFlight;
   private long sent;
   private long dropped;
   private long refused;
@@ -24,44 +24,44 @@ final class Outbox implements EmissionMXBean {
     this.capacity = capacity;
   }
 
-  synchronized void put(Letter letter) {
+  synchronized void put(QueuedEvent queued) {
     if (waiting.size() >= capacity) {
       waiting.removeFirst();
       dropped++;
       drops.count("queue full");
     }
-    waiting.addLast(letter);
+    waiting.addLast(queued);
   }
 
   /**
-   * The oldest; null for none. It stays until it is said what became of it, and is not dropped: it
-   * may be signed.
+   * The oldest event; null if empty. It stays until {@link #sent} or {@link #refused}, and is not
+   * dropped: it may be signed already.
    */
-  synchronized Letter first() {
-    if (underway == null) {
-      underway = waiting.pollFirst();
+  synchronized QueuedEvent first() {
+    if (inFlight == null) {
+      inFlight = waiting.pollFirst();
     }
-    return underway;
+    return inFlight;
   }
 
   synchronized boolean isEmpty() {
-    return underway == null && waiting.isEmpty();
+    return inFlight == null && waiting.isEmpty();
   }
 
-  /** The numbers of events that were dropped, and refused for good. */
+  /** The counts of dropped and refused events. */
   Drops drops() {
     return drops;
   }
 
   /** Removes the oldest event: it was delivered. */
   synchronized void sent() {
-    underway = null;
+    inFlight = null;
     sent++;
   }
 
-  /** Removes the oldest event: it was refused for good. */
+  /** Removes the oldest event: it was refused, or cannot be signed. */
   synchronized void refused() {
-    underway = null;
+    inFlight = null;
     refused++;
     drops.count("refused");
   }
@@ -83,6 +83,6 @@ final class Outbox implements EmissionMXBean {
 
   @Override
   public synchronized int getlineage_events_waiting() {
-    return waiting.size() + (underway == null ? 0 : 1);
+    return waiting.size() + (inFlight == null ? 0 : 1);
   }
 }

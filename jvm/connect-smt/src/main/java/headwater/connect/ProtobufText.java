@@ -12,15 +12,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads the fields of a `.proto` text's first message, which is what a registry's schema describes.
+ * Reads the fields of the first message in a `.proto` text, which a registry's schema describes.
  *
  * <p>Source: Protocol Buffers, language specification, proto3. Options, services and extensions are
- * passed over.
+ * ignored.
  */
 final class ProtobufText {
   private static final int MAX_DEPTH = 12;
 
-  /** Comments and strings in one: what begins in the other is none. */
+  /** One pattern for comments and strings: neither begins qualified the other. */
   private static final Pattern TOKEN =
       Pattern.compile(
           "//[^\n]*|/\\*.*?\\*/"
@@ -50,20 +50,20 @@ final class ProtobufText {
 
   private record Member(String name, String type, boolean isRepeated, String mapKey) {}
 
-  private static final String NOTHING = "";
+  private static final String SKIPPED = "";
 
   private final List<String> tokens = new ArrayList<>();
 
-  /** By their names, with those of the messages that they are in: `Order.Line`. */
+  /** Members by message name, qualified by the enclosing messages: `Order.Line`. */
   private final Map<String, List<Member>> messages = new LinkedHashMap<>();
 
   private final Set<String> enums = new HashSet<>();
   private final FieldBudget budget = new FieldBudget();
-  private String filePackage = NOTHING;
+  private String filePackage = "";
 
   private ProtobufText(String text) {
     Matcher found = TOKEN.matcher(text);
-    int brackets = 0; // options of fields stand in them: what they say is no part of the field
+    int brackets = 0; // field options are in brackets, and are skipped
     while (found.find()) {
       String token = found.group();
       brackets += token.equals("[") ? 1 : 0;
@@ -74,19 +74,19 @@ final class ProtobufText {
     }
   }
 
-  static RegisteredSchemas.Read read(String text) {
+  static RegisteredSchemas.ParsedSchema read(String text) {
     ProtobufText proto = new ProtobufText(text);
     proto.parse();
     if (proto.messages.isEmpty()) {
-      throw new IllegalArgumentException("a Protobuf schema without a message");
+      throw new IllegalArgumentException("Protobuf schema: it has no message");
     }
     String first = proto.messages.keySet().iterator().next();
-    return new RegisteredSchemas.Read(first, proto.fields(first, 0));
+    return new RegisteredSchemas.ParsedSchema(first, proto.fields(first, 0));
   }
 
   /**
-   * Statements end with `;` or open a block; a block belongs to a message, to a oneof within it, or
-   * is passed over.
+   * Statements end with `;` or open a block; a block is a message, a oneof qualified one, or is
+   * skipped.
    */
   private void parse() {
     Deque<String> blocks = new ArrayDeque<>();
@@ -94,7 +94,7 @@ final class ProtobufText {
     for (String token : tokens) {
       switch (token) {
         case "{" -> {
-          blocks.push(opened(statement, blocks));
+          blocks.push(blockOf(statement, blocks));
           statement.clear();
         }
         case "}" -> {
@@ -110,18 +110,18 @@ final class ProtobufText {
     }
   }
 
-  private String opened(List<String> statement, Deque<String> blocks) {
+  private String blockOf(List<String> statement, Deque<String> blocks) {
     String kind = statement.isEmpty() ? "" : statement.get(0);
-    String around = blocks.isEmpty() ? NOTHING : blocks.peek();
+    String enclosing = blocks.isEmpty() ? SKIPPED : blocks.peek();
     if (kind.equals("message") && statement.size() > 1) {
-      String name = inside(around, statement.get(1));
+      String name = qualified(enclosing, statement.get(1));
       messages.put(name, new ArrayList<>());
       return name;
     }
     if (kind.equals("enum") && statement.size() > 1) {
-      enums.add(inside(around, statement.get(1)));
+      enums.add(qualified(enclosing, statement.get(1)));
     }
-    return kind.equals("oneof") ? around : NOTHING;
+    return kind.equals("oneof") ? enclosing : SKIPPED;
   }
 
   private void addMember(List<String> statement, Deque<String> blocks) {
@@ -144,17 +144,17 @@ final class ProtobufText {
 
   private List<FieldShape> fields(String message, int depth) {
     List<FieldShape> fields = new ArrayList<>();
-    for (Member member : budget.taken(messages.get(message))) {
+    for (Member member : budget.take(messages.get(message))) {
       String named = resolved(message, member.type());
       String type = typeName(named);
-      String shown =
+      String shownType =
           member.mapKey() != null
               ? "map<" + typeName(member.mapKey()) + "," + type + ">"
               : member.isRepeated() ? "array<" + type + ">" : type;
       boolean isStruct = messages.containsKey(named) && depth < MAX_DEPTH;
       fields.add(
           new FieldShape(
-              member.name(), shown, null, isStruct ? fields(named, depth + 1) : List.of()));
+              member.name(), shownType, null, isStruct ? fields(named, depth + 1) : List.of()));
     }
     return fields;
   }
@@ -164,17 +164,17 @@ final class ProtobufText {
   }
 
   /**
-   * The name of a type of this file, as it is kept here; that of any other as it is written.
+   * The key of a type in {@link #messages} or {@link #enums}; a type of another file unchanged.
    *
-   * <p>Source: Protocol Buffers, language guide, "Packages and Name Resolution": first the
-   * innermost scope is searched, then the next
+   * <p>Source: Protocol Buffers, language guide, "Packages and Name Resolution": the innermost
+   * scope is searched first, then the next
    */
   private String resolved(String message, String type) {
     if (type.startsWith(".")) {
       return withoutPackage(type.substring(1));
     }
-    for (String scope = message; ; scope = outside(scope)) {
-      String name = inside(scope, type);
+    for (String scope = message; ; scope = parentScope(scope)) {
+      String name = qualified(scope, type);
       if (messages.containsKey(name) || enums.contains(name)) {
         return name;
       }
@@ -189,11 +189,11 @@ final class ProtobufText {
     return messages.containsKey(own) || enums.contains(own) ? own : type;
   }
 
-  private static String inside(String scope, String name) {
+  private static String qualified(String scope, String name) {
     return scope.isEmpty() ? name : scope + "." + name;
   }
 
-  private static String outside(String scope) {
+  private static String parentScope(String scope) {
     return scope.substring(0, Math.max(0, scope.lastIndexOf('.')));
   }
 }

@@ -5,26 +5,26 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Reads fields from the text of a schema in the registry. Types are named as the converters of
- * Connect would have them.
+ * Reads fields from the text of a registered schema. Types are named as Connect's converters name
+ * them.
  */
 final class RegisteredSchemas {
-  /** What a schema's text says; the name may be null. */
-  record Read(String name, List<FieldShape> fields) {}
+  /** The name and fields of a schema; the name may be null. */
+  record ParsedSchema(String name, List<FieldShape> fields) {}
 
   private RegisteredSchemas() {}
 
   /**
-   * Reads a schema; one of a type that is not known has no fields.
+   * Reads a schema; one of an unknown type has no fields.
    *
-   * @throws RuntimeException it cannot be read
+   * @throws RuntimeException if it cannot be parsed
    */
-  static Read read(String type, String text) {
+  static ParsedSchema read(String type, String text) {
     return switch (type) {
       case "AVRO" -> new AvroSchema().read(json(text));
       case "JSON" -> new JsonSchema(json(text)).read();
       case "PROTOBUF" -> ProtobufText.read(text);
-      default -> new Read(null, List.of());
+      default -> new ParsedSchema(null, List.of());
     };
   }
 

@@ -1,4 +1,4 @@
 package headwater.connect;
 
-/** Which version of its subject a schema is, as the schema registry counts. */
+/** A schema's subject, and its version in it, in the schema registry. */
 record RegisteredVersion(String subject, int version, int schemaId, String schemaType) {}

@@ -24,95 +24,93 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads schemas from a registry that speaks Confluent's API, one after the other on a thread of its
- * own.
+ * Reads schemas from a registry with Confluent's API, one at a time on a thread of its own.
  *
- * <p>Each question is asked until it is answered, at most ten times; many tasks that ask the same
- * are one.
+ * <p>A failed query is retried, ten attempts in all; equal queries of many tasks are one.
  */
 final class RegistryReader {
   private static final Logger LOGGER = LoggerFactory.getLogger(RegistryReader.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
-  private static final int MAX_TRIES = 10;
-  private static final int MAX_QUESTIONS = 10_000;
-  private static final long AGAIN_AFTER_S = 15;
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final int MAX_ATTEMPTS = 10;
+  private static final int MAX_QUERIES = 10_000;
+  private static final long RETRY_AFTER_S = 15;
   private static final int MAX_BYTES = 16 << 20;
 
   /**
-   * Which schema a topic's values have; the id is that in front of a value, or null where values
-   * have none.
+   * A query for the schema of a topic's values: by the id at the start of a value, or the latest if
+   * that is null.
    */
-  record Question(String topic, Integer schemaId) {}
+  record Query(String topic, Integer schemaId) {}
 
   /** A schema of a topic's values. */
-  record Answer(RegisteredVersion version, String name, List<FieldShape> fields) {
+  record Result(RegisteredVersion version, String name, List<FieldShape> fields) {
     Shape shapeWith(List<FieldShape> keyFields) {
       return new Shape(Shape.Origin.REGISTRY, name, null, fields, keyFields, version);
     }
   }
 
-  private record Asked(Settings.Registry registry, Question question) {}
+  private record Request(Settings.Registry registry, Query query) {}
 
-  /** The callbacks that wait for an answer, by question. */
-  private final Map<Asked, List<Consumer<Answer>>> waiting = new HashMap<>();
+  /** Callbacks by pending request. */
+  private final Map<Request, List<Consumer<Result>>> waiting = new HashMap<>();
 
   /**
-   * What an id stands for never changes; which version is the latest does, so that is asked anew.
+   * Cached results by id, whose schema never changes; the latest version does, so it is not cached.
    */
-  private final Map<Asked, Answer> known = new HashMap<>();
+  private final Map<Request, Result> cached = new HashMap<>();
 
   private ScheduledThreadPoolExecutor thread;
   private HttpClient client;
 
   /**
-   * Asks; the answer is given at once where it is known, else on another thread, some time or
-   * never.
+   * Looks up a schema. A cached result is passed on at once; otherwise on another thread later, or
+   * never if all attempts fail.
    */
-  void ask(Settings.Registry registry, Question question, Consumer<Answer> answered) {
-    Asked asked = new Asked(registry, question);
-    Answer answer;
+  void read(Settings.Registry registry, Query query, Consumer<Result> callback) {
+    Request request = new Request(registry, query);
+    Result result;
     synchronized (this) {
-      answer = known.get(asked);
-      if (answer == null && !isJoining(asked, answered)) {
-        started().execute(() -> attempt(asked, 1));
+      result = cached.get(request);
+      if (result == null && !hasJoined(request, callback)) {
+        startedThread().execute(() -> attempt(request, 1));
       }
     }
-    if (answer != null) {
-      answered.accept(answer);
+    if (result != null) {
+      callback.accept(result);
     }
   }
 
-  /** Joins pending requests for the same question; beyond the limit a question is dropped. */
-  private boolean isJoining(Asked asked, Consumer<Answer> answered) {
-    List<Consumer<Answer>> others = waiting.get(asked);
-    if (others == null && waiting.size() < MAX_QUESTIONS) {
-      waiting.put(asked, new ArrayList<>(List.of(answered)));
+  /** Joins a pending request for the same query; beyond the limit the request is dropped. */
+  private boolean hasJoined(Request request, Consumer<Result> callback) {
+    List<Consumer<Result>> others = waiting.get(request);
+    if (others == null && waiting.size() < MAX_QUERIES) {
+      waiting.put(request, new ArrayList<>(List.of(callback)));
       return false;
     }
-    if (others != null && others.size() < MAX_QUESTIONS) {
-      others.add(answered);
+    if (others != null && others.size() < MAX_QUERIES) {
+      others.add(callback);
     }
     return true;
   }
 
-  private void answer(Asked asked, Answer answer) {
-    List<Consumer<Answer>> those;
+  private void complete(Request request, Result result) {
+    List<Consumer<Result>> callbacks;
     synchronized (this) {
-      if (asked.question().schemaId() != null && known.size() < MAX_QUESTIONS) {
-        known.put(asked, answer);
+      if (request.query().schemaId() != null && cached.size() < MAX_QUERIES) {
+        cached.put(request, result);
       }
-      those = waiting.remove(asked);
+      callbacks = waiting.remove(request);
     }
-    if (those != null) {
-      those.forEach(one -> one.accept(answer));
+    if (callbacks != null) {
+      callbacks.forEach(one -> one.accept(result));
     }
   }
 
-  private synchronized void giveUp(Asked asked) {
-    waiting.remove(asked);
+  private synchronized void giveUp(Request request) {
+    waiting.remove(request);
   }
 
-  private ScheduledThreadPoolExecutor started() {
+  private ScheduledThreadPoolExecutor startedThread() {
     if (thread == null) {
       thread =
           new ScheduledThreadPoolExecutor(
@@ -125,54 +123,55 @@ final class RegistryReader {
       client =
           HttpClient.newBuilder()
               .version(HttpClient.Version.HTTP_1_1)
-              .connectTimeout(PATIENCE)
+              .connectTimeout(TIMEOUT)
               .build();
     }
     return thread;
   }
 
-  private void attempt(Asked asked, int attempt) {
+  private void attempt(Request request, int attempt) {
     try {
-      answer(asked, read(asked.registry(), asked.question()));
+      complete(request, read(request.registry(), request.query()));
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
     } catch (IOException | RuntimeException failure) {
       if (attempt == 1) {
         LOGGER.warn(
             "the schema of topic {} cannot be read from {}: {}",
-            asked.question().topic(),
-            asked.registry().url().getHost(),
+            request.query().topic(),
+            request.registry().url().getHost(),
             failure.toString());
       }
-      if (attempt < MAX_TRIES) {
-        tryAgain(asked, attempt + 1);
+      if (attempt < MAX_ATTEMPTS) {
+        retry(request, attempt + 1);
       } else {
-        giveUp(asked);
+        giveUp(request);
       }
     }
   }
 
-  private synchronized void tryAgain(Asked asked, int attempt) {
-    started().schedule(() -> attempt(asked, attempt), AGAIN_AFTER_S, TimeUnit.SECONDS);
+  private synchronized void retry(Request request, int attempt) {
+    startedThread().schedule(() -> attempt(request, attempt), RETRY_AFTER_S, TimeUnit.SECONDS);
   }
 
-  private static Answer answerOf(Map<?, ?> found, RegisteredVersion version) {
-    RegisteredSchemas.Read read = RegisteredSchemas.read(type(found), (String) found.get("schema"));
-    return new Answer(version, read.name(), read.fields());
+  private static Result resultOf(Map<?, ?> found, RegisteredVersion version) {
+    RegisteredSchemas.ParsedSchema read =
+        RegisteredSchemas.read(type(found), (String) found.get("schema"));
+    return new Result(version, read.name(), read.fields());
   }
 
-  private Answer read(Settings.Registry registry, Question question)
+  private Result read(Settings.Registry registry, Query query)
       throws IOException, InterruptedException {
-    String subject = question.topic() + "-value";
-    if (question.schemaId() == null) {
+    String subject = query.topic() + "-value";
+    if (query.schemaId() == null) {
       Map<?, ?> latest =
           (Map<?, ?>) get(registry, "/subjects/" + encoded(subject) + "/versions/latest");
-      return answerOf(
+      return resultOf(
           latest,
           new RegisteredVersion(
               subject, number(latest, "version"), number(latest, "id"), type(latest)));
     }
-    int id = question.schemaId();
+    int id = query.schemaId();
     Map<?, ?> schema = (Map<?, ?>) get(registry, "/schemas/ids/" + id);
     RegisteredVersion version = null;
     for (Object used : (List<?>) get(registry, "/schemas/ids/" + id + "/versions")) {
@@ -183,24 +182,25 @@ final class RegistryReader {
                 (String) one.get("subject"), number(one, "version"), id, type(schema));
       }
     }
-    return answerOf(schema, version);
+    return resultOf(schema, version);
   }
 
   private Object get(Settings.Registry registry, String path)
       throws IOException, InterruptedException {
     String base = registry.url().toString().replaceAll("/+$", "");
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + path)).timeout(PATIENCE);
+    HttpRequest.Builder httpRequest =
+        HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT);
     if (registry.userInfo() != null) {
       byte[] user = registry.userInfo().value().getBytes(StandardCharsets.UTF_8);
-      request.header("Authorization", "Basic " + Base64.getEncoder().encodeToString(user));
+      httpRequest.header("Authorization", "Basic " + Base64.getEncoder().encodeToString(user));
     }
-    HttpResponse<InputStream> answer =
-        client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
-    try (InputStream body = answer.body()) {
-      if (answer.statusCode() != 200) {
-        throw new IOException("status " + answer.statusCode());
+    HttpResponse<InputStream> response =
+        client.send(httpRequest.build(), HttpResponse.BodyHandlers.ofInputStream());
+    try (InputStream body = response.body()) {
+      if (response.statusCode() != 200) {
+        throw new IOException("status " + response.statusCode());
       }
-      return JsonReader.read(Patience.read(body, MAX_BYTES, PATIENCE));
+      return JsonReader.read(Patience.read(body, MAX_BYTES, TIMEOUT));
     }
   }
 

@@ -9,11 +9,10 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
- * Posts events to a lineage service. The token is read anew for each event, and is nowhere kept or
- * shown.
+ * Posts events to a lineage service. The token is read for each event, and never stored or logged.
  */
 final class ServiceTransport implements Transport {
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private final URI endpoint;
   private final String tokenEnv;
@@ -26,12 +25,12 @@ final class ServiceTransport implements Transport {
     this.environ = environ;
   }
 
-  /** Source: RFC 9110, section 15, for what a status says about trying again */
+  /** Source: RFC 9110, section 15, for which statuses to retry */
   @Override
   public Delivery send(String connector, byte[] event) throws InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(endpoint)
-            .timeout(PATIENCE)
+            .timeout(TIMEOUT)
             .header("Content-Type", "application/json")
             .header("User-Agent", "headwater-connect-smt/" + Events.VERSION)
             .POST(HttpRequest.BodyPublishers.ofByteArray(event));
@@ -43,7 +42,7 @@ final class ServiceTransport implements Transport {
       request.header("Authorization", "Bearer " + token.strip());
     }
     try {
-      Answer answer = Answer.to(request.build(), opened(), PATIENCE);
+      Answer answer = Answer.to(request.build(), openClient(), TIMEOUT);
       if (answer.isAcknowledged()) {
         return Delivery.DONE;
       }
@@ -59,12 +58,12 @@ final class ServiceTransport implements Transport {
     return new Delivery(Outcome.UNAVAILABLE, why);
   }
 
-  private HttpClient opened() {
+  private HttpClient openClient() {
     if (client == null) {
       client =
           HttpClient.newBuilder()
               .version(HttpClient.Version.HTTP_1_1)
-              .connectTimeout(PATIENCE)
+              .connectTimeout(TIMEOUT)
               .build();
     }
     return client;
@@ -72,6 +71,6 @@ final class ServiceTransport implements Transport {
 
   @Override
   public void close() {
-    client = null; // its threads end once nobody holds it
+    client = null; // its threads end once it is garbage-collected
   }
 }

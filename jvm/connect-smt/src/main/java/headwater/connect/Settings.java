@@ -10,22 +10,22 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.types.Password;
 
 /**
- * What the transform was told, and what it found out by itself. A value that makes no sense is told
- * and left aside.
+ * The transform's settings, from its configuration and its environment. Invalid values are logged
+ * and ignored.
  *
- * @param connectorName null to find it out
- * @param connectorClass null to find it out
- * @param topics to be told of before a record passes
+ * @param connectorName null to detect it
+ * @param connectorClass null to detect it
+ * @param topics to report before a record passes
  * @param jobNamespace of the connector's job
- * @param kafkaNamespace of the topics; null where no broker is known
+ * @param kafkaNamespace of the topics; null if no broker is known
  * @param otherNamespace of `otherNames`; null for none
  * @param otherNames the datasets on the connector's other side
- * @param registry null where no schemas are to be read from one
- * @param target where events go; null for nowhere
- * @param signing with what events are signed; null for not at all
- * @param interval between two events of a run about which there is no news
- * @param restartWithin how long after its last task's end a connector's run goes on if a task
- *     starts
+ * @param registry where to read schemas; null for none
+ * @param target where events are sent; null for nowhere
+ * @param signing how events are signed; null for unsigned
+ * @param interval between two events of a run without changes
+ * @param restartWithin how soon after the last task's end a task must start for the connector's run
+ *     to continue
  */
 record Settings(
     String connectorName,
@@ -64,44 +64,42 @@ record Settings(
 
   static final String DEFAULT_TOPIC = "headwater-lineage";
 
-  /** With what events are signed; `chainFolder` is where the chain's end is kept, or null. */
+  /** The key file, and the folder that stores the chain's head, or null. */
   record Signing(String keyFile, String chainFolder) {}
 
-  /** Where schemas are read; `userInfo` is `user:password`, or null. */
+  /** A schema registry; `userInfo` is `user:password`, or null. */
   record Registry(URI url, Password userInfo) {}
 
-  /** Where events go. */
+  /** Where events are sent. */
   sealed interface Target {
     /** Its name in logs and metrics, without credentials. */
-    String shown();
+    String displayName();
   }
 
-  /**
-   * A lineage service; the token is read from that variable of the environment, if one is named.
-   */
+  /** A lineage service; `tokenEnv` is the environment variable with the bearer token, or null. */
   record Service(URI endpoint, String tokenEnv) implements Target {
     @Override
-    public String shown() {
+    public String displayName() {
       String port = endpoint.getPort() < 0 ? "" : ":" + endpoint.getPort();
       return endpoint.getScheme() + "://" + endpoint.getHost() + port + endpoint.getRawPath();
     }
   }
 
-  /** A topic; `producer` is what a producer needs to reach it, with its secrets. */
+  /** A topic; `producer` is the configuration of a producer for it, with secrets. */
   record Topic(String name, Map<String, String> producer) implements Target {
     @Override
-    public String shown() {
+    public String displayName() {
       return "kafka://" + producer.get(BOOTSTRAP) + "/" + name;
     }
 
     @Override
     public String toString() {
-      return shown();
+      return displayName();
     }
   }
 
-  /** The same, but nothing is waited for when the last task ends. */
-  Settings endingAtOnce() {
+  /** The same, but the run ends with its last task. */
+  Settings withoutRestart() {
     return new Settings(
         connectorName,
         connectorClass,
@@ -118,15 +116,15 @@ record Settings(
   }
 
   /**
-   * The keys as Connect shows them. All are plain text to Connect, so that it refuses no connector
-   * for ours.
+   * The keys as Connect shows them. To Connect all are plain text, so that it refuses no connector
+   * because of them.
    */
   static ConfigDef definition() {
     ConfigDef keys = new ConfigDef();
     ConfigDef.Importance high = ConfigDef.Importance.HIGH;
     ConfigDef.Importance medium = ConfigDef.Importance.MEDIUM;
     ConfigDef.Importance low = ConfigDef.Importance.LOW;
-    text(keys, URL, high, "The lineage service, to which events are posted.");
+    text(keys, URL, high, "The URL of the lineage service to post events to.");
     text(
         keys,
         TOKEN_ENV,
@@ -136,24 +134,24 @@ record Settings(
         keys,
         TOPIC,
         high,
-        "The topic for events where no service is named; headwater-lineage by default.");
+        "The topic for events if no service is set; headwater-lineage by default.");
     text(keys, BOOTSTRAP, medium, "The brokers; those of the worker by default.");
-    text(keys, NODE_KEY, medium, "The file with the node's key, to sign events with.");
+    text(keys, NODE_KEY, medium, "The file with the node's key, which signs events.");
     text(
         keys,
         CHAIN_FOLDER,
         low,
-        "The folder in which the worker keeps how far its record went, so that the next goes on.");
+        "The worker's folder for the position of its record, from which the next start continues.");
     text(
         keys,
         INTERVAL,
         medium,
-        "How often a run's counters are told, such as 30s; 60s by default.");
+        "How often a run's counters are reported, such as 30s; 60s by default.");
     text(
         keys,
         RESTART_WITHIN,
         low,
-        "How soon tasks must be back for their run to go on; 5s by default.");
+        "How soon a task must be back for the run to continue; 5s by default.");
     text(
         keys, NAMESPACE, medium, "The namespace of the connector's job; kafka-connect by default.");
     text(
@@ -170,16 +168,16 @@ record Settings(
         keys,
         DATASET_NAMES,
         medium,
-        "The names of the datasets on the connector's other side, with commas.");
-    text(keys, CONNECTOR_NAME, low, "The connector's name, where the worker does not tell it.");
-    text(keys, CONNECTOR_CLASS, low, "The connector's class, where the worker does not tell it.");
-    text(keys, TOPICS, low, "Topics to be told of before a record passes.");
+        "The names of the datasets on the connector's other side, separated by commas.");
+    text(keys, CONNECTOR_NAME, low, "The connector's name, if it cannot be detected.");
+    text(keys, CONNECTOR_CLASS, low, "The connector's class, if it cannot be detected.");
+    text(keys, TOPICS, low, "Topics to report before a record passes.");
     text(
         keys,
         SCHEMA_READ,
         medium,
         "true to read the schemas of values that are bytes from the registry.");
-    text(keys, REGISTRY_URL, medium, "The schema registry, by Confluent's API.");
+    text(keys, REGISTRY_URL, medium, "The URL of the schema registry, with Confluent's API.");
     text(keys, REGISTRY_ENV, low, "The environment variable with user:password for the registry.");
     keys.define(
         REGISTRY_USER_INFO, ConfigDef.Type.PASSWORD, null, low, "user:password for the registry.");
@@ -194,15 +192,16 @@ record Settings(
   /**
    * Reads the transform's configuration.
    *
-   * @param worker the worker's own properties, as far as they are known
-   * @param environ the environment
-   * @param warn takes a sentence for every value that is left aside; no sentence shows a value
+   * @param configs the transform's configuration
+   * @param worker the worker's own properties, if they could be read
+   * @param environ looks up an environment variable; null if unset
+   * @param warn receives a message for each value that is ignored; none contains a value
    */
   static Settings read(
-      Map<String, ?> given,
+      Map<String, ?> configs,
       Map<String, String> worker,
       Function<String, String> environ,
       Consumer<String> warn) {
-    return new SettingsReader(given, worker, environ, warn).settings();
+    return new SettingsReader(configs, worker, environ, warn).settings();
   }
 }

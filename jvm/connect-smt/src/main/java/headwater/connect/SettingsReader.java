@@ -41,11 +41,11 @@ import java.util.regex.Pattern;
 import org.apache.kafka.common.config.types.Password;
 
 /**
- * Reads {@link Settings}: from what was given, then from the worker's properties, then from the
+ * Reads {@link Settings} from the transform's configuration, else the worker's properties, else the
  * environment.
  */
 record SettingsReader(
-    Map<String, ?> given,
+    Map<String, ?> configs,
     Map<String, String> worker,
     Function<String, String> environ,
     Consumer<String> warn) {
@@ -78,7 +78,7 @@ record SettingsReader(
   }
 
   private Optional<String> text(String key) {
-    Object value = given.get(key);
+    Object value = configs.get(key);
     String text =
         value instanceof Password password
             ? password.value()
@@ -98,11 +98,7 @@ record SettingsReader(
     if (names.isEmpty() || text(DATASET_NAMESPACE).isPresent()) {
       return names;
     }
-    warn.accept(
-        DATASET_NAMES
-            + ": names without "
-            + DATASET_NAMESPACE
-            + " name nothing; they are not told");
+    warn.accept(DATASET_NAMES + ": ignored, since " + DATASET_NAMESPACE + " is not set");
     return List.of();
   }
 
@@ -120,7 +116,7 @@ record SettingsReader(
             .filter(Matcher::matches);
     if (first.isEmpty()) {
       warn.accept(
-          "topics have no namespace, so no dataset is told: set "
+          "topics have no namespace, so no datasets are reported: set "
               + BOOTSTRAP
               + " or "
               + KAFKA_NAMESPACE);
@@ -129,8 +125,8 @@ record SettingsReader(
         server -> "kafka://" + lowerCase(server.group(1)) + ":" + port(server.group(2)));
   }
 
-  private static String port(String given) {
-    return given == null ? "9092" : given;
+  private static String port(String text) {
+    return text == null ? "9092" : text;
   }
 
   private static String lowerCase(String host) {
@@ -153,8 +149,8 @@ record SettingsReader(
   }
 
   /**
-   * How the worker itself reaches the brokers, then what its producers add, then what was said
-   * here.
+   * The producer's configuration: the worker's own for the brokers, overridden by that of its
+   * producers, then by the transform's.
    */
   private Map<String, String> producer() {
     Map<String, String> producer = new TreeMap<>();
@@ -170,7 +166,7 @@ record SettingsReader(
             producer.put(key.substring(PRODUCER.length()), value);
           }
         });
-    given.forEach(
+    configs.forEach(
         (key, value) -> {
           if (key.startsWith(PRODUCER) && value != null) {
             producer.put(key.substring(PRODUCER.length()), value.toString());
@@ -184,7 +180,11 @@ record SettingsReader(
     boolean isWanted = text(SCHEMA_READ).map(Boolean::parseBoolean).orElse(false);
     Optional<URI> url = isWanted ? url(REGISTRY_URL, null) : Optional.empty();
     if (isWanted && url.isEmpty()) {
-      warn.accept(SCHEMA_READ + ": no schema can be read without " + REGISTRY_URL);
+      warn.accept(
+          SCHEMA_READ
+              + ": no schema can be read, since "
+              + REGISTRY_URL
+              + " is not set or invalid");
     }
     Optional<String> user =
         text(REGISTRY_USER_INFO)
@@ -204,29 +204,29 @@ record SettingsReader(
         return Optional.of(url);
       }
     } catch (IllegalArgumentException malformed) {
-      // Its message shows the URL, and with it a password that somebody may have put there.
+      // Its message contains the URL, and so possibly a password.
     }
     warn.accept(key + ": expected http://HOST or https://HOST");
     return Optional.empty();
   }
 
-  private Duration duration(String key, Duration otherwise, Duration least) {
+  private Duration duration(String key, Duration defaultValue, Duration minimum) {
     Optional<String> text = text(key);
     Matcher found = DURATION.matcher(text.orElse(""));
     if (text.isPresent() && !found.matches()) {
       warn.accept(key + ": expected a duration such as 500ms, 30s or 5m");
     }
     if (text.isEmpty() || !found.matches()) {
-      return otherwise;
+      return defaultValue;
     }
     long amount = Long.parseLong(found.group(1));
-    Duration said =
+    Duration value =
         switch (found.group(2) == null ? "s" : found.group(2)) {
           case "ms" -> Duration.ofMillis(amount);
           case "m" -> Duration.ofMinutes(amount);
           case "h" -> Duration.ofHours(amount);
           default -> Duration.ofSeconds(amount);
         };
-    return said.compareTo(least) < 0 ? least : said;
+    return value.compareTo(minimum) < 0 ? minimum : value;
   }
 }

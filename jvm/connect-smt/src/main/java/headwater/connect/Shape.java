@@ -3,14 +3,14 @@ package headwater.connect;
 import java.util.List;
 
 /**
- * What the records of a topic look like. Two records of one shape say nothing new.
+ * The schema of a topic's records, as it is reported.
  *
- * @param origin how it is known
- * @param name of the value's schema; null where it has none
- * @param version of the value's schema; null where it has none
- * @param fields of the value; a single field `value` for a value without fields
- * @param keyFields of the key; none where the key has no schema
- * @param registered null where no registry told
+ * @param origin where it comes from
+ * @param name of the value's schema; null if it has none
+ * @param version of the value's schema; null if it has none
+ * @param fields of the value; a single field `value` if it has no fields
+ * @param keyFields of the key; empty if the key has no schema
+ * @param registered null if it does not come from a registry
  */
 record Shape(
     Origin origin,
@@ -25,9 +25,9 @@ record Shape(
     CONNECT,
     /** The schema registry. */
     REGISTRY,
-    /** Fields that were seen in records without a schema: what was not seen is not known. */
+    /** Fields seen in a sample of records without a schema; may be incomplete. */
     SAMPLE,
-    /** Nowhere: the values are bytes or plain text. */
+    /** Unknown: the values are bytes or plain text. */
     UNKNOWN
   }
 

@@ -15,22 +15,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Signs events with one key, each in its place in a chain, from this emission's start to its end.
- * For one thread.
+ * Signs events with one key, as links of one chain, from this emission's start to its end. Not
+ * thread-safe.
  *
- * <p>With a folder it keeps there where the chain stands, and follows those that ended before;
- * whatever the folder refuses, it goes on without.
+ * <p>With a folder, it stores the chain's head there, and continues from chains that ended before.
+ * Faults of the folder are logged, and signing continues without it.
  */
 final class Signer {
   private static final Logger LOGGER = LoggerFactory.getLogger(Signer.class);
   private static final Duration HEARTBEAT = Duration.ofSeconds(60);
 
   private final Chain chain;
-  private List<Claim> followed = List.of();
+  private List<Claim> predecessors = List.of();
   private Claim claim;
-  private boolean hasBeaten;
-  private long spokenAtNanos = System.nanoTime();
-  private Long toldOfDropsAtNanos;
+  private boolean hasSentHeartbeat;
+  private long signedAtNanos = System.nanoTime();
+  private Long dropsReportedAtNanos;
 
   /**
    * @throws IOException if the key cannot be read
@@ -38,24 +38,24 @@ final class Signer {
   Signer(Settings.Signing signing) throws IOException {
     chain = new Chain(NodeKey.read(Path.of(signing.keyFile())), Chain.newEpoch());
     if (signing.chainFolder() != null) {
-      keepIn(Path.of(signing.chainFolder()));
+      openFolder(Path.of(signing.chainFolder()));
     }
   }
 
-  private void keepIn(Path folder) {
+  private void openFolder(Path folder) {
     try {
-      followed = Claim.orphans(folder);
+      predecessors = Claim.orphans(folder);
       claim = Claim.create(folder);
       chain.follow(
-          followed.stream()
+          predecessors.stream()
               .map(each -> Chain.headIn(each.path()))
               .filter(Objects::nonNull)
               .toList());
-    } catch (IOException | RuntimeException refused) {
+    } catch (IOException | RuntimeException failure) {
       LOGGER.warn(
-          "{}: the chain is not kept and follows none: {}",
+          "{}: cannot store the chain's head, nor continue from earlier chains: {}",
           Settings.CHAIN_FOLDER,
-          refused.toString());
+          failure.toString());
     }
   }
 
@@ -63,74 +63,79 @@ final class Signer {
     return chain.nodeId();
   }
 
-  /** Signs the event of a run in the next place; where the chain stands is kept before it goes. */
+  /** Signs a run's event as the next link; stores the chain's head before the event is sent. */
   byte[] sign(byte[] event) {
     byte[] signed = chain.sign(event);
-    spokenAtNanos = System.nanoTime();
+    signedAtNanos = System.nanoTime();
     if (claim != null) {
       try {
         chain.record(claim.path());
-      } catch (IOException refused) {
-        LOGGER.warn("{}: {}", Settings.CHAIN_FOLDER, refused.toString());
+      } catch (IOException failure) {
+        LOGGER.warn(
+            "{}: cannot store the chain's head: {}", Settings.CHAIN_FOLDER, failure.toString());
       }
     }
     return signed;
   }
 
-  /** An event arrived that names the chains that this one follows: they need not be kept. */
-  void arrived() {
-    for (Claim each : followed) {
+  /** Deletes the heads of earlier chains: an event that names them was acknowledged. */
+  void acknowledged() {
+    for (Claim each : predecessors) {
       try {
         each.remove();
-      } catch (UncheckedIOException refused) {
-        LOGGER.warn("{}: {}", Settings.CHAIN_FOLDER, refused.toString());
+      } catch (UncheckedIOException failure) {
+        LOGGER.warn(
+            "{}: cannot remove an earlier chain's head: {}",
+            Settings.CHAIN_FOLDER,
+            failure.toString());
       }
     }
-    followed = List.of();
+    predecessors = List.of();
     chain.follow(List.of());
   }
 
   /**
-   * Whether it has to say something for itself. Of drops once an interval at most: where events are
-   * refused, what tells of that is refused too.
+   * Whether a heartbeat or gap record is due. Drops are reported once per interval at most: where
+   * events are refused, the reports of that are refused too.
    */
-  boolean isDue(Drops drops) {
-    return untilDue().isNegative() || (drops.hasNew() && mayTellOfDrops());
+  boolean isHeartbeatDue(Drops drops) {
+    return untilDue().isNegative() || (drops.hasNew() && mayReportDrops());
   }
 
-  private boolean mayTellOfDrops() {
-    return toldOfDropsAtNanos == null
-        || System.nanoTime() - toldOfDropsAtNanos >= HEARTBEAT.toNanos();
+  private boolean mayReportDrops() {
+    return dropsReportedAtNanos == null
+        || System.nanoTime() - dropsReportedAtNanos >= HEARTBEAT.toNanos();
   }
 
   /** The time until the next heartbeat or gap record is due, if nothing happens. */
   Duration untilDue() {
-    return HEARTBEAT.minusNanos(System.nanoTime() - spokenAtNanos);
+    return HEARTBEAT.minusNanos(System.nanoTime() - signedAtNanos);
   }
 
-  /** Whether a further heartbeat is expected. */
-  boolean hasPromised() {
-    return hasBeaten;
+  /** Whether a heartbeat was sent, so that a last one is expected. */
+  boolean hasSentHeartbeat() {
+    return hasSentHeartbeat;
   }
 
   /** The unsigned heartbeat or gap record. */
   byte[] heartbeat(Drops drops, boolean isLast) {
-    hasBeaten = true;
-    toldOfDropsAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : toldOfDropsAtNanos;
+    hasSentHeartbeat = true;
+    dropsReportedAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : dropsReportedAtNanos;
     return Heartbeat.of(chain, Events.PRODUCER, HEARTBEAT.toMillis(), drops.take(), isLast);
   }
 
-  /** Leaves the chain's head to the next chain. */
+  /** Releases the chain's head for the next chain to continue from. */
   void close() {
     try {
-      for (Claim each : followed) {
+      for (Claim each : predecessors) {
         each.release();
       }
       if (claim != null) {
         claim.release();
       }
-    } catch (IOException refused) {
-      LOGGER.warn("{}: {}", Settings.CHAIN_FOLDER, refused.toString());
+    } catch (IOException failure) {
+      LOGGER.warn(
+          "{}: cannot release the chain's head: {}", Settings.CHAIN_FOLDER, failure.toString());
     }
   }
 }

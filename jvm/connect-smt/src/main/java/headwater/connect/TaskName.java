@@ -6,21 +6,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which task of which connector this is, by whatever the worker tells.
+ * The connector and the number of a task, from whatever the worker provides.
  *
- * @param task its number; null where only the connector is known
+ * @param task its number; null if only the connector is known
  */
 record TaskName(String connector, Integer task) {
-  /** How the worker marks the log lines of a task. Source: KIP-449 */
+  /** The MDC key with which the worker marks a task's log lines. Source: KIP-449 */
   static final String LOG_CONTEXT = "connector.context";
 
   private static final Pattern CONTEXT =
       Pattern.compile("\\[(.+)\\|task-(\\d{1,9})(?:\\|.*)?]\\s*");
   private static final Pattern THREAD = Pattern.compile("task-thread-(.+)-(\\d{1,9})");
 
-  /**
-   * From the tags that Kafka gives the metrics of a plugin, from Connect 4.1 on. Source: KIP-877
-   */
+  /** From the tags of a plugin's metrics, which Kafka sets from Connect 4.1 on. Source: KIP-877 */
   static Optional<TaskName> ofTags(Map<String, String> tags) {
     String connector = tags.get("connector");
     return connector == null
@@ -28,12 +26,12 @@ record TaskName(String connector, Integer task) {
         : Optional.of(new TaskName(connector, number(tags.get("task"))));
   }
 
-  /** From the log context, which is set while a task is made; null stands for none. */
+  /** From the log context, which is set while a task is created; null for none. */
   static Optional<TaskName> ofLogContext(String context) {
     return matched(CONTEXT, context);
   }
 
-  /** From the name of the thread that carries a task's records. */
+  /** From the name of the thread that processes a task's records. */
   static Optional<TaskName> ofThread(String name) {
     return matched(THREAD, name);
   }

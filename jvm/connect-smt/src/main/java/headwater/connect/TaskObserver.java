@@ -1,23 +1,23 @@
 package headwater.connect;
 
-import headwater.connect.Told.Kind;
+import headwater.connect.RunUpdate.Kind;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.source.SourceRecord;
 
-/** Watches one task's records. */
+/** Observes one task's records. */
 final class TaskObserver {
   private static final int MAX_TOPICS = 1_000;
 
   private volatile Integer task;
   private final ConnectorRun run;
   private final Map<String, TopicObserver> topics = new ConcurrentHashMap<>();
-  private boolean isKindTold;
+  private boolean isKindReported;
 
   /**
-   * @param task its number; null where it is not known
+   * @param task its number; null if unknown
    */
   TaskObserver(Integer task, ConnectorRun run) {
     this.task = task;
@@ -28,8 +28,8 @@ final class TaskObserver {
     return task;
   }
 
-  /** The number came later than the connector's name. */
-  void isTask(Integer number) {
+  /** Sets the number, if it became known after the connector's name. */
+  void setTask(Integer number) {
     task = number;
   }
 
@@ -37,13 +37,13 @@ final class TaskObserver {
     return topics;
   }
 
-  void see(ConnectRecord<?> record) {
-    if (!isKindTold) {
-      tellKind(record);
+  void observe(ConnectRecord<?> record) {
+    if (!isKindReported) {
+      reportKind(record);
     }
     String topic = record.topic();
     if (topic == null) {
-      return; // the worker gives it to no topic
+      return; // it is not written to a topic
     }
     TopicObserver observer = topics.get(topic);
     if (observer == null) {
@@ -52,19 +52,19 @@ final class TaskObserver {
       }
       observer = topics.computeIfAbsent(topic, name -> new TopicObserver(name, run));
     }
-    observer.see(record);
+    observer.observe(record);
   }
 
   void close() {
-    run.closed(this);
+    run.taskEnded(this);
   }
 
-  private void tellKind(ConnectRecord<?> record) {
-    isKindTold = true;
+  private void reportKind(ConnectRecord<?> record) {
+    isKindReported = true;
     if (record instanceof SourceRecord) {
-      run.does(Kind.SOURCE);
+      run.setKind(Kind.SOURCE);
     } else if (record instanceof SinkRecord) {
-      run.does(Kind.SINK);
+      run.setKind(Kind.SINK);
     }
   }
 }

@@ -10,18 +10,17 @@ import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * Watches one topic's records in one task, and tells the connector's run what is new.
+ * Observes one topic's records in one task, and reports new shapes to the connector's run.
  *
- * <p>One thread brings the records; any thread may read what was seen. What costs more than
- * nanoseconds is done when a schema is seen first; a schema is known again by being the same
- * object, and else compared.
+ * <p>One thread passes the records; any thread may read the results. Work beyond nanoseconds is
+ * done only for a new schema; a known one is recognised by identity, otherwise compared.
  */
 final class TopicObserver {
   private static final int RECENT = 8;
 
   /**
-   * Sources that make a schema anew for each record would have it compared each time; so not each
-   * is.
+   * Some sources create an equal schema for each record; to save comparisons, up to so many records
+   * are skipped between two.
    */
   private static final int MAX_STRIDE = 64;
 
@@ -29,7 +28,7 @@ final class TopicObserver {
   private static final int SAMPLED_EVERY = 1_000;
   private static final int NO_ID = -1;
 
-  /** Values that are bytes may begin like an id and hold another with each record. */
+  /** Bytes that only look like an id may differ with each record, so requests are limited. */
   private static final int MAX_IDS = 100;
 
   private record Schemas(Schema key, Schema value, Shape shape) {}
@@ -44,7 +43,7 @@ final class TopicObserver {
   private int toSkip;
   private long sampled;
   private int toSample;
-  private final Set<Integer> askedFor = new HashSet<>();
+  private final Set<Integer> requestedIds = new HashSet<>();
   private int schemaId = NO_ID;
 
   TopicObserver(String topic, ConnectorRun run) {
@@ -57,27 +56,27 @@ final class TopicObserver {
     return records.getPlain();
   }
 
-  /** What the last record looked like; null before the first. */
+  /** The last record's shape; null before the first. */
   Shape shape() {
     Schemas last = current;
     return last == null ? null : last.shape();
   }
 
-  void see(ConnectRecord<?> record) {
-    // Only one thread counts, so adding needs no lock; readers see it soon.
+  void observe(ConnectRecord<?> record) {
+    // Only one thread writes, so no atomic increment is needed; readers see it soon.
     records.lazySet(records.getPlain() + 1);
     Schema key = record.keySchema();
     Schema value = record.valueSchema();
     Schemas last = current;
     if (last == null || last.value() != value || last.key() != key) {
-      seeSchemas(key, value, record.value() instanceof Map);
+      observeSchemas(key, value, record.value() instanceof Map);
     }
     if (value == null || value.type() == Schema.Type.BYTES) {
-      seeInside(record.value());
+      observeValue(record.value());
     }
   }
 
-  private void seeSchemas(Schema key, Schema value, boolean isSampled) {
+  private void observeSchemas(Schema key, Schema value, boolean isSampled) {
     Schemas last = current;
     for (Schemas known : recent) {
       if (known != null && known.value() == value && known.key() == key) {
@@ -85,7 +84,7 @@ final class TopicObserver {
         return;
       }
     }
-    if (last != null && looksLike(last.key(), key) && looksLike(last.value(), value)) {
+    if (last != null && resembles(last.key(), key) && resembles(last.value(), value)) {
       if (toSkip-- > 0) {
         return;
       }
@@ -97,17 +96,17 @@ final class TopicObserver {
     }
     stride = 0;
     toSkip = 0;
-    Schemas seen = new Schemas(key, value, ConnectSchemas.shapeOf(key, value));
-    recent[nextRecent] = seen;
+    Schemas added = new Schemas(key, value, ConnectSchemas.shapeOf(key, value));
+    recent[nextRecent] = added;
     nextRecent = (nextRecent + 1) % RECENT;
-    current = seen;
+    current = added;
     if (value != null || !isSampled) {
-      run.seen(topic, seen.shape());
+      run.setShape(topic, added.shape());
     }
   }
 
-  /** Whether two schemas are alike in what is cheap to compare. */
-  private static boolean looksLike(Schema one, Schema other) {
+  /** Whether two schemas agree in what is cheap to compare. */
+  private static boolean resembles(Schema one, Schema other) {
     if (one == null || other == null) {
       return one == other;
     }
@@ -121,14 +120,14 @@ final class TopicObserver {
     return one == null ? other == null : one.equals(other);
   }
 
-  private void seeInside(Object value) {
+  private void observeValue(Object value) {
     if (value instanceof Map<?, ?> map) {
       sample(map);
     } else if (value instanceof byte[] bytes) {
-      readId(bytes.length >= 5 && bytes[0] == 0 ? ByteBuffer.wrap(bytes).getInt(1) : NO_ID);
+      observeId(bytes.length >= 5 && bytes[0] == 0 ? ByteBuffer.wrap(bytes).getInt(1) : NO_ID);
     } else if (value instanceof ByteBuffer bytes) {
       int start = bytes.position();
-      readId(bytes.remaining() >= 5 && bytes.get(start) == 0 ? bytes.getInt(start + 1) : NO_ID);
+      observeId(bytes.remaining() >= 5 && bytes.get(start) == 0 ? bytes.getInt(start + 1) : NO_ID);
     }
   }
 
@@ -141,19 +140,19 @@ final class TopicObserver {
     sampled++;
     toSample = sampled < SAMPLED_FIRST ? 0 : SAMPLED_EVERY;
     if (sampled == 1 || sampled >= SAMPLED_FIRST) {
-      run.seen(
+      run.setShape(
           topic, new Shape(Shape.Origin.SAMPLE, null, null, sample.fields(), keyFields(), null));
     }
   }
 
-  private void readId(int read) {
+  private void observeId(int read) {
     int id = Math.max(NO_ID, read);
-    if (id == schemaId && !askedFor.isEmpty()) {
+    if (id == schemaId && !requestedIds.isEmpty()) {
       return;
     }
     schemaId = id;
-    if (askedFor.size() < MAX_IDS && askedFor.add(id)) {
-      run.askRegistry(topic, id == NO_ID ? null : id, keyFields());
+    if (requestedIds.size() < MAX_IDS && requestedIds.add(id)) {
+      run.requestSchema(topic, id == NO_ID ? null : id, keyFields());
     }
   }
 

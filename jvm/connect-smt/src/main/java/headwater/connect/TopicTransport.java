@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes events into a topic, keyed by the connector, so that those of one connector keep their
+ * Writes events to a topic, keyed by the connector, so that each connector's events keep their
  * order.
  */
 final class TopicTransport implements Transport {
   private static final Logger LOGGER = LoggerFactory.getLogger(TopicTransport.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
   private final Settings.Topic topic;
   private Producer<byte[], byte[]> producer;
@@ -40,9 +40,9 @@ final class TopicTransport implements Transport {
   public Delivery send(String connector, byte[] event) throws InterruptedException {
     try {
       byte[] key = connector.getBytes(StandardCharsets.UTF_8);
-      opened()
+      openProducer()
           .send(new ProducerRecord<>(topic.name(), key, event))
-          .get(PATIENCE.toMillis() * 2, TimeUnit.MILLISECONDS);
+          .get(TIMEOUT.toMillis() * 2, TimeUnit.MILLISECONDS);
       return Delivery.DONE;
     } catch (ExecutionException failure) {
       return delivery(failure.getCause());
@@ -56,11 +56,11 @@ final class TopicTransport implements Transport {
     if (failure instanceof RecordTooLargeException) {
       return new Delivery(Outcome.REFUSED, why);
     }
-    close(); // a producer does not get over every failure, a new one does
+    close(); // a producer cannot recover from every failure; a new one is opened next time
     return new Delivery(Outcome.UNAVAILABLE, why);
   }
 
-  private Producer<byte[], byte[]> opened() throws InterruptedException {
+  private Producer<byte[], byte[]> openProducer() throws InterruptedException {
     if (producer == null) {
       Map<String, Object> settings = new HashMap<>();
       settings.put("client.id", "headwater-lineage");
@@ -68,9 +68,9 @@ final class TopicTransport implements Transport {
       settings.put("linger.ms", "0");
       settings.put("buffer.memory", "8388608");
       settings.put("compression.type", "gzip");
-      settings.put("max.block.ms", String.valueOf(PATIENCE.toMillis()));
-      settings.put("request.timeout.ms", String.valueOf(PATIENCE.toMillis() / 2));
-      settings.put("delivery.timeout.ms", String.valueOf(PATIENCE.toMillis()));
+      settings.put("max.block.ms", String.valueOf(TIMEOUT.toMillis()));
+      settings.put("request.timeout.ms", String.valueOf(TIMEOUT.toMillis() / 2));
+      settings.put("delivery.timeout.ms", String.valueOf(TIMEOUT.toMillis()));
       settings.putAll(topic.producer());
       createTopic();
       producer =
@@ -83,20 +83,20 @@ final class TopicTransport implements Transport {
   private void createTopic() throws InterruptedException {
     Map<String, Object> settings = new HashMap<>(topic.producer());
     settings.put("client.id", "headwater-lineage");
-    settings.put("default.api.timeout.ms", String.valueOf(PATIENCE.toMillis()));
-    settings.put("request.timeout.ms", String.valueOf(PATIENCE.toMillis() / 2));
+    settings.put("default.api.timeout.ms", String.valueOf(TIMEOUT.toMillis()));
+    settings.put("request.timeout.ms", String.valueOf(TIMEOUT.toMillis() / 2));
     try (Admin admin = Admin.create(settings)) {
       NewTopic wanted = new NewTopic(topic.name(), Optional.of(1), Optional.empty());
-      admin.createTopics(List.of(wanted)).all().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      admin.createTopics(List.of(wanted)).all().get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException failure) {
       if (!(failure.getCause() instanceof TopicExistsException)) {
         LOGGER.info(
-            "topic {} could not be made: {}",
+            "cannot create topic {}: {}",
             topic.name(),
             failure.getCause().getClass().getSimpleName());
       }
     } catch (TimeoutException failure) {
-      LOGGER.info("topic {} could not be made in time", topic.name());
+      LOGGER.info("cannot create topic {}: timeout", topic.name());
     }
   }
 

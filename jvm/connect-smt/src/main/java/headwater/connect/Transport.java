@@ -1,23 +1,23 @@
 package headwater.connect;
 
-/** Carries events to one target, for one thread at a time. */
+/** Delivers events to one target. Not thread-safe. */
 interface Transport {
-  /** How a delivery ended. */
+  /** The result of a delivery. */
   enum Outcome {
-    /** The target has the event. */
+    /** The target stored the event. */
     ACKNOWLEDGED,
-    /** The target will never take this event; those behind it may be fine. */
+    /** The target refuses this event permanently; later ones may be accepted. */
     REFUSED,
-    /** The target takes no events now. */
+    /** The target accepts no events now; retry later. */
     UNAVAILABLE
   }
 
-  /** An outcome, and why in a few words; empty where all is well. */
+  /** An outcome, and the reason in a few words; empty on success. */
   record Delivery(Outcome outcome, String why) {
     static final Delivery DONE = new Delivery(Outcome.ACKNOWLEDGED, "");
   }
 
-  /** Delivers an event; whatever the network does is an outcome, and takes seconds at most. */
+  /** Delivers an event. Network faults are outcomes, not exceptions; it takes seconds at most. */
   Delivery send(String connector, byte[] event) throws InterruptedException;
 
   /** Closes the connections; a later `send` opens them again. */

@@ -1,36 +1,35 @@
 package headwater.connect;
 
-import headwater.connect.Told.Kind;
+import headwater.connect.RunUpdate.Kind;
 import java.lang.management.ManagementFactory;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * What the worker's own metrics say of a connector: its class, and whether it is a source or a
- * sink.
+ * Reads a connector's class, and whether it is a source or a sink, from the worker's own metrics.
  */
 final class WorkerMetrics {
   private static final String SAFE = "[\\w-%. \t]*"; // Kafka quotes all other names
 
   /**
-   * @param connectorClass null where this worker does not run the connector itself, only tasks of
-   *     it
+   * @param connectorClass null if this worker runs only tasks of the connector, not the connector
+   *     itself
    */
   record Connector(Kind kind, String connectorClass) {}
 
   private WorkerMetrics() {}
 
-  /** Looks a connector up. Source: KIP-196, "connector-metrics" */
+  /** Looks up a connector. Source: KIP-196, "connector-metrics" */
   static Connector of(String connector) {
     MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     String name = connector.matches(SAFE) ? connector : ObjectName.quote(connector);
     String connectorClass =
         attribute(server, "type=connector-metrics,connector=" + name, "connector-class");
     Kind kind = Kind.UNKNOWN;
-    if (isThere(server, "type=source-task-metrics,connector=" + name + ",*")) {
+    if (exists(server, "type=source-task-metrics,connector=" + name + ",*")) {
       kind = Kind.SOURCE;
-    } else if (isThere(server, "type=sink-task-metrics,connector=" + name + ",*")) {
+    } else if (exists(server, "type=sink-task-metrics,connector=" + name + ",*")) {
       kind = Kind.SINK;
     }
     return new Connector(kind, connectorClass);
@@ -45,7 +44,7 @@ final class WorkerMetrics {
     }
   }
 
-  private static boolean isThere(MBeanServer server, String pattern) {
+  private static boolean exists(MBeanServer server, String pattern) {
     try {
       return !server.queryNames(new ObjectName("kafka.connect:" + pattern), null).isEmpty();
     } catch (JMException absent) {

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The properties of the worker in whose JVM this runs: a transform is not given them, but the
- * command line names their file.
+ * The properties of the worker in this JVM: a transform does not get them, but the command line
+ * names their file.
  */
 final class WorkerProperties {
   private static final Pattern COMMAND =
@@ -21,14 +21,14 @@ final class WorkerProperties {
 
   private WorkerProperties() {}
 
-  /** Reads them; empty where the JVM was started in another way. */
+  /** Reads the properties; empty if the JVM was started another way. */
   static Map<String, String> find() {
     return read(System.getProperty("sun.java.command", ""));
   }
 
   /**
-   * Reads the file that a command line names; what a config provider would have to fill in is left
-   * out.
+   * Reads the file named on a command line, without values that a config provider would have to
+   * resolve.
    */
   static Map<String, String> read(String command) {
     Map<String, String> found = new HashMap<>();

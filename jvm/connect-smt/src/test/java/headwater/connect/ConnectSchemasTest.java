@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectSchemasTest {
   @Test
-  void fieldsKeepTheirOrderTheirDocAndTheTypesThatConnectCallsThem() {
+  void fieldsKeepTheirOrderDocAndConnectTypes() {
     Schema order =
         SchemaBuilder.struct()
             .name("shop.Order")
@@ -34,7 +34,7 @@ class ConnectSchemasTest {
   }
 
   @Test
-  void logicalTypesAreCalledByWhatTheyMean() {
+  void logicalTypesAreNamedByTheirMeaning() {
     Schema schema =
         SchemaBuilder.struct()
             .field("price", Decimal.builder(2).parameter("connect.decimal.precision", "10").build())
@@ -79,7 +79,7 @@ class ConnectSchemasTest {
   }
 
   @Test
-  void ofBytesAndWithoutASchemaNothingIsKnown() {
+  void bytesAndNoSchemaHaveAnUnknownShape() {
     assertThat(ConnectSchemas.shapeOf(null, null)).isEqualTo(Shape.OPAQUE);
     assertThat(ConnectSchemas.shapeOf(null, Schema.BYTES_SCHEMA)).isEqualTo(Shape.OPAQUE);
   }

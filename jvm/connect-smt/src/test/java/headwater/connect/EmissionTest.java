@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class EmissionTest {
-  /** Keeps what it is given, and ends deliveries as it was told. */
+  /** Records events, and returns configured outcomes. */
   private static final class Kept implements Transport {
     final List<byte[]> events = new ArrayList<>();
     final Deque<Delivery> outcomes = new ArrayDeque<>();
@@ -90,10 +90,10 @@ class EmissionTest {
   }
 
   @Test
-  void aConnectorsLifeIsToldInOrder() {
+  void aConnectorsLifecycleIsReportedInOrder() {
     emission.start();
     TaskObserver task = emission.open("orders", 0, settings(Map.of()));
-    task.see(new SourceRecord(Map.of(), Map.of(), "orders", Schema.STRING_SCHEMA, "x"));
+    task.observe(new SourceRecord(Map.of(), Map.of(), "orders", Schema.STRING_SCHEMA, "x"));
     task.close();
 
     eventually(() -> kept.types().size() == 3);
@@ -101,7 +101,7 @@ class EmissionTest {
   }
 
   @Test
-  void whatIsNotTakenNowIsSentAgainAndWhatIsRefusedIsNot() {
+  void anUnavailableTargetIsRetriedAndARefusedEventIsNot() {
     kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
     kept.outcomes.add(new Transport.Delivery(Transport.Outcome.REFUSED, "never"));
     emission.start();
@@ -125,8 +125,7 @@ class EmissionTest {
   }
 
   @Test
-  void aKeyThatIsThereWhenTheNextTaskStartsSignsFromThenOn(@TempDir Path folder)
-      throws IOException {
+  void aKeyThatExistsWhenTheNextTaskStartsSignsFromThenOn(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("node.key");
     Settings settings = settings(Map.of("node.key", file.toString()));
     emission.start();
@@ -181,8 +180,7 @@ class EmissionTest {
   }
 
   @Test
-  void whatIsDroppedWhileNobodyTakesEventsTakesNoPlaceAndIsTold(@TempDir Path folder)
-      throws IOException {
+  void droppedEventsTakeNoSequenceNumberAndAreReported(@TempDir Path folder) throws IOException {
     Map<String, String> signing = signing(folder, false);
     kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
     emission.start();
@@ -200,7 +198,7 @@ class EmissionTest {
   }
 
   @Test
-  void whereAllIsRefusedThatIsNotToldWithoutEnd(@TempDir Path folder) throws IOException {
+  void whereAllIsRefusedTheReportsOfThatAreLimited(@TempDir Path folder) throws IOException {
     for (int times = 0; times < 100; times++) {
       kept.outcomes.add(new Transport.Delivery(Transport.Outcome.REFUSED, "never"));
     }
@@ -213,7 +211,7 @@ class EmissionTest {
   }
 
   @Test
-  void aFolderThatCannotBeWrittenCostsNothingButTheChainsContinuation(@TempDir Path folder)
+  void aFolderThatCannotBeWrittenOnlyPreventsTheChainsContinuation(@TempDir Path folder)
       throws IOException {
     Map<String, String> signing = signing(folder, true);
     Files.writeString(folder.resolve("chain"), "a file");
@@ -252,7 +250,7 @@ class EmissionTest {
   }
 
   @Test
-  void drainingTellsTheEndOfWhatStillRuns() throws InterruptedException {
+  void drainingReportsTheEndOfRunsStillOpen() throws InterruptedException {
     emission.start();
     TaskObserver task = emission.open("orders", 0, settings(Map.of("restart.within", "1h")));
     task.close();
@@ -263,7 +261,7 @@ class EmissionTest {
   }
 
   @Test
-  void drainingTriesOnceMoreWhatWaits() throws InterruptedException {
+  void drainingRetriesWaitingEventsOnce() throws InterruptedException {
     for (int times = 0; times < 3; times++) { // then it would wait for 4 s
       kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
     }
@@ -276,7 +274,7 @@ class EmissionTest {
     assertThat(kept.types()).containsExactly("START", "ABORT");
   }
 
-  /** What a worker's metrics say of a connector that another worker runs; counts who asks. */
+  /** The metrics of a task whose connector another worker runs; counts the lookups. */
   private static final class Asked extends StandardMBean implements AskedMBean {
     final AtomicInteger times = new AtomicInteger();
 
@@ -291,11 +289,11 @@ class EmissionTest {
     }
   }
 
-  /** Nothing but what every MBean has. */
+  /** An empty MBean. */
   public interface AskedMBean {}
 
   @Test
-  void theWorkersMetricsAreNotAskedForARunThatTellsNothing() throws JMException {
+  void theWorkersMetricsAreNotReadForARunWithoutUpdates() throws JMException {
     Asked metrics = new Asked();
     ObjectName name = new ObjectName("kafka.connect:type=connector-metrics,connector=silent");
     ManagementFactory.getPlatformMBeanServer().registerMBean(metrics, name);

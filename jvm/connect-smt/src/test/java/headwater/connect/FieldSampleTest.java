@@ -24,7 +24,7 @@ class FieldSampleTest {
   }
 
   @Test
-  void typesThatDisagreeAreBothToldAndWholeNumbersAreNumbers() {
+  void differingTypesAreBothReportedAndIntegersAreNumbers() {
     sample.add(Map.of("code", 7L, "price", 2L));
     sample.add(Map.of("code", "7", "price", 2.5));
 
@@ -34,7 +34,7 @@ class FieldSampleTest {
   }
 
   @Test
-  void nullTellsOnlyThatTheFieldIsThere() {
+  void nullShowsOnlyThatTheFieldExists() {
     Map<String, Object> withNull = new HashMap<>();
     withNull.put("note", null);
 
@@ -44,7 +44,7 @@ class FieldSampleTest {
   }
 
   @Test
-  void objectsInsideAndInArraysHaveTheirFields() {
+  void nestedObjectsAndObjectsInArraysHaveFields() {
     sample.add(
         Map.of(
             "buyer", Map.of("name", "x"),
@@ -61,7 +61,7 @@ class FieldSampleTest {
   }
 
   @Test
-  void anObjectWhoseNamesAreDataLosesThem() {
+  void anObjectWhoseNamesAreDataHasNoFields() {
     for (int customer = 0; customer < 300; customer++) {
       sample.add(Map.of("balances", Map.of("customer-" + customer, 1L)));
     }
@@ -70,7 +70,7 @@ class FieldSampleTest {
   }
 
   @Test
-  void anObjectThatHoldsItselfIsCutOff() {
+  void aRecursiveObjectIsCutOff() {
     Map<String, Object> endless = new HashMap<>();
     endless.put("self", endless);
 

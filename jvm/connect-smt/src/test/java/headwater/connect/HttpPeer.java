@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A real HTTP server that keeps what was asked and answers as it was told. */
+/** A real HTTP server that records requests and sends configured answers. */
 final class HttpPeer implements AutoCloseable {
   record Request(String method, String path, String authorization, byte[] body) {}
 

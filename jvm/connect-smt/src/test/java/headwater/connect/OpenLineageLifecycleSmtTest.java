@@ -91,7 +91,7 @@ class OpenLineageLifecycleSmtTest {
   }
 
   @Test
-  void whateverComesInGoesOutTheSame() {
+  void everyRecordIsReturnedUnchanged() {
     Random chance = new Random(7);
     OpenLineageLifecycleSmt<SinkRecord> smt = new OpenLineageLifecycleSmt<>();
     smt.configure(settings());
@@ -119,7 +119,7 @@ class OpenLineageLifecycleSmtTest {
   }
 
   @Test
-  void nothingThatIsConfiguredFailsATask() {
+  void noConfigurationFailsATask() {
     List<Map<String, ?>> configurations =
         List.of(
             Map.of(),
@@ -148,7 +148,7 @@ class OpenLineageLifecycleSmtTest {
   }
 
   @Test
-  void faultsInEveryHookGoNoFurther() {
+  void faultsInEveryHookAreNotThrown() {
     OpenLineageLifecycleSmt<FailingRecord> smt = new OpenLineageLifecycleSmt<>();
     FailingRecord record = new FailingRecord();
 
@@ -176,7 +176,7 @@ class OpenLineageLifecycleSmtTest {
   }
 
   @Test
-  void withoutMetricsTheThreadOfTheTaskTellsTheName() throws InterruptedException {
+  void withoutMetricsTheTasksThreadGivesTheName() throws InterruptedException {
     OpenLineageLifecycleSmt<SourceRecord> smt = new OpenLineageLifecycleSmt<>();
     smt.configure(settings());
     Thread task =
@@ -191,7 +191,7 @@ class OpenLineageLifecycleSmtTest {
   }
 
   @Test
-  void aSinkReadsItsTopicsAndWritesWhatWasNamed() {
+  void aSinkReadsItsTopicsAndWritesTheConfiguredDatasets() {
     Map<String, Object> settings = settings();
     settings.put("dataset.namespace", "postgres://db:5432");
     settings.put("dataset.names", "shop.public.orders");
@@ -209,7 +209,7 @@ class OpenLineageLifecycleSmtTest {
   }
 
   @Test
-  void connectFindsItByItsServiceFile() {
+  void connectFindsTheTransformByItsServiceFile() {
     assertThat(ServiceLoader.load(Transformation.class))
         .anyMatch(found -> found instanceof OpenLineageLifecycleSmt<?>);
   }
@@ -319,7 +319,7 @@ class OpenLineageLifecycleSmtTest {
     };
   }
 
-  /** A record that fails whoever looks at it, as one of another connector's class may. */
+  /** A record whose accessors throw, as those of a connector's own class may. */
   private static final class FailingRecord extends ConnectRecord<FailingRecord> {
     FailingRecord() {
       super("t", null, null, null, null, null, null);

@@ -2,7 +2,7 @@ package headwater.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import headwater.connect.Outbox.Letter;
+import headwater.connect.Outbox.QueuedEvent;
 import java.lang.management.ManagementFactory;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -10,9 +10,9 @@ import org.junit.jupiter.api.Test;
 
 class OutboxTest {
   @Test
-  void whenTooManyWaitTheOldestGoesAndIsCounted() {
+  void whenTheQueueIsFullTheOldestIsDroppedAndCounted() {
     Outbox outbox = new Outbox(2);
-    Letter second = letter("b");
+    QueuedEvent second = letter("b");
 
     outbox.put(letter("a"));
     outbox.put(second);
@@ -24,14 +24,14 @@ class OutboxTest {
   }
 
   @Test
-  void anEventThatIsUnderwayIsNotDropped() {
+  void anEventInFlightIsNotDropped() {
     Outbox outbox = new Outbox(1);
-    Letter underway = letter("a");
-    outbox.put(underway);
+    QueuedEvent inFlight = letter("a");
+    outbox.put(inFlight);
     outbox.first();
     outbox.put(letter("b"));
 
-    assertThat(outbox.first()).isSameAs(underway);
+    assertThat(outbox.first()).isSameAs(inFlight);
     assertThat(outbox.getlineage_events_waiting()).isEqualTo(2);
     outbox.sent();
 
@@ -53,7 +53,7 @@ class OutboxTest {
     server.unregisterMBean(name);
   }
 
-  private static Letter letter(String event) {
-    return new Letter("orders", event.getBytes(), null);
+  private static QueuedEvent letter(String event) {
+    return new QueuedEvent("orders", event.getBytes(), null);
   }
 }

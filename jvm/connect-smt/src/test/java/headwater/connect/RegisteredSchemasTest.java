@@ -10,8 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RegisteredSchemasTest {
   @Test
-  void avroGivesTheTypesThatItsConverterWouldGive() {
-    RegisteredSchemas.Read read =
+  void avroTypesAreThoseOfItsConverter() {
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "AVRO",
             """
@@ -42,8 +42,8 @@ class RegisteredSchemasTest {
   }
 
   @Test
-  void namesOfAvroAreThoseOfTheirNamespaces() {
-    RegisteredSchemas.Read read =
+  void avroNamesResolveInTheirNamespaces() {
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "AVRO",
             """
@@ -69,8 +69,8 @@ class RegisteredSchemasTest {
   }
 
   @Test
-  void anAvroSchemaThatHoldsItselfComesToAnEnd() {
-    RegisteredSchemas.Read read =
+  void aRecursiveAvroSchemaIsCutOff() {
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "AVRO",
             """
@@ -82,7 +82,7 @@ class RegisteredSchemasTest {
 
   @Test
   void jsonSchemaFollowsReferencesAndChoicesWithNull() {
-    RegisteredSchemas.Read read =
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "JSON",
             """
@@ -105,8 +105,8 @@ class RegisteredSchemasTest {
   }
 
   @Test
-  void protobufGivesTheFieldsOfTheFirstMessage() {
-    RegisteredSchemas.Read read =
+  void protobufHasTheFieldsOfTheFirstMessage() {
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "PROTOBUF",
             """
@@ -141,9 +141,9 @@ class RegisteredSchemasTest {
   }
 
   @Test
-  void whatStandsInStringsAndOptionsOfProtobufHidesNoField() {
+  void stringsAndOptionsOfProtobufHideNoField() {
     String text = "x".repeat(100_000);
-    RegisteredSchemas.Read read =
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "PROTOBUF",
             """
@@ -164,8 +164,8 @@ class RegisteredSchemasTest {
   }
 
   @Test
-  void typesOfProtobufAreLookedUpFromWhereTheyAreNamed() {
-    RegisteredSchemas.Read read =
+  void protobufTypesAreResolvedFromTheirScope() {
+    RegisteredSchemas.ParsedSchema read =
         RegisteredSchemas.read(
             "PROTOBUF",
             """
@@ -210,8 +210,8 @@ class RegisteredSchemasTest {
         "PROTOBUF|message N { N a = 1; N b = 2; N c = 3; N d = 4; int32 last = 5; }"
       },
       quoteCharacter = '`')
-  void aSchemaThatHoldsItselfManyTimesHasABoundAndAllItsOwnFields(String type, String text) {
-    RegisteredSchemas.Read read = RegisteredSchemas.read(type, text.replace('\'', '"'));
+  void aRecursiveSchemaIsLimitedAndKeepsItsTopLevelFields(String type, String text) {
+    RegisteredSchemas.ParsedSchema read = RegisteredSchemas.read(type, text.replace('\'', '"'));
 
     assertThat(read.fields())
         .extracting(FieldShape::name)
@@ -220,7 +220,7 @@ class RegisteredSchemasTest {
   }
 
   @Test
-  void anUnknownTypeHasNoFieldsAndABrokenTextIsAFault() {
+  void anUnknownTypeHasNoFieldsAndAMalformedSchemaThrows() {
     assertThat(RegisteredSchemas.read("XML", "<a/>").fields()).isEmpty();
     assertThatThrownBy(() -> RegisteredSchemas.read("AVRO", "{"))
         .isInstanceOf(RuntimeException.class);

@@ -2,8 +2,8 @@ package headwater.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import headwater.connect.RegistryReader.Answer;
-import headwater.connect.RegistryReader.Question;
+import headwater.connect.RegistryReader.Query;
+import headwater.connect.RegistryReader.Result;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -40,25 +40,25 @@ class RegistryReaderTest {
         200,
         "{\"subject\":\"shop/orders-value\",\"version\":3,\"id\":7,\"schema\":\"" + SCHEMA + "\"}");
 
-    Answer answer = asked(new Question("shop/orders", null));
+    Result result = read(new Query("shop/orders", null));
 
-    assertThat(answer.version())
+    assertThat(result.version())
         .isEqualTo(new RegisteredVersion("shop/orders-value", 3, 7, "AVRO"));
-    assertThat(answer.fields()).containsExactly(new FieldShape("id", "int64"));
+    assertThat(result.fields()).containsExactly(new FieldShape("id", "int64"));
   }
 
   @Test
-  void anIdInFrontOfTheValueSaysWhichSchemaItIs() throws Exception {
+  void theIdAtTheStartOfAValueSelectsItsSchema() throws Exception {
     registry.answer("/schemas/ids/7", 200, "{\"schema\":\"" + SCHEMA + "\"}");
     registry.answer(
         "/schemas/ids/7/versions",
         200,
         "[{\"subject\":\"other-value\",\"version\":1},{\"subject\":\"orders-value\",\"version\":2}]");
 
-    Answer answer = asked(new Question("orders", 7));
+    Result result = read(new Query("orders", 7));
 
-    assertThat(answer.version()).isEqualTo(new RegisteredVersion("orders-value", 2, 7, "AVRO"));
-    assertThat(answer.shapeWith(List.of()).name()).isEqualTo("Order");
+    assertThat(result.version()).isEqualTo(new RegisteredVersion("orders-value", 2, 7, "AVRO"));
+    assertThat(result.shapeWith(List.of()).name()).isEqualTo("Order");
   }
 
   @Test
@@ -68,30 +68,30 @@ class RegistryReaderTest {
         200,
         "{\"version\":1,\"id\":1,\"schema\":\"" + SCHEMA + "\"}");
 
-    asked(new Question("orders", null));
+    read(new Query("orders", null));
 
     // `printf me:pass | base64`
     assertThat(registry.requests().get(0).authorization()).isEqualTo("Basic bWU6cGFzcw==");
   }
 
   @Test
-  void whoeverAsksIsAnsweredAndAnIdIsAskedOnlyOnce() throws Exception {
+  void everyCallbackGetsTheResultAndAnIdIsRequestedOnlyOnce() throws Exception {
     registry.answer("/schemas/ids/7", 200, "{\"schema\":\"" + SCHEMA + "\"}");
     registry.answer(
         "/schemas/ids/7/versions", 200, "[{\"subject\":\"orders-value\",\"version\":2}]");
     RegistryReader reader = new RegistryReader();
 
-    List<CompletableFuture<Answer>> answers = new ArrayList<>();
-    for (int asker = 0; asker < 3; asker++) {
-      CompletableFuture<Answer> answer = new CompletableFuture<>();
-      reader.ask(settings(), new Question("orders", 7), answer::complete);
-      answers.add(answer);
+    List<CompletableFuture<Result>> results = new ArrayList<>();
+    for (int caller = 0; caller < 3; caller++) {
+      CompletableFuture<Result> result = new CompletableFuture<>();
+      reader.read(settings(), new Query("orders", 7), result::complete);
+      results.add(result);
     }
-    for (CompletableFuture<Answer> answer : answers) {
-      assertThat(answer.get(10, TimeUnit.SECONDS).version().version()).isEqualTo(2);
+    for (CompletableFuture<Result> result : results) {
+      assertThat(result.get(10, TimeUnit.SECONDS).version().version()).isEqualTo(2);
     }
-    CompletableFuture<Answer> later = new CompletableFuture<>();
-    reader.ask(settings(), new Question("orders", 7), later::complete);
+    CompletableFuture<Result> later = new CompletableFuture<>();
+    reader.read(settings(), new Query("orders", 7), later::complete);
 
     assertThat(later).isCompleted();
     assertThat(registry.requests()).hasSize(2);
@@ -101,9 +101,9 @@ class RegistryReaderTest {
     return new Settings.Registry(URI.create(registry.url()), new Password("me:pass"));
   }
 
-  private Answer asked(Question question) throws Exception {
-    CompletableFuture<Answer> answer = new CompletableFuture<>();
-    new RegistryReader().ask(settings(), question, answer::complete);
-    return answer.get(10, TimeUnit.SECONDS);
+  private Result read(Query query) throws Exception {
+    CompletableFuture<Result> result = new CompletableFuture<>();
+    new RegistryReader().read(settings(), query, result::complete);
+    return result.get(10, TimeUnit.SECONDS);
   }
 }

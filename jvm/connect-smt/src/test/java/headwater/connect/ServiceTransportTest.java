@@ -28,7 +28,7 @@ class ServiceTransportTest {
   }
 
   @Test
-  void aStatusSaysWhetherToTryAgain() throws InterruptedException {
+  void aStatusSaysWhetherToRetry() throws InterruptedException {
     Map<Integer, Outcome> expected =
         Map.of(
             201, Outcome.ACKNOWLEDGED,
@@ -46,7 +46,7 @@ class ServiceTransportTest {
   }
 
   @Test
-  void whatIsForbiddenWaitsUnlessItIsForItsOwnSakeAndASignInPageAcknowledgesNothing()
+  void aForbiddenEventWaitsUnlessNotRetriableAndASignInPageAcknowledgesNothing()
       throws InterruptedException {
     service.answer("/lineage", 403, "{\"retriable\": true}");
     assertThat(transport(null).send("orders", EVENT).outcome()).isEqualTo(Outcome.UNAVAILABLE);
@@ -74,7 +74,7 @@ class ServiceTransportTest {
   }
 
   @Test
-  void nobodyThereIsUnavailable() throws InterruptedException {
+  void aRefusedConnectionIsUnavailable() throws InterruptedException {
     Transport transport = transport(null);
     service.close();
 

@@ -20,7 +20,7 @@ class SettingsTest {
   private final Map<String, String> environ = new HashMap<>();
 
   @Test
-  void withNothingSaidTheWorkersBrokersAreUsed() {
+  void byDefaultTheWorkersBrokersAreUsed() {
     worker.put("bootstrap.servers", "Broker-1:9092,broker-2:9092");
 
     Settings settings = read(Map.of());
@@ -36,7 +36,7 @@ class SettingsTest {
   }
 
   @Test
-  void theWorkersSecurityIsUsedWhereTheProducersOwnGoesFirst() {
+  void theWorkersSecurityIsUsedAndThatOfItsProducersTakesPrecedence() {
     worker.put("bootstrap.servers", "b:9093");
     worker.put("security.protocol", "SSL");
     worker.put("ssl.truststore.location", "/worker.jks");
@@ -55,7 +55,7 @@ class SettingsTest {
   }
 
   @Test
-  void aServiceGoesBeforeATopicAndItsPathIsKnown() {
+  void aServiceTakesPrecedenceOverATopicAndHasADefaultPath() {
     Settings bare = read(Map.of("openlineage.url", "http://lineage:5000", "lineage.topic", "t"));
     Settings full =
         read(Map.of("openlineage.url", "https://host/x/lineage", "kafka.namespace", "kafka://k:1"));
@@ -67,7 +67,7 @@ class SettingsTest {
   }
 
   @Test
-  void whatMakesNoSenseIsToldWithoutItsValueAndLeftAside() {
+  void invalidValuesAreLoggedWithoutTheValueAndIgnored() {
     worker.put("bootstrap.servers", "b:9092");
 
     Settings settings =
@@ -85,7 +85,7 @@ class SettingsTest {
   }
 
   @Test
-  void withNowhereToSendToThereIsNoTarget() {
+  void withoutServiceAndBrokersThereIsNoTarget() {
     Settings settings = read(Map.of());
 
     assertThat(settings.target()).isNull();

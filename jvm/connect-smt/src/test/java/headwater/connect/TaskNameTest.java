@@ -13,12 +13,12 @@ class TaskNameTest {
   }
 
   @Test
-  void tagsWithoutAConnectorNameNothing() {
+  void tagsWithoutAConnectorGiveNoName() {
     assertThat(TaskName.ofTags(Map.of("client-id", "x"))).isEmpty();
   }
 
   @Test
-  void theLogContextNamesThemAndAConnectorsNameMayHoldAnything() {
+  void theLogContextNamesThemWhateverTheConnectorsNameContains() {
     assertThat(TaskName.ofLogContext("[orders|task-0] ")).contains(new TaskName("orders", 0));
     assertThat(TaskName.ofLogContext("[a|b [x]|task-11|offsets] "))
         .contains(new TaskName("a|b [x]", 11));
@@ -27,7 +27,7 @@ class TaskNameTest {
   }
 
   @Test
-  void theThreadOfATaskNamesThemThoughTheNameHoldsHyphens() {
+  void theTasksThreadNamesThemThoughTheNameContainsHyphens() {
     assertThat(TaskName.ofThread("task-thread-orders-to-s3-4"))
         .contains(new TaskName("orders-to-s3", 4));
     assertThat(TaskName.ofThread("main")).isEmpty();

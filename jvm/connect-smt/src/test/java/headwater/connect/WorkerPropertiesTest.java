@@ -13,7 +13,7 @@ class WorkerPropertiesTest {
   @TempDir Path folder;
 
   @Test
-  void theFileOnTheCommandLineIsReadWithoutWhatAProviderFillsIn() throws IOException {
+  void theFileOnTheCommandLineIsReadWithoutProviderValues() throws IOException {
     Path file =
         Files.writeString(
             folder.resolve("worker.properties"),
@@ -29,7 +29,7 @@ class WorkerPropertiesTest {
   }
 
   @Test
-  void anotherProgramAMissingFileAndNothingGiveNothing() {
+  void anotherProgramAMissingFileAndNoCommandGiveNoProperties() {
     assertThat(WorkerProperties.read("org.example.Main /etc/passwd")).isEmpty();
     assertThat(WorkerProperties.read("x.ConnectStandalone /missing.properties c.properties"))
         .isEmpty();

@@ -7,11 +7,12 @@ import java.util.UUID;
 /**
  * The content of one event of a connector's run.
  *
- * @param tasks the tasks that run in this JVM, in order
- * @param recordsSeen the records of all topics since the run began
- * @param topics the topics that this event is about
+ * @param since when the run started
+ * @param tasks the numbers of the tasks that run in this JVM, in order
+ * @param recordsSeen the records of all topics since the run started
+ * @param topics the topics in this event
  */
-record Told(
+record RunUpdate(
     State state,
     Instant time,
     Instant since,
@@ -20,9 +21,9 @@ record Told(
     Kind kind,
     List<Integer> tasks,
     long recordsSeen,
-    List<ToldTopic> topics,
+    List<TopicUpdate> topics,
     Settings settings) {
-  /** The states that a transform can determine; it cannot tell a failure from a stop. */
+  /** The states that a transform can determine; to it, a failure looks like a stop. */
   enum State {
     START,
     RUNNING,
@@ -40,7 +41,7 @@ record Told(
   }
 
   /** A topic, how many of its records have passed, and their shape; null if none has passed. */
-  record ToldTopic(String name, long records, Shape shape) {
+  record TopicUpdate(String name, long records, Shape shape) {
     /** How many of its fields are reported. */
     int size() {
       return shape == null
