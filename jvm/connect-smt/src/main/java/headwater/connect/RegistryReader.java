@@ -2,7 +2,7 @@ package headwater.connect;
 
 import headwater.signing.JsonReader;
 import headwater.signing.NumberLiteral;
-import headwater.signing.Patience;
+import headwater.signing.LimitedBody;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -200,7 +200,7 @@ final class RegistryReader {
       if (response.statusCode() != 200) {
         throw new IOException("status " + response.statusCode());
       }
-      return JsonReader.read(Patience.read(body, MAX_BYTES, TIMEOUT));
+      return JsonReader.read(LimitedBody.read(body, MAX_BYTES, TIMEOUT));
     }
   }
 

@@ -48,7 +48,7 @@ final class Signer {
       claim = Claim.create(folder);
       chain.follow(
           predecessors.stream()
-              .map(each -> Chain.headIn(each.path()))
+              .map(each -> Chain.readHead(each.path()))
               .filter(Objects::nonNull)
               .toList());
     } catch (IOException | RuntimeException failure) {
@@ -69,7 +69,7 @@ final class Signer {
     signedAtNanos = System.nanoTime();
     if (claim != null) {
       try {
-        chain.record(claim.path());
+        chain.writeHead(claim.path());
       } catch (IOException failure) {
         LOGGER.warn(
             "{}: cannot store the chain's head: {}", Settings.CHAIN_FOLDER, failure.toString());

@@ -25,17 +25,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes events from any thread; one thread signs and spools them in the order of the puts, another
- * delivers them from the spool.
+ * Accepts events from any thread. One thread signs and spools them in the order of the puts,
+ * another delivers them from the spool.
  */
 final class Emission {
   private static final Logger LOGGER = LoggerFactory.getLogger(Emission.class);
   private static final String PRODUCER = "https://headwater.dev/producer/signing-transport/0.1.0";
   private static final long FIRST_PAUSE_MS = 500;
   private static final long LONGEST_PAUSE_MS = 30_000;
-  private static final long GATHER_MS = 1000;
+  private static final long POLL_MS = 1000;
   private static final String WAKE_UP = "";
-  private static final int HEARTBEAT_BYTES = 4096; // more than one has
+  private static final int HEARTBEAT_BYTES = 4096; // an upper limit of its size
 
   private final HeadwaterConfig config;
   private final BlockingQueue<String> queue;
@@ -49,12 +49,12 @@ final class Emission {
   private final Thread courier;
   private final AtomicLong accepted = new AtomicLong();
   private final AtomicLong handled = new AtomicLong();
-  private final Semaphore hurry = new Semaphore(0);
+  private final Semaphore retryNow = new Semaphore(0);
   private volatile boolean isEnding;
-  private byte[] unspooled;
-  private boolean hasBeaten;
-  private Long gapToldAtNanos;
-  private long spokenAtNanos = System.nanoTime();
+  private byte[] pending;
+  private boolean hasSentHeartbeat;
+  private Long gapReportedAtNanos;
+  private long spooledAtNanos = System.nanoTime();
 
   Emission(HeadwaterConfig config, UnaryOperator<String> environ) {
     this.config = config;
@@ -62,7 +62,7 @@ final class Emission {
     post = new Post(config.endpoint(), config.getTokenEnv(), environ);
     Path parent = config.spool();
     try {
-      inherited = new ArrayList<>(Claim.orphans(parent.getParent())); // of earlier versions
+      inherited = new ArrayList<>(Claim.orphans(parent.getParent())); // written by earlier versions
       inherited.addAll(Claim.orphans(parent));
       claim = Claim.create(parent);
       spool = new Spool(claim.path(), config.getSpoolMb() << 20);
@@ -70,14 +70,14 @@ final class Emission {
         spool.inherit(each.path());
       }
     } catch (IOException failure) {
-      throw new UncheckedIOException("lineage cannot be spooled under " + parent, failure);
+      throw new UncheckedIOException("cannot create the spool under " + parent, failure);
     }
     chain = chainOf(config.folder().resolve("keys").resolve("node.key"));
     if (chain != null) {
       chain.follow(heads());
     }
-    worker = started("headwater-lineage", this::work);
-    courier = started("headwater-lineage-post", this::deliver);
+    worker = started("headwater-lineage", this::signEvents);
+    courier = started("headwater-lineage-post", this::deliverEvents);
   }
 
   private static Chain chainOf(Path key) {
@@ -85,14 +85,14 @@ final class Emission {
       return new Chain(NodeKey.read(key), Chain.newEpoch());
     } catch (IOException missing) {
       LOGGER.error(
-          "events go out unsigned: {}; `headwater key show` makes a key", missing.getMessage());
+          "events go unsigned: {}; `headwater key show` creates a key", missing.getMessage());
       return null;
     }
   }
 
   private List<Chain.Head> heads() {
     return inherited.stream()
-        .map(each -> Chain.headIn(each.path()))
+        .map(each -> Chain.readHead(each.path()))
         .filter(Objects::nonNull)
         .toList();
   }
@@ -104,7 +104,7 @@ final class Emission {
     return thread;
   }
 
-  /** Takes an event; never waits. */
+  /** Accepts an event; never blocks. */
   void put(String event) {
     accepted.incrementAndGet();
     if (!queue.offer(event)) {
@@ -117,51 +117,51 @@ final class Emission {
     drops.count(reason);
   }
 
-  /** How many events were dropped so far. */
+  /** The number of events dropped so far. */
   long dropped() {
     return drops.total();
   }
 
-  /** Tries at once what waits for a service, and waits a while until all is delivered. */
+  /** Retries at once, and waits up to the drain timeout until all events are delivered. */
   void flush() {
-    hurry.release();
+    retryNow.release();
     long until = System.nanoTime() + config.getDrainTimeoutMs() * 1_000_000;
     long wanted = accepted.get();
     try {
       while (handled.get() < wanted && worker.isAlive() && System.nanoTime() < until) {
         Thread.sleep(5);
       }
-      spool.settle(Math.max(0, (until - System.nanoTime()) / 1_000_000));
+      spool.awaitEmpty(Math.max(0, (until - System.nanoTime()) / 1_000_000));
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
   /**
-   * Ends the epoch: signs and spools what is left, waits a while for the deliveries, and leaves the
-   * rest to the next process.
+   * Ends the epoch: signs and spools the queue, waits up to the drain timeout for deliveries, and
+   * leaves the rest to the next process.
    */
   void close() {
     isEnding = true;
     queue.offer(WAKE_UP);
-    hurry.release();
+    retryNow.release();
     try {
       worker.join(config.getDrainTimeoutMs());
-      spool.settle(config.getDrainTimeoutMs());
+      spool.awaitEmpty(config.getDrainTimeoutMs());
       courier.interrupt();
       courier.join(config.getDrainTimeoutMs());
-      leave();
+      releaseClaims();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     } catch (IOException | UncheckedIOException failure) {
-      LOGGER.warn("what is left of the spool stays as it is", failure);
+      LOGGER.warn("cannot remove or release the spool of lineage events", failure);
     }
   }
 
-  private void leave() throws IOException {
+  private void releaseClaims() throws IOException {
     inherited.add(claim);
     for (Claim each : inherited) {
-      if (Chain.headIn(each.path()) == null && Spool.events(each.path()).isEmpty()) {
+      if (Chain.readHead(each.path()) == null && Spool.events(each.path()).isEmpty()) {
         each.remove();
       } else {
         each.release();
@@ -169,88 +169,88 @@ final class Emission {
     }
   }
 
-  // Signing, in one thread
+  // The signing thread
 
-  private void work() {
+  private void signEvents() {
     while (!isEnding) {
       try {
-        takeFromQueue(queue.poll(GATHER_MS, TimeUnit.MILLISECONDS));
-        isAllSpooled();
-        beatIfDue(false);
-      } catch (InterruptedException strange) {
+        handle(queue.poll(POLL_MS, TimeUnit.MILLISECONDS));
+        spoolPending();
+        heartbeatIfDue(false);
+      } catch (InterruptedException interrupted) {
         isEnding = true;
       }
     }
     for (String event = queue.poll(); event != null; event = queue.poll()) {
-      takeFromQueue(event);
+      handle(event);
     }
-    beatIfDue(true);
-    if (!isAllSpooled()) {
+    heartbeatIfDue(true);
+    if (!spoolPending()) {
       drops.count("disk");
     }
   }
 
-  private void takeFromQueue(String event) {
+  private void handle(String event) {
     if (event != null && !event.equals(WAKE_UP)) {
-      take(event.getBytes(StandardCharsets.UTF_8));
+      signAndSpool(event.getBytes(StandardCharsets.UTF_8));
       handled.incrementAndGet();
     }
   }
 
-  private void take(byte[] raw) {
+  private void signAndSpool(byte[] raw) {
     if (!spool.hasRoomFor(raw.length)) {
       drops.count("spool full");
       return;
     }
-    if (!isAllSpooled()) {
+    if (!spoolPending()) {
       drops.count("disk");
       return;
     }
     try {
-      unspooled = chain == null ? raw : chain.sign(raw);
+      pending = chain == null ? raw : chain.sign(raw);
     } catch (InvalidJsonException unreadable) {
-      LOGGER.warn("a lineage event cannot be read: {}", unreadable.getMessage());
+      LOGGER.warn("cannot read a lineage event, which is dropped: {}", unreadable.getMessage());
       drops.count("cannot be read");
       return;
     } catch (RuntimeException fault) {
-      LOGGER.warn("a lineage event cannot be signed: {}", fault.getClass().getName());
+      LOGGER.warn("cannot sign a lineage event, which is dropped: {}", fault.getClass().getName());
       drops.count("cannot be signed");
       return;
     }
-    boolean isSigned = unspooled != raw;
-    if (isAllSpooled()) {
-      spokenAtNanos = System.nanoTime();
+    boolean isSigned = pending != raw;
+    if (spoolPending()) {
+      spooledAtNanos = System.nanoTime();
       if (isSigned) {
-        settleInherited();
+        releaseInherited();
       }
     }
   }
 
   /**
-   * Spools the event that the disk has not taken yet, if there is one: it has its place in the
-   * chain, so nothing is to be signed behind it before.
+   * Spools the signed event that could not be written yet, if any; whether none is left. It has its
+   * sequence number already, so no other may be signed before it is spooled.
    */
-  private boolean isAllSpooled() {
-    if (unspooled == null) {
+  private boolean spoolPending() {
+    if (pending == null) {
       return true;
     }
     try {
       if (chain != null) {
-        chain.record(claim.path());
+        chain.writeHead(claim.path());
       }
-      spool.put(unspooled);
-      unspooled = null;
+      spool.put(pending);
+      pending = null;
     } catch (IOException failure) {
       return false;
     }
     return true;
   }
 
-  /** An event that names the epochs that this one follows is safe: their heads may go. */
-  private void settleInherited() {
+  /** Deletes the heads of earlier epochs, once an event that names them is spooled. */
+  private void releaseInherited() {
     try {
       for (Claim each : inherited) {
-        Chain.forget(each.path());
+        Chain.deleteHead(each.path());
       }
       inherited.removeIf(
           each -> {
@@ -262,7 +262,7 @@ final class Emission {
           });
       chain.follow(List.of());
     } catch (IOException | UncheckedIOException failure) {
-      LOGGER.warn("what dead processes left stays where it is: {}", failure.getMessage());
+      LOGGER.warn("cannot remove the spools of dead processes: {}", failure.getMessage());
     }
   }
 
@@ -274,51 +274,52 @@ final class Emission {
     }
   }
 
-  private void beatIfDue(boolean isLast) {
-    boolean canBeat = chain != null && spool.hasRoomFor(HEARTBEAT_BYTES) && isAllSpooled();
-    if (!canBeat || !(isLast ? hasLastWords() : isDue())) {
-      return; // where there is no room it would only count as one more that was dropped
+  private void heartbeatIfDue(boolean isLast) {
+    boolean canSend = chain != null && spool.hasRoomFor(HEARTBEAT_BYTES) && spoolPending();
+    if (!canSend || !(isLast ? isLastHeartbeatNeeded() : isHeartbeatDue())) {
+      return; // without room in the spool it would only be dropped, and counted
     }
-    hasBeaten = true;
-    take(heartbeat(isLast));
+    hasSentHeartbeat = true;
+    signAndSpool(heartbeat(isLast));
   }
 
-  private boolean hasLastWords() {
-    return hasBeaten || drops.hasNew() || chain.hasUnsigned();
+  private boolean isLastHeartbeatNeeded() {
+    return hasSentHeartbeat || drops.hasNew() || chain.hasUnsigned();
   }
 
-  private boolean isDue() {
-    boolean isSilent = System.nanoTime() - spokenAtNanos >= config.getHeartbeatMs() * 1_000_000;
+  private boolean isHeartbeatDue() {
+    boolean isSilent = System.nanoTime() - spooledAtNanos >= config.getHeartbeatMs() * 1_000_000;
     return isSilent || chain.shouldVouch() || isGapDue();
   }
 
-  /** Once an interval at most. */
+  /** Whether a gap is to be reported: at most one per heartbeat interval. */
   private boolean isGapDue() {
-    long sinceNanos = gapToldAtNanos == null ? Long.MAX_VALUE : System.nanoTime() - gapToldAtNanos;
+    long sinceNanos =
+        gapReportedAtNanos == null ? Long.MAX_VALUE : System.nanoTime() - gapReportedAtNanos;
     return drops.hasNew() && sinceNanos >= config.getHeartbeatMs() * 1_000_000;
   }
 
   private byte[] heartbeat(boolean isLast) {
-    gapToldAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : gapToldAtNanos;
+    gapReportedAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : gapReportedAtNanos;
     return Heartbeat.of(chain, PRODUCER, config.getHeartbeatMs(), drops.take(), isLast);
   }
 
-  // Delivery, in another
+  // The delivery thread
 
-  private void deliver() {
+  private void deliverEvents() {
     long pauseMs = FIRST_PAUSE_MS;
     try {
       while (true) {
-        String why = settle(spool.first());
+        String why = deliver(spool.first());
         if (why == null) {
           pauseMs = FIRST_PAUSE_MS;
           continue;
         }
-        if (pauseMs == FIRST_PAUSE_MS) { // once, until one is out of the way again
-          LOGGER.warn("lineage events wait: {}", why);
+        if (pauseMs == FIRST_PAUSE_MS) { // only at the first failure in a row
+          LOGGER.warn("lineage events wait for delivery: {}", why);
         }
-        if (hurry.tryAcquire(pauseMs, TimeUnit.MILLISECONDS)) {
-          hurry.drainPermits();
+        if (retryNow.tryAcquire(pauseMs, TimeUnit.MILLISECONDS)) {
+          retryNow.drainPermits();
         }
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }
@@ -327,19 +328,19 @@ final class Emission {
     }
   }
 
-  /** Delivers an event, unless the service will never take it; why it has to wait, or null. */
-  private String settle(Spool.Waiting event) throws InterruptedException {
+  /** Delivers or drops an event; returns null, or the reason why it has to wait. */
+  private String deliver(Spool.SpooledEvent event) throws InterruptedException {
     try {
       Post.Outcome outcome = post.send(Files.readAllBytes(event.file()));
       if (outcome == Post.Outcome.UNAVAILABLE) {
-        return "the service takes none now: " + post.why();
+        return "the service accepts no events now: " + post.why();
       }
-      spool.done(event);
+      spool.remove(event);
       if (outcome == Post.Outcome.REFUSED) {
         drops.count("refused by the service");
       }
-    } catch (NoSuchFileException gone) { // deleted by what cleans up temporary folders, for one
-      spool.done(event);
+    } catch (NoSuchFileException gone) { // for example, deleted by a cleaner of temporary folders
+      spool.remove(event);
       drops.count("gone from the spool");
     } catch (IOException failure) {
       return "the spool cannot be read: " + failure;

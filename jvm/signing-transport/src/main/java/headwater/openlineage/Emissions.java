@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The emissions of this process, one for each target and home: a Flink JobManager makes a transport
- * for every job.
+ * The emissions of this process, one per URL and home: a Flink JobManager creates a transport for
+ * every job.
  */
 final class Emissions {
   private static final Map<List<String>, Emission> STARTED = new ConcurrentHashMap<>();
@@ -14,8 +14,8 @@ final class Emissions {
   private Emissions() {}
 
   /**
-   * @throws IllegalArgumentException a setting makes no sense
-   * @throws java.io.UncheckedIOException the home cannot be written
+   * @throws IllegalArgumentException if a setting is invalid
+   * @throws java.io.UncheckedIOException if the home cannot be written
    */
   static Emission shared(HeadwaterConfig config) {
     config.check();
@@ -23,16 +23,16 @@ final class Emissions {
         List.of(config.getUrl(), config.folder().toString()),
         target -> {
           Emission emission = new Emission(config, System::getenv);
-          atTheEnd(emission::close);
+          atShutdown(emission::close);
           return emission;
         });
   }
 
   /**
-   * Spark ends its context, and tells of that, in one of Hadoop's shutdown hooks, which run in an
-   * order of their own: this one comes after all of them.
+   * Spark stops its context, and reports that, in one of Hadoop's shutdown hooks. Those run in
+   * order of priority; this one has the lowest, so it runs last.
    */
-  private static void atTheEnd(Runnable last) {
+  private static void atShutdown(Runnable last) {
     try {
       Class<?> hooks = Class.forName("org.apache.hadoop.util.ShutdownHookManager");
       Object hadoop = hooks.getMethod("get").invoke(null);

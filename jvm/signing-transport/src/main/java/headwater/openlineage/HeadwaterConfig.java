@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The settings `transport.*`. A bean without annotations: each listener brings a JSON library of
- * its own under a name of its own.
+ * The settings `transport.*`. A bean without annotations: each listener bundles its own relocated
+ * JSON library.
  */
 public final class HeadwaterConfig implements TransportConfig {
-  private static final long LEAST_HEARTBEAT_MS = 1000; // events tell it in seconds
+  private static final long LEAST_HEARTBEAT_MS = 1000; // events state it in seconds
   private static final int NAME_BYTES = 8;
 
   private String url = "http://localhost:5000/api/v1/lineage";
@@ -52,7 +52,7 @@ public final class HeadwaterConfig implements TransportConfig {
     this.tokenEnv = tokenEnv;
   }
 
-  /** How many events may wait to be signed; what comes beyond is dropped and counted. */
+  /** The limit of events waiting to be signed; further ones are dropped and counted. */
   public int getQueueSize() {
     return queueSize;
   }
@@ -61,7 +61,7 @@ public final class HeadwaterConfig implements TransportConfig {
     this.queueSize = queueSize;
   }
 
-  /** How much may wait on disk to be delivered; what comes beyond is dropped and counted. */
+  /** The limit of events waiting on disk, in MiB; further ones are dropped and counted. */
   public long getSpoolMb() {
     return spoolMb;
   }
@@ -70,7 +70,7 @@ public final class HeadwaterConfig implements TransportConfig {
     this.spoolMb = spoolMb;
   }
 
-  /** How long the end of the program waits for deliveries; the rest waits on disk for the next. */
+  /** How long the program's end waits for deliveries; the next process delivers the rest. */
   public long getDrainTimeoutMs() {
     return drainTimeoutMs;
   }
@@ -79,7 +79,7 @@ public final class HeadwaterConfig implements TransportConfig {
     this.drainTimeoutMs = drainTimeoutMs;
   }
 
-  /** How long nothing may be said before the node says that it lives. */
+  /** After this long without an event, the node sends a heartbeat. */
   public long getHeartbeatMs() {
     return heartbeatMs;
   }
@@ -89,9 +89,9 @@ public final class HeadwaterConfig implements TransportConfig {
   }
 
   /**
-   * Looks whether all of them make sense.
+   * Validates all settings.
    *
-   * @throws IllegalArgumentException one does not; the message names it, and shows no value
+   * @throws IllegalArgumentException if one is invalid; the message names it without its value
    */
   void check() {
     endpoint();
@@ -103,9 +103,9 @@ public final class HeadwaterConfig implements TransportConfig {
         "heartbeatMs: expected " + LEAST_HEARTBEAT_MS + " or more");
   }
 
-  private static void check(boolean isSo, String otherwise) {
-    if (!isSo) {
-      throw new IllegalArgumentException(otherwise);
+  private static void check(boolean isValid, String message) {
+    if (!isValid) {
+      throw new IllegalArgumentException(message);
     }
   }
 
@@ -123,12 +123,12 @@ public final class HeadwaterConfig implements TransportConfig {
         return endpoint;
       }
     } catch (IllegalArgumentException malformed) {
-      // Its message shows the URL, and with it a password that somebody may have put there.
+      // Its message contains the URL, and so possibly a password.
     }
     throw new IllegalArgumentException("url: expected http://HOST/PATH or https://HOST/PATH");
   }
 
-  /** Where what is for this service waits: of several services each has only its own. */
+  /** The folder of events waiting for this service; each service has its own. */
   Path spool() {
     byte[] target = Sha256.of(endpoint().toString().getBytes(StandardCharsets.UTF_8));
     String name = "http-" + HexFormat.of().formatHex(target, 0, NAME_BYTES);
@@ -140,7 +140,9 @@ public final class HeadwaterConfig implements TransportConfig {
     return folder(System.getenv());
   }
 
-  /** As `headwater` finds it in Python: what is empty is not set, and `~` is `HOME` if that is. */
+  /**
+   * As in the Python package: an empty setting counts as not set, and `~` is `HOME` if that is set.
+   */
   Path folder(Map<String, String> environment) {
     String folder =
         Stream.of(home, environment.get("HEADWATER_HOME"))

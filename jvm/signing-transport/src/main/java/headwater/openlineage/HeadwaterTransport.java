@@ -6,10 +6,10 @@ import io.openlineage.client.transports.Transport;
 import java.util.Map;
 
 /**
- * Signs events, puts them into the node's chain, and delivers them through a spool on disk.
+ * Signs events, adds them to the node's chain, and delivers them through a spool on disk.
  *
- * <p>Lineage is an observer: `emit` writes the event down as JSON and returns; it neither waits nor
- * fails.
+ * <p>Lineage is an observer: `emit` writes the event as JSON, queues it and returns; it neither
+ * blocks nor fails.
  */
 public final class HeadwaterTransport extends Transport {
   private final Emission emission;
@@ -33,7 +33,7 @@ public final class HeadwaterTransport extends Transport {
     put(event);
   }
 
-  /** Waits a while for what was emitted; the emission goes on for others of this process. */
+  /** Waits for deliveries up to the drain timeout; the process's other transports continue. */
   @Override
   public void close() {
     emission.flush();
@@ -42,8 +42,8 @@ public final class HeadwaterTransport extends Transport {
   private void put(Object event) {
     String text;
     try {
-      // By way of a map: openlineage-spark 1.53.0 writes members of a facet twice, which is no JSON
-      // that could be signed.
+      // Through a map: openlineage-spark 1.53.0 writes some members of facets twice, and JSON with
+      // duplicate keys cannot be signed.
       text = OpenLineageClientUtils.toJson(OpenLineageClientUtils.convertValue(event, Map.class));
     } catch (RuntimeException unwritable) {
       emission.drop("cannot be written");

@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What openlineage-java finds for `transport.type: headwater`. */
+/** Builds the transport for `transport.type: headwater`; openlineage-java finds it as a service. */
 public final class HeadwaterTransportBuilder implements TransportBuilder {
   private static final Logger LOGGER = LoggerFactory.getLogger(HeadwaterTransportBuilder.class);
 
@@ -27,7 +27,7 @@ public final class HeadwaterTransportBuilder implements TransportBuilder {
     try {
       return new HeadwaterTransport(Emissions.shared((HeadwaterConfig) config));
     } catch (UncheckedIOException | IllegalArgumentException unusable) {
-      LOGGER.error("no lineage is told: {}", unusable.getMessage());
+      LOGGER.error("no lineage is reported: {}", unusable.getMessage());
       return new NoopTransport();
     }
   }

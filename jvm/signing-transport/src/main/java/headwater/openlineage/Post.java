@@ -9,23 +9,23 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
- * Posts events to a lineage service. The token is read anew for each, and nowhere kept or shown.
+ * Posts events to a lineage service. The token is read for each event, and never stored or logged.
  */
 final class Post {
-  /** How a delivery ended: the service has it, will never take it, or takes none now. */
+  /** The outcome of a delivery: stored, refused permanently, or to be retried. */
   enum Outcome {
     ACKNOWLEDGED,
     REFUSED,
     UNAVAILABLE
   }
 
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private final URI endpoint;
   private final String tokenEnv;
   private final UnaryOperator<String> environ;
   private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(TIMEOUT).build();
   private String why = "";
 
   Post(URI endpoint, String tokenEnv, UnaryOperator<String> environ) {
@@ -34,11 +34,11 @@ final class Post {
     this.environ = environ;
   }
 
-  /** Source: RFC 9110, section 15, for what a status says about trying again */
+  /** Source: RFC 9110, section 15, for which statuses to retry */
   Outcome send(byte[] event) throws InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(endpoint)
-            .timeout(PATIENCE)
+            .timeout(TIMEOUT)
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofByteArray(event));
     if (tokenEnv != null) {
@@ -50,7 +50,7 @@ final class Post {
       request.header("Authorization", "Bearer " + token.strip());
     }
     try {
-      Answer answer = Answer.to(request.build(), client, PATIENCE);
+      Answer answer = Answer.to(request.build(), client, TIMEOUT);
       why = answer.toString();
       if (answer.isAcknowledged()) {
         return Outcome.ACKNOWLEDGED;
@@ -62,7 +62,7 @@ final class Post {
     }
   }
 
-  /** Why the last one was not acknowledged, in a few words. */
+  /** Why the last event was not acknowledged, in a few words. */
   String why() {
     return why;
   }

@@ -11,20 +11,17 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Signed events on disk, a file each, in the order in which they are to be delivered; what dead
- * processes left goes first.
- */
+/** Signed events on disk, one file each, in delivery order; those of dead processes first. */
 final class Spool {
   /** An event on disk. */
-  record Waiting(Path file, long bytes) {}
+  record SpooledEvent(Path file, long bytes) {}
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Spool.class);
   private static final String EVENT = ".json";
 
   private final Path folder;
   private final long limitBytes;
-  private final Deque<Waiting> waiting = new ArrayDeque<>();
+  private final Deque<SpooledEvent> waiting = new ArrayDeque<>();
   private long bytes;
   private long written;
 
@@ -34,9 +31,9 @@ final class Spool {
   }
 
   /** Takes over the events in a dead process's folder. */
-  synchronized void inherit(Path left) throws IOException {
-    for (Path event : events(left)) {
-      Waiting found = new Waiting(event, Files.size(event));
+  synchronized void inherit(Path orphan) throws IOException {
+    for (Path event : events(orphan)) {
+      SpooledEvent found = new SpooledEvent(event, Files.size(event));
       waiting.addLast(found);
       bytes += found.bytes();
     }
@@ -51,14 +48,14 @@ final class Spool {
     Files.write(unfinished, event);
     Path whole = folder.resolve(String.format("%012d%s", written, EVENT));
     Files.move(unfinished, whole, StandardCopyOption.ATOMIC_MOVE);
-    waiting.addLast(new Waiting(whole, event.length));
+    waiting.addLast(new SpooledEvent(whole, event.length));
     written++;
     bytes += event.length;
     notifyAll();
   }
 
   /** The oldest event; waits for one. */
-  synchronized Waiting first() throws InterruptedException {
+  synchronized SpooledEvent first() throws InterruptedException {
     while (waiting.isEmpty()) {
       wait();
     }
@@ -66,23 +63,24 @@ final class Spool {
   }
 
   /**
-   * Lets go of an event: it was delivered, or never will be. One that the disk does not give up
-   * holds up no other; the next process sends it again, and a service stores it once.
+   * Removes an event that was delivered or refused. A file that cannot be deleted blocks no other
+   * event; the next process sends it again, and the service stores it once.
    */
-  synchronized void done(Waiting event) {
+  synchronized void remove(SpooledEvent event) {
     try {
       Files.deleteIfExists(event.file());
     } catch (IOException failure) {
-      LOGGER.debug("a lineage event stays on the disk: {}", failure.toString());
+      LOGGER.debug(
+          "cannot delete a delivered lineage event from the spool: {}", failure.toString());
     }
     waiting.remove(event);
     bytes -= event.bytes();
     notifyAll();
   }
 
-  /** Waits until nothing waits; false if something still does after so long. */
-  synchronized boolean settle(long withinMs) throws InterruptedException {
-    long until = System.nanoTime() + withinMs * 1_000_000;
+  /** Waits until the spool is empty; false after the timeout. */
+  synchronized boolean awaitEmpty(long timeoutMs) throws InterruptedException {
+    long until = System.nanoTime() + timeoutMs * 1_000_000;
     while (!waiting.isEmpty()) {
       long leftMs = (until - System.nanoTime()) / 1_000_000;
       if (leftMs <= 0) {

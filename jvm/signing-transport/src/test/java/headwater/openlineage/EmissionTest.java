@@ -54,7 +54,7 @@ class EmissionTest {
   }
 
   @Test
-  void whatAServiceThatIsAwayDoesNotTakeWaitsForIt() throws InterruptedException {
+  void eventsWaitWhileTheServiceIsUnavailable() throws InterruptedException {
     service.status = 503;
     Emission emission = emission(64);
     emission.put(event("early"));
@@ -67,7 +67,7 @@ class EmissionTest {
   }
 
   @Test
-  void whatIsLeftOnDiskIsDeliveredByTheNextWhichNamesWhereThatEpochEnded() throws IOException {
+  void theNextEmissionDeliversWhatIsLeftOnDiskAndNamesThatEpochsHead() throws IOException {
     service.status = 503;
     Emission before = emission(64, 50);
     before.put(event("one"));
@@ -92,7 +92,7 @@ class EmissionTest {
   }
 
   @Test
-  void whatIsLeftForAnotherServiceWaitsForThat() throws IOException {
+  void eventsLeftForAnotherServiceWaitForIt() throws IOException {
     service.status = 503;
     Emission before = emission(64, 50);
     before.put(event("for the first"));
@@ -111,25 +111,25 @@ class EmissionTest {
   }
 
   @Test
-  void whatHasNoRoomIsDroppedAndCounted() {
+  void eventsWithoutRoomAreDroppedAndCounted() {
     Emission emission = emission(0, 50);
     emission.put(event("no room"));
     emission.close();
 
-    // The record of the gap had no room either, and is no event of anybody's.
+    // The gap record had no room either, and does not count as a dropped event.
     assertThat(emission.dropped()).isEqualTo(1);
     assertThat(service.events()).isEmpty();
   }
 
   @Test
-  void whatSomebodyElseDeletedFromTheSpoolHoldsUpNothing() throws IOException {
+  void anEventDeletedFromTheSpoolBlocksNoOther() throws IOException {
     service.status = 503;
     Emission emission = emission(64, 500);
     emission.put(event("one"));
     emission.put(event("two"));
     emission.flush();
 
-    Files.delete(own().resolve("000000000000.json"));
+    Files.delete(spoolFolder().resolve("000000000000.json"));
     service.status = 201;
     emission.put(event("three"));
     emission.close();
@@ -139,8 +139,8 @@ class EmissionTest {
   }
 
   @Test
-  void whatTheDiskDoesNotGiveUpHoldsUpNothing() {
-    service.uponAPost = () -> inPlaceOf("000000000000.json");
+  void anEventThatCannotBeDeletedBlocksNoOther() {
+    service.afterPost = () -> makeUndeletable("000000000000.json");
     Emission emission = emission(64);
 
     emission.put(event("one"));
@@ -151,29 +151,29 @@ class EmissionTest {
     assertThat(emission.dropped()).isZero();
   }
 
-  /** A folder that is not empty takes the place of the event, so that nobody deletes it. */
-  private void inPlaceOf(String event) {
+  /** Replaces the event's file by a folder that is not empty, so that it cannot be deleted. */
+  private void makeUndeletable(String event) {
     try {
-      Path file = own().resolve(event);
+      Path file = spoolFolder().resolve(event);
       if (Files.deleteIfExists(file)) {
         Files.createDirectories(file.resolve("in the way"));
       }
     } catch (DirectoryNotEmptyException done) {
-      // It is there already.
+      // It exists already.
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
   @Test
-  void aDiskThatTakesNothingForAWhileLeavesNoHoleInTheChain() throws IOException {
+  void aDiskThatFailsForAWhileLeavesNoGapInTheChain() throws IOException {
     Emission emission = emission(64);
-    Path inTheWay = Files.createDirectory(own().resolve("unfinished"));
+    Path obstacle = Files.createDirectory(spoolFolder().resolve("unfinished"));
     emission.put(event("held"));
     emission.put(event("dropped"));
     emission.flush();
 
-    Files.delete(inTheWay);
+    Files.delete(obstacle);
     emission.put(event("taken"));
     emission.flush();
 
@@ -182,8 +182,8 @@ class EmissionTest {
     assertThat(emission.dropped()).isEqualTo(1);
   }
 
-  /** The folder of the one emission that there is. */
-  private Path own() throws IOException {
+  /** The folder of the only emission. */
+  private Path spoolFolder() throws IOException {
     return onlyIn(onlyIn(folder.resolve("openlineage")));
   }
 
@@ -194,7 +194,7 @@ class EmissionTest {
   }
 
   @Test
-  void aGapIsToldInTheNodesOwnJobOnceThereIsRoom() {
+  void aGapIsReportedInTheNodesOwnJobOnceThereIsRoom() {
     Emission emission = emission(64);
     emission.drop("queue full");
     emission.close();

@@ -10,7 +10,7 @@ class HeadwaterConfigTest {
   private static final Map<String, String> ANN = Map.of("HOME", "/home/ann", "HEADWATER_HOME", "");
 
   @Test
-  void theFolderIsWhereTheCommandHasIt() {
+  void theFolderIsThatOfTheCommand() {
     HeadwaterConfig config = new HeadwaterConfig();
 
     assertThat(config.folder(ANN)).isEqualTo(Path.of("/home/ann/.headwater"));
@@ -23,7 +23,7 @@ class HeadwaterConfigTest {
   }
 
   @Test
-  void aHomeThatIsNamedGoesBeforeAll() {
+  void aConfiguredHomeTakesPrecedence() {
     HeadwaterConfig config = new HeadwaterConfig();
 
     config.setHome("~/edge");

@@ -27,7 +27,7 @@ class HeadwaterTransportBuilderTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "lineage:5000/api/v1/lineage", "http:///lineage", "ftp://lineage"})
-  void anAddressToWhichNothingCanBePostedFailsNoDriver(String url) {
+  void anInvalidUrlFailsNoDriver(String url) {
     HeadwaterConfig config = config();
     config.setUrl(url);
 
@@ -36,7 +36,7 @@ class HeadwaterTransportBuilderTest {
   }
 
   @Test
-  void anAddressThatIsNoneIsNotShown() {
+  void anInvalidUrlIsNotShown() {
     HeadwaterConfig config = config();
     config.setUrl("http://me:se%cret@lineage:5000");
 
@@ -44,7 +44,7 @@ class HeadwaterTransportBuilderTest {
   }
 
   @Test
-  void aSettingThatMakesNoSenseIsNamedAndFailsNoDriver() {
+  void anInvalidSettingIsNamedAndFailsNoDriver() {
     Map<String, Consumer<HeadwaterConfig>> wrong =
         Map.of(
             "url", config -> config.setUrl(null),

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The jars of the listeners find the transport by its type, and give it its settings. */
+/** The listeners' jars find the transport by its type, and pass it its settings. */
 @Timeout(60)
 class ListenerJarsTest {
   @TempDir Path folder;
@@ -57,7 +57,7 @@ class ListenerJarsTest {
     }
   }
 
-  /** Of this process's classes only ours: the client is that of the jar alone. */
+  /** Loads the jar with only our classes from this process, so the client is the jar's. */
   private static URLClassLoader loader(Path jar) throws IOException {
     List<URL> urls = new java.util.ArrayList<>(List.of(jar.toUri().toURL()));
     urls.add(Probe.class.getProtectionDomain().getCodeSource().getLocation());

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Emits one event, with a facet in which a member stands twice, through whichever client is on the
- * class path, as its configuration says.
+ * Emits one event, with a duplicate member in a facet, through the client on the class path, as
+ * configured.
  */
 public final class Probe implements Runnable {
   private final Path config;

@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A real HTTP server that keeps the events that it took, and takes none while it is away. */
+/** A real HTTP server that records events, and answers with `status`. */
 final class Service implements AutoCloseable {
   private final HttpServer server;
   private final List<Map<?, ?>> events = new ArrayList<>();
   volatile int status = 201;
-  volatile Runnable uponAPost = () -> {};
+  volatile Runnable afterPost = () -> {};
 
   Service() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
@@ -27,7 +27,7 @@ final class Service implements AutoCloseable {
               events.add((Map<?, ?>) JsonReader.read(body));
             }
           }
-          uponAPost.run();
+          afterPost.run();
           exchange.sendResponseHeaders(status, -1);
           exchange.close();
         });

@@ -11,13 +11,18 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a service answered to a posted event, by the rules of `headwater.emit.http`: it has it, will
- * never take it, or takes none now.
+ * A service's answer to a posted event: acknowledged, refused permanently, or to be retried, by the
+ * same rules as `headwater.emit.http`.
+ *
+ * @param beginning at most the first 4 KiB of the body
  */
 public record Answer(int status, byte[] beginning) {
-  private static final int MOST_BYTES = 4096;
+  private static final int MAX_BYTES = 4096;
 
-  /** Any other is about who sends, where to or when: until that is put right all waits. */
+  /**
+   * Any other error status is about the sender, the address or the time: events wait and are
+   * retried.
+   */
   private static final Set<Integer> ABOUT_THE_EVENT = Set.of(400, 413, 422);
 
   private static final int FORBIDDEN = 403;
@@ -25,65 +30,65 @@ public record Answer(int status, byte[] beginning) {
   private static final String BYTE_ORDER_MARK = "\uFEFF";
 
   /**
-   * Sends the request, and reads no more than the beginning of what is answered.
+   * Sends the request, and reads only the beginning of the answer.
    *
-   * @param patience how long it may take to come: the client's own timeout ends with the headers
-   * @throws IOException if there is none, or it is no HTTP, breaks off, does not come to its end, or
-   *     is packed, which nobody asked for: whose answer it is, and so whether it counts, is not
-   *     known
+   * @param timeout for the body: the client's own timeout covers only the headers
+   * @throws IOException if there is no answer, or it is not HTTP, incomplete, too slow, or
+   *     compressed, which was not requested: then it may not be the service's
    */
-  public static Answer to(HttpRequest request, HttpClient client, Duration patience)
+  public static Answer to(HttpRequest request, HttpClient client, Duration timeout)
       throws IOException, InterruptedException {
     try {
-      return of(client.send(request, HttpResponse.BodyHandlers.ofInputStream()), patience);
-    } catch (IllegalArgumentException unreadable) { // a length that is no number, for one
-      throw new IOException("the answer is no HTTP", unreadable);
+      return of(client.send(request, HttpResponse.BodyHandlers.ofInputStream()), timeout);
+    } catch (
+        IllegalArgumentException unreadable) { // for example, if the content length is not a number
+      throw new IOException("the answer is not valid HTTP", unreadable);
     }
   }
 
-  private static Answer of(HttpResponse<InputStream> response, Duration patience)
+  private static Answer of(HttpResponse<InputStream> response, Duration timeout)
       throws IOException {
-    String packing = response.headers().firstValue("Content-Encoding").orElse("identity").strip();
+    String encoding = response.headers().firstValue("Content-Encoding").orElse("identity").strip();
     try (InputStream body = response.body()) {
-      byte[] beginning = Patience.read(body, MOST_BYTES, patience);
-      if (beginning.length > 0 && !packing.equalsIgnoreCase("identity")) {
-        throw new IOException("the answer is packed");
+      byte[] beginning = LimitedBody.read(body, MAX_BYTES, timeout);
+      if (beginning.length > 0 && !encoding.equalsIgnoreCase("identity")) {
+        throw new IOException("the answer is compressed, which was not requested");
       }
       return new Answer(response.statusCode(), beginning);
     }
   }
 
-  /** Whether the service has the event; a page for people, such as a sign-in page, says nothing. */
+  /** Whether the service stored the event; an HTML page, such as a sign-in page, does not count. */
   public boolean isAcknowledged() {
     return status >= 200 && status < 300 && !isPage();
   }
 
-  /** Whether it will never take it; those behind it may be fine. */
+  /** Whether the service refuses this event permanently; later ones may be accepted. */
   public boolean isRefused() {
-    return ABOUT_THE_EVENT.contains(status) || (status == FORBIDDEN && isForItsOwnSake());
+    return ABOUT_THE_EVENT.contains(status) || (status == FORBIDDEN && isNotRetriable());
   }
 
-  /** In a few words, with what to do where people are to do something. */
+  /** The status in a few words, and what to do about it if a person must act. */
   @Override
   public String toString() {
     if (isPage()) {
       return "status " + status + " with a page: a proxy, or the sign-in page of a network";
     }
     return status == FORBIDDEN && !isRefused()
-        ? "status 403: enrol the node's key, or have its API key granted what it takes"
+        ? "status 403: enrol the node's key, or grant its API key the role that it needs"
         : "status " + status;
   }
 
   private boolean isPage() {
     String text = new String(beginning, StandardCharsets.UTF_8);
-    String said = text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
-    return said.stripLeading().startsWith("<");
+    String content = text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
+    return content.stripLeading().startsWith("<");
   }
 
-  private boolean isForItsOwnSake() {
+  private boolean isNotRetriable() {
     try {
-      return JsonReader.read(beginning) instanceof Map<?, ?> told
-          && Boolean.FALSE.equals(told.get("retriable"));
+      return JsonReader.read(beginning) instanceof Map<?, ?> error
+          && Boolean.FALSE.equals(error.get("retriable"));
     } catch (InvalidJsonException none) {
       return false;
     }

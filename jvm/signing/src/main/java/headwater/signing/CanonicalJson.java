@@ -8,14 +8,14 @@ import java.util.Map;
 /**
  * Writes the canonical form of a JSON value: the bytes that a signature covers.
  *
- * <p>UTF-8, keys sorted by their UTF-8 bytes, no white space, numbers as they were written, strings
- * escaped as `\" \\ \b \f \n \r \t`, other controls and `<` `>` `&` U+2028 U+2029 as `\\u` and four
- * lower-case digits. Vectors: `conformance/signature.json`.
+ * <p>UTF-8, keys sorted by their UTF-8 bytes, no white space, numbers as written, strings escaped
+ * as `\" \\ \b \f \n \r \t`, other control characters and `<` `>` `&` U+2028 U+2029 as `\\u` and
+ * four lower-case digits. Vectors: `conformance/signature.json`.
  */
 public final class CanonicalJson {
   /**
-   * UTF-8 sorts as code points do; UTF-16, the order of Java's strings, does not beyond the basic
-   * plane.
+   * UTF-8 sorts like code points. UTF-16, in which Java's strings sort, does not for supplementary
+   * characters.
    */
   private static final Comparator<String> BY_UTF_8 = CanonicalJson::compareCodePoints;
 
@@ -45,41 +45,41 @@ public final class CanonicalJson {
         || value instanceof Long) {
       out.append(value);
     } else {
-      throw new IllegalArgumentException("no JSON for " + value.getClass().getName());
+      throw new IllegalArgumentException("cannot write as JSON: " + value.getClass().getName());
     }
   }
 
   private static void appendObject(Map<?, ?> members, StringBuilder out) {
     List<String> keys = members.keySet().stream().map(String.class::cast).sorted(BY_UTF_8).toList();
-    char before = '{';
+    char separator = '{';
     for (String key : keys) {
-      out.append(before);
+      out.append(separator);
       appendString(key, out);
       append(members.get(key), out.append(':'));
-      before = ',';
+      separator = ',';
     }
     out.append(keys.isEmpty() ? "{}" : "}");
   }
 
   private static void appendArray(List<?> items, StringBuilder out) {
-    char before = '[';
+    char separator = '[';
     for (Object item : items) {
-      append(item, out.append(before));
-      before = ',';
+      append(item, out.append(separator));
+      separator = ',';
     }
     out.append(items.isEmpty() ? "[]" : "]");
   }
 
   private static void appendString(String text, StringBuilder out) {
     out.append('"');
-    for (int place = 0; place < text.length(); place++) {
-      char next = text.charAt(place);
+    for (int index = 0; index < text.length(); index++) {
+      char next = text.charAt(index);
       if (!Character.isSurrogate(next)) {
         appendCharacter(next, out);
       } else if (Character.isHighSurrogate(next)
-          && place + 1 < text.length()
-          && Character.isLowSurrogate(text.charAt(place + 1))) {
-        out.append(next).append(text.charAt(++place));
+          && index + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(index + 1))) {
+        out.append(next).append(text.charAt(++index));
       } else {
         out.append('\uFFFD');
       }
@@ -116,9 +116,9 @@ public final class CanonicalJson {
 
   private static int compareCodePoints(String one, String other) {
     int shorter = Math.min(one.length(), other.length());
-    for (int place = 0; place < shorter; place++) {
-      char a = one.charAt(place);
-      char b = other.charAt(place);
+    for (int index = 0; index < shorter; index++) {
+      char a = one.charAt(index);
+      char b = other.charAt(index);
       if (a != b) {
         boolean bothOrNeither = Character.isSurrogate(a) == Character.isSurrogate(b);
         return bothOrNeither ? Character.compare(a, b) : Character.isSurrogate(a) ? 1 : -1;

@@ -16,13 +16,13 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The chain of one emission: events numbered from 0 on, each naming the hash of the one before; the
- * first name the heads of epochs that have ended. For one thread.
+ * The chain of one emission's events: numbered from 0, each with the hash of the one before. The
+ * first events name the heads of earlier epochs. Not thread-safe.
  *
  * <p>Source: docs/decisions/0011-a-chain-for-each-emitter.md; vectors: `conformance/chain.json`
  */
 public final class Chain {
-  /** The last event of an epoch, as far as it is known. */
+  /** The last known event of an epoch. */
   public record Head(String epoch, long sequence, String payloadHash) {
     Map<String, Object> members() {
       return Map.of("epoch", epoch, "sequence", sequence, "payloadHash", payloadHash);
@@ -50,9 +50,9 @@ public final class Chain {
 
   /** A UUID of version 7. Source: RFC 9562, section 5.7 */
   public static String newEpoch() {
-    SecureRandom chance = new SecureRandom();
-    long high = System.currentTimeMillis() << 16 | 0x7000 | chance.nextInt(1 << 12);
-    return new UUID(high, chance.nextLong() >>> 2 | 1L << 63).toString();
+    SecureRandom random = new SecureRandom();
+    long high = System.currentTimeMillis() << 16 | 0x7000 | random.nextInt(1 << 12);
+    return new UUID(high, random.nextLong() >>> 2 | 1L << 63).toString();
   }
 
   public String epoch() {
@@ -63,14 +63,12 @@ public final class Chain {
     return key.nodeId();
   }
 
-  /** Name these heads in each event, until told otherwise. */
+  /** Names these heads in each event from now on. */
   public void follow(List<Head> heads) {
     follows = List.copyOf(heads);
   }
 
-  /**
-   * Whether so many events went out without a signature that a signed one should vouch for them.
-   */
+  /** Whether so many events were sent unsigned that a signed event should vouch for them now. */
   public boolean shouldVouch() {
     return unsigned.size() >= MAX_UNSIGNED;
   }
@@ -80,8 +78,8 @@ public final class Chain {
   }
 
   /**
-   * Signs an event of a run in the chain's next place; any other is returned as it is, and vouched
-   * for later.
+   * Signs a run event with the next sequence number; returns any other event as it is, to be
+   * vouched for later.
    */
   public byte[] sign(byte[] raw) {
     Map<String, Object> event = new LinkedHashMap<>();
@@ -90,8 +88,8 @@ public final class Chain {
       unsigned.add(EventSigner.payloadHash(raw));
       return raw;
     }
-    Map<String, Object> place = Map.of(FACET, facet((String) event.get("producer")));
-    EventSigner.Signed signed = EventSigner.sign(event, place, key, EventSigner.SCHEMA);
+    Map<String, Object> runFacets = Map.of(FACET, facet((String) event.get("producer")));
+    EventSigner.Signed signed = EventSigner.sign(event, runFacets, key, EventSigner.SCHEMA);
     sequence++;
     headHash = signed.payloadHash();
     unsigned.clear();
@@ -116,14 +114,14 @@ public final class Chain {
     return facet;
   }
 
-  /** Writes down where the epoch stands, in place: before what was signed goes anywhere. */
-  public void record(Path folder) throws IOException {
+  /** Overwrites the head in a folder; called before a signed event is sent. */
+  public void writeHead(Path folder) throws IOException {
     if (headHash == null) {
       return;
     }
-    byte[] said = CanonicalJson.write(new Head(epoch, sequence, headHash).members());
-    byte[] padded = Arrays.copyOf(said, Math.max(said.length, HEAD_BYTES));
-    Arrays.fill(padded, said.length, padded.length, (byte) ' ');
+    byte[] head = CanonicalJson.write(new Head(epoch, sequence, headHash).members());
+    byte[] padded = Arrays.copyOf(head, Math.max(head.length, HEAD_BYTES));
+    Arrays.fill(padded, head.length, padded.length, (byte) ' ');
     try (FileChannel file =
         FileChannel.open(
             folder.resolve(HEAD), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -131,21 +129,20 @@ public final class Chain {
     }
   }
 
-  /** The head that is written there; null if none is, as where a power cut took it. */
-  public static Head headIn(Path folder) {
+  /** The head in a folder; null if there is none or it is unreadable, as after a power cut. */
+  public static Head readHead(Path folder) {
     try {
       String text = Files.readString(folder.resolve(HEAD), StandardCharsets.UTF_8).strip();
-      Map<?, ?> said = (Map<?, ?>) JsonReader.read(text.getBytes(StandardCharsets.UTF_8));
-      long sequence =
-          Long.parseLong(((NumberLiteral) said.get("sequence")).text());
-      return new Head((String) said.get("epoch"), sequence, (String) said.get("payloadHash"));
-    } catch (IOException | RuntimeException missing) {
+      Map<?, ?> head = (Map<?, ?>) JsonReader.read(text.getBytes(StandardCharsets.UTF_8));
+      long sequence = Long.parseLong(((NumberLiteral) head.get("sequence")).text());
+      return new Head((String) head.get("epoch"), sequence, (String) head.get("payloadHash"));
+    } catch (IOException | RuntimeException unreadable) {
       return null;
     }
   }
 
-  /** Forgets the head there: an event that names it is safe. */
-  public static void forget(Path folder) throws IOException {
+  /** Deletes the head in a folder, once an event that names it is safe. */
+  public static void deleteHead(Path folder) throws IOException {
     Files.deleteIfExists(folder.resolve(HEAD));
   }
 }

@@ -16,8 +16,8 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * A directory that belongs to one living process: it holds a lock on a file in it, which the kernel
- * drops when the process dies, however it dies. Then whoever takes the lock next owns it.
+ * A directory that belongs to one living process, which holds a lock on a file in it. The kernel
+ * releases the lock when the process dies, however it dies; the next process to lock it owns it.
  */
 public final class Claim {
   private static final String LOCK = "lock";
@@ -25,10 +25,10 @@ public final class Claim {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   /**
-   * The directories of this JVM, whichever class loader made them: to open and close a lock file
-   * that this process holds would drop its lock.
+   * Prefix of the system properties that name this JVM's directories, across class loaders: opening
+   * and closing a lock file that this process holds would release its lock.
    */
-  private static final String OURS = "headwater.lineage.claim.";
+  private static final String HELD = "headwater.lineage.claim.";
 
   private final Path path;
   private final FileChannel channel;
@@ -36,14 +36,14 @@ public final class Claim {
   private Claim(Path path, FileChannel channel) {
     this.path = path;
     this.channel = channel;
-    System.setProperty(OURS + path.getFileName(), "");
+    System.setProperty(HELD + path.getFileName(), "");
   }
 
   public Path path() {
     return path;
   }
 
-  /** Makes a new directory under `parent`; nobody sees it before it is locked. */
+  /** Creates a new directory under `parent`; it gets its final name only once it is locked. */
   public static Claim create(Path parent) throws IOException {
     Files.createDirectories(parent);
     String name =
@@ -52,15 +52,15 @@ public final class Claim {
             System.currentTimeMillis() * 1_000_000 + System.nanoTime() % 1_000_000,
             ProcessHandle.current().pid(),
             new Random().nextInt());
-    Path unseen = Files.createDirectory(parent.resolve(".new-" + name), OWNERS_ONLY);
-    FileChannel channel = open(unseen);
+    Path unlocked = Files.createDirectory(parent.resolve(".new-" + name), OWNERS_ONLY);
+    FileChannel channel = open(unlocked);
     if (channel.tryLock() == null) {
-      throw new IOException(unseen + " cannot be locked");
+      throw new IOException(unlocked + " cannot be locked");
     }
-    return new Claim(Files.move(unseen, parent.resolve(name)), channel);
+    return new Claim(Files.move(unlocked, parent.resolve(name)), channel);
   }
 
-  /** Claims what dead processes left under `parent`, the oldest first. */
+  /** Claims the directories of dead processes under `parent`, oldest first. */
   public static List<Claim> orphans(Path parent) throws IOException {
     List<Claim> claimed = new ArrayList<>();
     if (!Files.isDirectory(parent)) {
@@ -79,7 +79,7 @@ public final class Claim {
 
   private static boolean mayBeOrphan(Path path) {
     String name = path.getFileName().toString();
-    return Character.isDigit(name.charAt(0)) && System.getProperty(OURS + name) == null;
+    return Character.isDigit(name.charAt(0)) && System.getProperty(HELD + name) == null;
   }
 
   private static Claim claimed(Path path) {
@@ -91,7 +91,7 @@ public final class Claim {
       }
       channel.close();
     } catch (IOException | OverlappingFileLockException taken) {
-      // Its owner lives, or took it away meanwhile.
+      // Its owner is alive, or removed it meanwhile.
     }
     return null;
   }
@@ -101,10 +101,10 @@ public final class Claim {
         path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
   }
 
-  /** Leaves the directory to whoever comes next. */
+  /** Leaves the directory to the next process. */
   public void release() throws IOException {
     channel.close();
-    System.clearProperty(OURS + path.getFileName());
+    System.clearProperty(HELD + path.getFileName());
   }
 
   /** Deletes the directory with all files in it. */

@@ -7,36 +7,36 @@ import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How many events were dropped, why, and from when to when; what was told of is not told again. */
+/** Counts dropped events by reason, and reports them as gaps; each drop is in one gap. */
 public final class Drops {
   private static final Logger LOGGER = LoggerFactory.getLogger(Drops.class);
 
   private final Map<String, Long> reasons = new TreeMap<>();
-  private long soFar;
+  private long total;
   private Instant first;
   private Instant last;
 
   public synchronized void count(String reason) {
-    soFar++;
+    total++;
     last = Instant.now();
     first = reasons.isEmpty() ? last : first;
     reasons.merge(reason, 1L, Long::sum);
-    // At 1, 2, 4, 8 …: an outage is told, and does not fill the log.
-    if (Long.bitCount(soFar) == 1) {
+    // Logged at 1, 2, 4, 8 …, so that an outage does not fill the log.
+    if (Long.bitCount(total) == 1) {
       LOGGER.warn(
-          "a lineage event was dropped ({}): lineage_events_dropped_total={}", reason, soFar);
+          "a lineage event was dropped ({}): lineage_events_dropped_total={}", reason, total);
     }
   }
 
   public synchronized long total() {
-    return soFar;
+    return total;
   }
 
   public synchronized boolean hasNew() {
     return !reasons.isEmpty();
   }
 
-  /** What is to be told, as the member `gap` of a heartbeat; null for nothing. */
+  /** Returns the drops since the last call, as the member `gap` of a heartbeat; null for none. */
   public synchronized Map<String, Object> take() {
     if (reasons.isEmpty()) {
       return null;
@@ -46,7 +46,7 @@ public final class Drops {
     gap.put("reasons", Map.copyOf(reasons));
     gap.put("firstAt", first.toString());
     gap.put("lastAt", last.toString());
-    gap.put("eventsSoFar", soFar);
+    gap.put("eventsSoFar", total);
     reasons.clear();
     return gap;
   }

@@ -6,14 +6,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Signs run events: the facet `signature` of the run, over the canonical form of the event without
+ * Signs run events: adds the run facet `signature`, over the canonical form of the event without
  * it.
  */
 public final class EventSigner {
-  /** A signed event in canonical form, and the hash that its signature names. */
+  /** A signed event in canonical form, and the payload hash in its signature. */
   public record Signed(byte[] event, String payloadHash) {}
 
-  /** Where the facet is described. */
+  /** The facet's schema. */
   public static final String SCHEMA =
       "https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json";
 
@@ -22,21 +22,21 @@ public final class EventSigner {
   private EventSigner() {}
 
   /**
-   * Returns the event in canonical form with its signature, in place of any other; the event itself
+   * Returns the event in canonical form with its signature, which replaces any other. The argument
    * is not changed.
    */
   public static byte[] sign(Map<String, Object> event, NodeKey key, String schemaUrl) {
     return sign(event, Map.of(), key, schemaUrl).event();
   }
 
-  /** Signs an event with further run facets in it, in place of any others of their names. */
+  /** Adds run facets to an event, replacing those of the same names, and signs it. */
   public static Signed sign(
-      Map<String, Object> event, Map<String, ?> further, NodeKey key, String schemaUrl) {
+      Map<String, Object> event, Map<String, ?> runFacets, NodeKey key, String schemaUrl) {
     Map<String, Object> run = copyOf(event.get("run"));
     Map<String, Object> facets =
         run.get("facets") == null ? new LinkedHashMap<>() : copyOf(run.get("facets"));
     facets.remove(FACET);
-    facets.putAll(further);
+    facets.putAll(runFacets);
     run.put("facets", facets);
     Map<String, Object> signed = new LinkedHashMap<>(event);
     signed.put("run", run);

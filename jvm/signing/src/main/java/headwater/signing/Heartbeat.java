@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What an emitter says for itself: that the head of its chain is still this, what it had to drop,
- * and, in the last, that it ends.
+ * The event that an emitter sends about itself: that its chain's head is unchanged, which events it
+ * dropped, and, in the last one, that it ends.
  *
  * <p>Source: docs/decisions/0011-a-chain-for-each-emitter.md
  */
@@ -25,16 +25,16 @@ public final class Heartbeat {
   /**
    * The event, not yet signed.
    *
-   * @param intervalMs how long the emitter is silent at most
-   * @param gap what {@link Drops#take} gave; null where nothing was dropped
+   * @param intervalMs the longest time without an event of the emitter
+   * @param gap from {@link Drops#take}; null if nothing was dropped
    */
   public static byte[] of(
       Chain chain, String producer, long intervalMs, Map<String, Object> gap, boolean isLast) {
-    Map<String, Object> told = new LinkedHashMap<>();
-    told.put("_producer", producer);
-    told.put("_schemaURL", SCHEMA);
-    told.put("intervalSeconds", intervalMs / 1000);
-    told.put("gap", gap);
+    Map<String, Object> facet = new LinkedHashMap<>();
+    facet.put("_producer", producer);
+    facet.put("_schemaURL", SCHEMA);
+    facet.put("intervalSeconds", intervalMs / 1000);
+    facet.put("gap", gap);
     return CanonicalJson.write(
         Map.of(
             "eventType",
@@ -48,6 +48,6 @@ public final class Heartbeat {
             "job",
             Map.of("namespace", NODES, "name", chain.nodeId()),
             "run",
-            Map.of("runId", chain.epoch(), "facets", Map.of("headwater_heartbeat", told))));
+            Map.of("runId", chain.epoch(), "facets", Map.of("headwater_heartbeat", facet))));
   }
 }

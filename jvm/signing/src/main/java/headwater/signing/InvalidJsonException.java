@@ -1,8 +1,8 @@
 package headwater.signing;
 
 /**
- * A text is no JSON, or none that a signature may cover; the message says where, and shows nothing
- * of the text.
+ * A text is not JSON, or ambiguous, so that it cannot be signed. The message gives the position,
+ * and contains nothing of the text.
  */
 public final class InvalidJsonException extends RuntimeException {
   InvalidJsonException(String message) {

@@ -11,14 +11,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads JSON strictly: what could be read in two ways is refused.
+ * Reads JSON strictly: ambiguous texts are refused.
  *
- * <p>Gives maps in the order of the text, lists, strings, booleans, {@link NumberLiteral} and null.
+ * <p>Returns maps in the order of the text, lists, strings, booleans, {@link NumberLiteral} and
+ * null.
  *
  * <p>Source: RFC 8259
  */
 public final class JsonReader {
-  /** Objects and arrays inside one another, as in the Python package. */
+  /** Limit on nested objects and arrays, the same as in the Python package. */
   static final int MAX_DEPTH = 254;
 
   private static final Pattern NUMBER =
@@ -26,7 +27,7 @@ public final class JsonReader {
   private static final char REPLACEMENT = '\uFFFD';
 
   private final String text;
-  private int place;
+  private int position;
   private int depth;
 
   private JsonReader(String text) {
@@ -36,14 +37,14 @@ public final class JsonReader {
   /**
    * Reads one JSON text in UTF-8.
    *
-   * @throws InvalidJsonException it is none, a key stands twice, or it is too deep
+   * @throws InvalidJsonException if it is not JSON, has a duplicate key, or is nested too deep
    */
   public static Object read(byte[] utf8) {
     JsonReader reader = new JsonReader(decoded(utf8));
     Object value = reader.value();
     reader.skipSpace();
-    if (reader.place < reader.text.length()) {
-      throw reader.invalid("expected the end");
+    if (reader.position < reader.text.length()) {
+      throw reader.invalid("expected the end of the text");
     }
     return value;
   }
@@ -52,7 +53,7 @@ public final class JsonReader {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString();
     } catch (CharacterCodingException malformed) {
-      throw new InvalidJsonException("the bytes are not UTF-8");
+      throw new InvalidJsonException("JSON: the bytes are not UTF-8");
     }
   }
 
@@ -73,7 +74,7 @@ public final class JsonReader {
     Map<String, Object> members = new LinkedHashMap<>();
     enter();
     skipSpace();
-    if (!took('}')) {
+    if (!consumed('}')) {
       do {
         skipSpace();
         if (peek() != '"') {
@@ -84,11 +85,11 @@ public final class JsonReader {
         expect(':');
         Object value = value();
         if (members.containsKey(key)) {
-          throw invalid("a key stands twice");
+          throw invalid("duplicate key");
         }
         members.put(key, value);
         skipSpace();
-      } while (took(','));
+      } while (consumed(','));
       expect('}');
     }
     depth--;
@@ -99,11 +100,11 @@ public final class JsonReader {
     List<Object> items = new ArrayList<>();
     enter();
     skipSpace();
-    if (!took(']')) {
+    if (!consumed(']')) {
       do {
         items.add(value());
         skipSpace();
-      } while (took(','));
+      } while (consumed(','));
       expect(']');
     }
     depth--;
@@ -111,21 +112,21 @@ public final class JsonReader {
   }
 
   private void enter() {
-    place++;
+    position++;
     if (++depth > MAX_DEPTH) {
-      throw invalid("more than " + MAX_DEPTH + " levels deep");
+      throw invalid("more than " + MAX_DEPTH + " levels of nesting");
     }
   }
 
   private String string() {
     StringBuilder read = new StringBuilder();
     expect('"');
-    while (!took('"')) {
+    while (!consumed('"')) {
       char next = peek();
       if (next < ' ') {
-        throw invalid("a control in a string");
+        throw invalid("control character in a string");
       }
-      place++;
+      position++;
       if (next == '\\') {
         escape(read);
       } else {
@@ -137,7 +138,7 @@ public final class JsonReader {
 
   private void escape(StringBuilder read) {
     char kind = peek();
-    place++;
+    position++;
     switch (kind) {
       case '"', '\\', '/' -> read.append(kind);
       case 'b' -> read.append('\b');
@@ -146,32 +147,29 @@ public final class JsonReader {
       case 'r' -> read.append('\r');
       case 't' -> read.append('\t');
       case 'u' -> unicode(read);
-      default -> throw invalid("an unknown escape");
+      default -> throw invalid("unknown escape");
     }
   }
 
-  /**
-   * A surrogate without its other half stands for no character, so it becomes the replacement
-   * character.
-   */
+  /** A lone surrogate is not a character, so it becomes the replacement character. */
   private void unicode(StringBuilder read) {
     char unit = codeUnit();
-    if (Character.isHighSurrogate(unit) && text.startsWith("\\u", place)) {
-      int before = place;
-      place += 2;
+    if (Character.isHighSurrogate(unit) && text.startsWith("\\u", position)) {
+      int before = position;
+      position += 2;
       char low = codeUnit();
       if (Character.isLowSurrogate(low)) {
         read.append(unit).append(low);
         return;
       }
-      place = before;
+      position = before;
     }
     read.append(Character.isSurrogate(unit) ? REPLACEMENT : unit);
   }
 
   private char codeUnit() {
     int unit = 0;
-    for (int end = place + 4; place < end; place++) {
+    for (int end = position + 4; position < end; position++) {
       char next = peek();
       int digit = next < 128 ? Character.digit(next, 16) : -1;
       if (digit < 0) {
@@ -183,54 +181,54 @@ public final class JsonReader {
   }
 
   private Object word(String word, Object value) {
-    if (!text.startsWith(word, place)) {
+    if (!text.startsWith(word, position)) {
       throw invalid("expected a value");
     }
-    place += word.length();
+    position += word.length();
     return value;
   }
 
   private NumberLiteral number() {
-    Matcher found = NUMBER.matcher(text).region(place, text.length());
+    Matcher found = NUMBER.matcher(text).region(position, text.length());
     if (!found.lookingAt()) {
       throw invalid("expected a value");
     }
-    place = found.end();
+    position = found.end();
     return new NumberLiteral(found.group());
   }
 
   private void skipSpace() {
-    while (place < text.length() && " \t\n\r".indexOf(text.charAt(place)) >= 0) {
-      place++;
+    while (position < text.length() && " \t\n\r".indexOf(text.charAt(position)) >= 0) {
+      position++;
     }
   }
 
   private char peek() {
-    if (place >= text.length()) {
-      throw invalid("it ends too early");
+    if (position >= text.length()) {
+      throw invalid("unexpected end");
     }
-    return text.charAt(place);
+    return text.charAt(position);
   }
 
-  private boolean took(char wanted) {
-    if (peekOr(wanted)) {
-      place++;
+  private boolean consumed(char wanted) {
+    if (isNext(wanted)) {
+      position++;
       return true;
     }
     return false;
   }
 
-  private boolean peekOr(char wanted) {
-    return place < text.length() && text.charAt(place) == wanted;
+  private boolean isNext(char wanted) {
+    return position < text.length() && text.charAt(position) == wanted;
   }
 
   private void expect(char wanted) {
-    if (!took(wanted)) {
+    if (!consumed(wanted)) {
       throw invalid("expected " + wanted);
     }
   }
 
   private InvalidJsonException invalid(String what) {
-    return new InvalidJsonException("JSON: " + what + " at character " + place);
+    return new InvalidJsonException("JSON: " + what + " at character " + position);
   }
 }

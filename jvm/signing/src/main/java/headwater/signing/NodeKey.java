@@ -16,9 +16,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
 
-/**
- * The Ed25519 key with which one node signs its events. Its text form never holds the private part.
- */
+/** The Ed25519 key with which a node signs its events. `toString` never shows the private part. */
 public final class NodeKey {
   private static final int KEY_BYTES = 32;
   private static final Base64.Encoder BASE64URL = Base64.getUrlEncoder().withoutPadding();
@@ -34,13 +32,13 @@ public final class NodeKey {
   }
 
   /**
-   * Reads the file in which `headwater` keeps a node's key: a private JSON Web Key whose `kid` is
-   * the key id.
+   * Reads a node's key file, as `headwater` writes it: a private JSON Web Key whose `kid` is the
+   * key id.
    *
    * <p>Source: RFC 8037, section 2
    *
-   * @throws IOException it cannot be read, or is no such key; the message names what is wrong and
-   *     shows nothing of it
+   * @throws IOException if it cannot be read, or is not such a key; the message names the file, and
+   *     contains no key material
    */
   public static NodeKey read(Path path) throws IOException {
     try {
@@ -52,13 +50,13 @@ public final class NodeKey {
         return key;
       }
     } catch (RuntimeException malformed) {
-      // Its message may show a part of the key.
+      // Its message may contain a part of the key.
     }
-    throw new IOException(path + " holds no node key as `headwater key show` knows it");
+    throw new IOException(path + " is not a node key file as `headwater key show` creates it");
   }
 
   /**
-   * Makes the key from its 32-byte seed.
+   * Creates the key from its 32-byte seed.
    *
    * <p>Source: RFC 8032, section 5.1.5, where the seed is called the private key
    */
@@ -67,16 +65,16 @@ public final class NodeKey {
       throw new IllegalArgumentException("seed: expected 32 bytes");
     }
     try {
-      // The JDK derives a public key only while it generates a pair, from the first 32 bytes that
-      // it draws.
+      // The JDK derives a public key only while it generates a pair, from the first 32 random bytes
+      // that it requests.
       KeyPairGenerator generator = KeyPairGenerator.getInstance("Ed25519");
-      generator.initialize(NamedParameterSpec.ED25519, new Drawn(seed));
+      generator.initialize(NamedParameterSpec.ED25519, new FixedRandom(seed));
       KeyPair pair = generator.generateKeyPair();
       byte[] raw = rawPublicKey((EdECPublicKey) pair.getPublic());
       String keyId = "node:" + nodeId + "#sha256:" + BASE64URL.encodeToString(Sha256.of(raw));
       return new NodeKey(keyId, raw, pair.getPrivate());
     } catch (GeneralSecurityException missing) {
-      throw new IllegalStateException("this Java has no Ed25519", missing);
+      throw new IllegalStateException("this Java runtime lacks Ed25519", missing);
     }
   }
 
@@ -85,7 +83,7 @@ public final class NodeKey {
     return keyId;
   }
 
-  /** The id of the node, as it stands in the key id. */
+  /** The node's id, a part of the key id. */
   public String nodeId() {
     return keyId.substring("node:".length(), keyId.indexOf('#'));
   }
@@ -103,7 +101,7 @@ public final class NodeKey {
       signature.update(payload);
       return signature.sign();
     } catch (GeneralSecurityException failure) {
-      throw new IllegalStateException("this Java could not sign", failure);
+      throw new IllegalStateException("this Java runtime cannot sign with Ed25519", failure);
     }
   }
 
@@ -113,7 +111,7 @@ public final class NodeKey {
   }
 
   /**
-   * A point as 32 bytes: y, the lowest byte first, with the lowest bit of x on top.
+   * Encodes a point in 32 bytes: y, little-endian, with the lowest bit of x as the top bit.
    *
    * <p>Source: RFC 8032, section 5.1.2
    */
@@ -121,8 +119,8 @@ public final class NodeKey {
     EdECPoint point = key.getPoint();
     byte[] bigEndian = point.getY().toByteArray();
     byte[] raw = new byte[KEY_BYTES];
-    for (int place = 0; place < Math.min(bigEndian.length, KEY_BYTES); place++) {
-      raw[place] = bigEndian[bigEndian.length - 1 - place];
+    for (int index = 0; index < Math.min(bigEndian.length, KEY_BYTES); index++) {
+      raw[index] = bigEndian[bigEndian.length - 1 - index];
     }
     if (point.isXOdd()) {
       raw[KEY_BYTES - 1] |= (byte) 0x80;
@@ -130,11 +128,11 @@ public final class NodeKey {
     return raw;
   }
 
-  /** Says what it was given, where a generator asks for chance. */
-  private static final class Drawn extends SecureRandom {
+  /** A source of "random" bytes that returns the seed. */
+  private static final class FixedRandom extends SecureRandom {
     private final byte[] seed;
 
-    Drawn(byte[] seed) {
+    FixedRandom(byte[] seed) {
       this.seed = Arrays.copyOf(seed, seed.length);
     }
 

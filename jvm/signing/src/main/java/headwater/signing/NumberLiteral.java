@@ -1,6 +1,4 @@
 package headwater.signing;
 
-/**
- * A JSON number as it was written: `1.0` and `1` are two texts, and a signature covers the text.
- */
+/** A JSON number as written: a signature covers the text, and `1.0` and `1` are different texts. */
 public record NumberLiteral(String text) {}

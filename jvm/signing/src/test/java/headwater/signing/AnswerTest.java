@@ -23,11 +23,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AnswerTest {
-  private static final String ITS_OWN =
+  private static final String NOT_RETRIABLE =
       "{\"code\": 403, \"message\": \"tampered\", \"retriable\": false}";
   private static final Duration SHORT = Duration.ofMillis(200);
   private static final Duration LONG = Duration.ofSeconds(20);
-  private static final String TO_ENROL = "{\"code\": 403, \"retriable\": true}";
+  private static final String RETRIABLE = "{\"code\": 403, \"retriable\": true}";
 
   @ParameterizedTest
   @CsvSource({
@@ -36,7 +36,7 @@ class AnswerTest {
     "407, false, false", "409, false, false", "410, false, false", "415, false, false",
     "413, false, true", "422, false, true", "429, false, false", "503, false, false"
   })
-  void aStatusSaysWhetherToTryAgain(int status, boolean isAcknowledged, boolean isRefused) {
+  void aStatusSaysWhetherToRetry(int status, boolean isAcknowledged, boolean isRefused) {
     Answer answer = answer(status, "");
 
     assertThat(answer.isAcknowledged()).isEqualTo(isAcknowledged);
@@ -44,17 +44,17 @@ class AnswerTest {
   }
 
   @Test
-  void whatIsForbiddenWaitsUnlessItIsForItsOwnSake() {
-    assertThat(answer(403, ITS_OWN).isRefused()).isTrue();
-    assertThat(answer(403, TO_ENROL).isRefused()).isFalse();
+  void aForbiddenEventWaitsUnlessNotRetriable() {
+    assertThat(answer(403, NOT_RETRIABLE).isRefused()).isTrue();
+    assertThat(answer(403, RETRIABLE).isRefused()).isFalse();
     assertThat(answer(403, "no JSON").isRefused()).isFalse();
-    assertThat(answer(403, TO_ENROL).toString()).contains("enrol the node's key");
-    assertThat(answer(403, ITS_OWN)).hasToString("status 403");
+    assertThat(answer(403, RETRIABLE).toString()).contains("enrol the node's key");
+    assertThat(answer(403, NOT_RETRIABLE)).hasToString("status 403");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"<!DOCTYPE html>", "\uFEFF<html>", "\r\n \t<script>", "<?xml ?>"})
-  void aPageIsNoWordOfAService(String page) {
+  void aPageIsNotAnAnswerOfTheService(String page) {
     for (int status : new int[] {200, 201, 403, 404}) {
       assertThat(answer(status, page).isAcknowledged()).isFalse();
       assertThat(answer(status, page).isRefused()).isFalse();
@@ -63,7 +63,7 @@ class AnswerTest {
   }
 
   @Test
-  void anAnswerThatBreaksOffOrIsPackedSaysNothing() throws Exception {
+  void anIncompleteOrCompressedAnswerDoesNotCount() throws Exception {
     assertThat(served(201, null, 0, new byte[0]).isAcknowledged()).isTrue();
     assertThatThrownBy(() -> served(200, null, 5000, new byte[0])).isInstanceOf(IOException.class);
     assertThatThrownBy(() -> served(200, null, 5000, "<htm".getBytes(StandardCharsets.UTF_8)))
@@ -82,7 +82,7 @@ class AnswerTest {
         "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
         "\u0000\u0001\u0002\r\n\r\n"
       })
-  void whatIsNoHttpSaysNothing(String answer) throws Exception {
+  void anAnswerThatIsNotHttpDoesNotCount(String answer) throws Exception {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Thread thread = new Thread(() -> answer(server, answer));
       thread.start();
@@ -106,7 +106,7 @@ class AnswerTest {
 
   @Test
   @Timeout(60)
-  void anAnswerThatDoesNotComeToItsEndIsNotWaitedFor() throws Exception {
+  void aSlowAnswerTimesOut() throws Exception {
     CountDownLatch isOver = new CountDownLatch(1);
 
     assertThatThrownBy(
@@ -114,23 +114,23 @@ class AnswerTest {
         .isInstanceOf(IOException.class);
   }
 
-  /** The answer of a real server, which says how long it is and sends what it is given. */
-  private static Answer served(int status, String packing, int length, byte[] body)
+  /** The answer of a real server that sends this length and body. */
+  private static Answer served(int status, String encoding, int length, byte[] body)
       throws IOException, InterruptedException {
-    return served(status, packing, length, body, new CountDownLatch(0), LONG);
+    return served(status, encoding, length, body, new CountDownLatch(0), LONG);
   }
 
-  /** The same, of a server that sends no end before it is told to. */
+  /** The same, of a server that ends the response only at `end`. */
   private static Answer served(
-      int status, String packing, int length, byte[] body, CountDownLatch end, Duration patience)
+      int status, String encoding, int length, byte[] body, CountDownLatch end, Duration timeout)
       throws IOException, InterruptedException {
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16);
     server.createContext(
         "/",
         exchange -> {
-          if (packing != null) {
-            exchange.getResponseHeaders().set("Content-Encoding", packing);
+          if (encoding != null) {
+            exchange.getResponseHeaders().set("Content-Encoding", encoding);
           }
           exchange.sendResponseHeaders(status, length == 0 ? -1 : length);
           exchange.getResponseBody().write(body);
@@ -142,7 +142,7 @@ class AnswerTest {
     try {
       URI address = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
       return Answer.to(
-          HttpRequest.newBuilder(address).build(), HttpClient.newHttpClient(), patience);
+          HttpRequest.newBuilder(address).build(), HttpClient.newHttpClient(), timeout);
     } finally {
       end.countDown();
       server.stop(0);

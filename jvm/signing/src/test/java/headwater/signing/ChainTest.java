@@ -16,21 +16,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The vectors on which all implementations agree, and what they do not say. */
+/** The vectors shared by all implementations, and behaviour that they do not cover. */
 public class ChainTest {
   private static final Map<?, ?> VECTORS = read(Path.of("..", "..", "conformance", "chain.json"));
 
   @TempDir Path folder;
 
   @TestFactory
-  Stream<DynamicTest> anEventIsSignedInItsPlaceAlike() {
+  Stream<DynamicTest> eventsAreSignedAsInTheVectors() {
     return ((List<?>) VECTORS.get("vectors"))
         .stream()
             .map(one -> (Map<?, ?>) one)
-            .map(vector -> dynamicTest((String) vector.get("id"), () -> isSignedAsTold(vector)));
+            .map(vector -> dynamicTest((String) vector.get("id"), () -> assertSignedAsIn(vector)));
   }
 
-  private static void isSignedAsTold(Map<?, ?> vector) {
+  private static void assertSignedAsIn(Map<?, ?> vector) {
     Map<String, Object> event = object(JsonReader.read(utf8((String) vector.get("event"))));
     Map<String, Object> facets = Map.of(Chain.FACET, vector.get("facet"));
 
@@ -52,15 +52,15 @@ public class ChainTest {
   }
 
   @Test
-  void whereAnEpochStandsIsReadAsItWasWrittenDown() throws IOException {
+  void aHeadIsReadAsItWasWritten() throws IOException {
     Chain chain = new Chain(key(), "018f0000-0000-7000-8000-000000000001");
     Map<?, ?> vector = (Map<?, ?>) ((List<?>) VECTORS.get("vectors")).get(0);
 
-    assertThat(Chain.headIn(folder)).isNull();
+    assertThat(Chain.readHead(folder)).isNull();
     chain.sign(utf8((String) vector.get("event")));
-    chain.record(folder);
+    chain.writeHead(folder);
 
-    assertThat(Chain.headIn(folder))
+    assertThat(Chain.readHead(folder))
         .isEqualTo(new Chain.Head(chain.epoch(), 0, (String) vector.get("payloadHash")));
   }
 

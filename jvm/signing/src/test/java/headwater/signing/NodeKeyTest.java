@@ -24,7 +24,7 @@ class NodeKeyTest {
   @TempDir Path folder;
 
   @Test
-  void theFileThatThePythonPackageWritesIsRead() throws IOException {
+  void aKeyFileOfThePythonPackageIsRead() throws IOException {
     NodeKey key = NodeKey.read(file(jwk(KEY_ID, SEED)));
 
     assertThat(key.keyId()).isEqualTo(KEY_ID);
@@ -32,14 +32,14 @@ class NodeKeyTest {
   }
 
   @Test
-  void aKeyIdThatIsNotTheKeysOwnIsRefused() throws IOException {
+  void aKeyIdThatDoesNotMatchTheKeyIsRefused() throws IOException {
     Path other = file(jwk("node:edge-7#sha256:AAAA", SEED));
 
     assertThatThrownBy(() -> NodeKey.read(other)).isInstanceOf(IOException.class);
   }
 
   @Test
-  void whatIsWrongIsToldWithoutShowingTheKey() throws IOException {
+  void errorsNameTheFileWithoutShowingTheKey() throws IOException {
     Path damaged = file(jwk(KEY_ID, SEED + "!!"));
 
     assertThatThrownBy(() -> NodeKey.read(damaged))
@@ -50,7 +50,7 @@ class NodeKeyTest {
   }
 
   @Test
-  void theTextFormShowsOnlyTheKeyId() throws IOException {
+  void toStringShowsOnlyTheKeyId() throws IOException {
     assertThat(NodeKey.read(file(jwk(KEY_ID, SEED)))).hasToString("NodeKey[" + KEY_ID + "]");
   }
 

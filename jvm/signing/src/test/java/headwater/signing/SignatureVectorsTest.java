@@ -17,13 +17,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/**
- * The vectors on which all implementations agree: the project's own, and those shared beyond it.
- */
+/** The vectors shared by all implementations: the project's own, and those shared beyond it. */
 class SignatureVectorsTest {
   private static final Path PROJECT = Path.of("..", "..").toAbsolutePath().normalize();
 
-  /** These are JSON as far as the reader goes; what is wrong is that they are no signed event. */
+  /** These are valid JSON, but not signed events. */
   private static final Set<String> JSON_BUT_NO_EVENT =
       Set.of("no-object", "run-is-a-string", "facets-are-a-string");
 
@@ -57,10 +55,10 @@ class SignatureVectorsTest {
 
   private static Stream<DynamicTest> signed(Path vectors) throws IOException {
     return objects(vectors, "vectors")
-        .map(vector -> dynamicTest(text(vector, "id"), () -> isSignedAsTold(vector)));
+        .map(vector -> dynamicTest(text(vector, "id"), () -> assertSignedAsIn(vector)));
   }
 
-  private static void isSignedAsTold(Map<?, ?> vector) {
+  private static void assertSignedAsIn(Map<?, ?> vector) {
     byte[] expected = utf8(text(vector, "signedEvent"));
     Map<?, ?> facet = facetOf(expected);
     String keyId = text(facet, "keyId");
@@ -73,8 +71,8 @@ class SignatureVectorsTest {
         EventSigner.sign(
             object(JsonReader.read(utf8(text(vector, "event")))), key, text(facet, "_schemaURL"));
 
-    // The facet holds hash and signature of the canonical bytes: were one of them wrong, these
-    // would differ.
+    // The facet contains hash and signature of the canonical bytes: if one were wrong, these would
+    // differ.
     assertThat(signed).isEqualTo(CanonicalJson.write(JsonReader.read(expected)));
     assertThat(HexFormat.of().formatHex(key.publicKey())).isEqualTo(text(vector, "publicKeyHex"));
     assertThat(key.keyId()).isEqualTo(keyId);

@@ -8,22 +8,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** Reads a response body with limits on its size and its total duration. */
-public final class Patience {
-  private Patience() {}
+/** Reads a response body with limits on its size and duration. */
+public final class LimitedBody {
+  private LimitedBody() {}
 
   /**
-   * At most the first `most` bytes of a body of {@link java.net.http.HttpClient}.
+   * Reads at most the first `maxBytes` bytes of a body of {@link java.net.http.HttpClient}.
    *
-   * @throws IOException if it breaks off, or neither its end nor `most` bytes arrive within
-   *     `patience`
+   * @throws IOException if it is incomplete, or neither its end nor `maxBytes` bytes arrive within
+   *     `timeout`
    */
-  public static byte[] read(InputStream body, int most, Duration patience) throws IOException {
-    Executor later = CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS);
+  public static byte[] read(InputStream body, int maxBytes, Duration timeout) throws IOException {
+    Executor later = CompletableFuture.delayedExecutor(timeout.toMillis(), TimeUnit.MILLISECONDS);
     // Closing the stream ends a blocked read.
     CompletableFuture<Void> end = CompletableFuture.runAsync(() -> close(body), later);
     try {
-      return body.readNBytes(most);
+      return body.readNBytes(maxBytes);
     } finally {
       end.cancel(false);
     }
