@@ -8,7 +8,7 @@ import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** Records on their way into objects. */
+/** Collects records into objects. */
 final class Archive {
   private final Map<TopicPartition, Deque<Bucket>> buckets = new HashMap<>();
   private final Line line = new Line();
@@ -20,7 +20,7 @@ final class Archive {
     this.store = store;
   }
 
-  /** Take a record; one that was taken before, and is delivered again, changes nothing. */
+  /** Adds a record; one that is delivered again changes nothing. */
   void add(SinkRecord record) {
     TopicPartition partition =
         new TopicPartition(record.originalTopic(), record.originalKafkaPartition());
@@ -36,9 +36,9 @@ final class Archive {
   }
 
   /**
-   * Write all that is not yet written. An object that is not full is written again later, whole.
+   * Writes all pending records. An object that is not full is later written again as a whole.
    *
-   * @return from where the records of each partition must be read again after a crash
+   * @return the offset from which each partition must be read again after a crash
    */
   Map<TopicPartition, Long> write() {
     Map<TopicPartition, Long> resume = new HashMap<>();
@@ -54,8 +54,8 @@ final class Archive {
     return resume;
   }
 
-  /** Forget partitions: they are another task's now, which reads again what is not committed. */
-  void forget(Collection<TopicPartition> partitions) {
+  /** Discards partitions that moved to another task, which reads again what is not committed. */
+  void discard(Collection<TopicPartition> partitions) {
     partitions.forEach(buckets::remove);
   }
 

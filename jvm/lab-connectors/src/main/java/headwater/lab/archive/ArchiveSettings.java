@@ -10,7 +10,7 @@ import org.apache.kafka.common.config.ConfigDef.Range;
 import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.common.config.ConfigException;
 
-/** What an archive is told by its connector's configuration. */
+/** An archive's settings, from its connector's configuration. */
 record ArchiveSettings(
     String bucket, String prefix, String region, Optional<URI> endpoint, int offsetsPerObject) {
   static final ConfigDef DEFINITION =
@@ -21,39 +21,39 @@ record ArchiveSettings(
               ConfigDef.NO_DEFAULT_VALUE,
               new ConfigDef.NonEmptyString(),
               Importance.HIGH,
-              "The bucket, which must be there.")
+              "The bucket, which must exist.")
           .define(
               "s3.prefix",
               Type.STRING,
               "topics",
               Importance.HIGH,
-              "The folder in it, which has a folder for each topic.")
+              "The folder in it, with a folder for each topic.")
           .define("s3.region", Type.STRING, "us-east-1", Importance.MEDIUM, "Its region.")
           .define(
               "s3.endpoint",
               Type.STRING,
               "",
               Importance.MEDIUM,
-              "The URL of an S3 that is not Amazon's; buckets are then spoken to by path.")
+              "The URL of an S3 service other than Amazon's; buckets are then addressed by path.")
           .define(
               "offsets.per.object",
               Type.INT,
               1000,
               Range.atLeast(1),
               Importance.LOW,
-              "How many offsets of a partition an object is for.");
+              "The number of a partition's offsets per object.");
 
   static ArchiveSettings read(Map<String, String> properties) {
-    AbstractConfig given = new AbstractConfig(DEFINITION, properties, false);
+    AbstractConfig config = new AbstractConfig(DEFINITION, properties, false);
     return new ArchiveSettings(
-        given.getString("s3.bucket.name"),
-        given.getString("s3.prefix").replaceAll("^/+|/+$", ""),
-        given.getString("s3.region"),
-        endpoint(given.getString("s3.endpoint")),
-        given.getInt("offsets.per.object"));
+        config.getString("s3.bucket.name"),
+        config.getString("s3.prefix").replaceAll("^/+|/+$", ""),
+        config.getString("s3.region"),
+        endpoint(config.getString("s3.endpoint")),
+        config.getInt("offsets.per.object"));
   }
 
-  /** The name of the object that begins at an offset. */
+  /** The key of the object that starts at an offset. */
   String key(String topic, int partition, long firstOffset) {
     String folder = prefix.isEmpty() ? "" : prefix + "/";
     return "%s%s/partition=%d/%012d.jsonl".formatted(folder, topic, partition, firstOffset);

@@ -7,13 +7,13 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.sink.SinkConnector;
 
-/** Keeps the records of topics in S3, each exactly once, as lines of JSON. */
+/** Writes the records of topics to S3, each exactly once, as lines of JSON. */
 public final class ArchiveSinkConnector extends SinkConnector {
   private Map<String, String> properties = Map.of();
 
   @Override
-  public void start(Map<String, String> given) {
-    properties = Map.copyOf(given);
+  public void start(Map<String, String> config) {
+    properties = Map.copyOf(config);
   }
 
   @Override
@@ -28,7 +28,7 @@ public final class ArchiveSinkConnector extends SinkConnector {
 
   @Override
   public void stop() {
-    // There is nothing to let go of.
+    // There is nothing to release.
   }
 
   @Override

@@ -8,7 +8,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTask;
 
-/** Keeps the records of its partitions: objects are written whenever Connect commits offsets. */
+/** Writes the records of its partitions, whenever Connect commits offsets. */
 public final class ArchiveSinkTask extends SinkTask {
   private ObjectStore store;
   private Archive archive;
@@ -25,7 +25,7 @@ public final class ArchiveSinkTask extends SinkTask {
     records.forEach(archive::add);
   }
 
-  /** Called before each commit, and before partitions are taken away: what is returned is kept. */
+  /** Called before each commit and before partitions are revoked; Connect commits the result. */
   @Override
   public Map<TopicPartition, OffsetAndMetadata> preCommit(
       Map<TopicPartition, OffsetAndMetadata> current) {
@@ -38,7 +38,7 @@ public final class ArchiveSinkTask extends SinkTask {
 
   @Override
   public void close(Collection<TopicPartition> partitions) {
-    archive.forget(partitions);
+    archive.discard(partitions);
   }
 
   @Override

@@ -3,11 +3,11 @@ package headwater.lab.archive;
 import java.io.ByteArrayOutputStream;
 
 /**
- * The records of one object: those of a partition from an offset that the object is named by, up to
- * the next such offset.
+ * The records of one object: those of a partition from the object's first offset up to the next
+ * object's.
  *
- * <p>Which offsets begin an object is fixed (each multiple of a number), so whoever writes records
- * again, after a crash or a rebalance, writes them into the same objects: none is there twice.
+ * <p>Objects start at fixed offsets (multiples of a number), so records that are written again
+ * after a crash or a rebalance go into the same objects, and none is duplicated.
  */
 final class Bucket {
   private final ByteArrayOutputStream lines = new ByteArrayOutputStream();
@@ -18,10 +18,10 @@ final class Bucket {
   private boolean isWritten;
 
   /**
-   * A new one, empty.
+   * Creates an empty bucket.
    *
-   * @param offset of the first record that is put into it
-   * @param size how many offsets an object is for
+   * @param offset of its first record
+   * @param size number of offsets per object
    */
   Bucket(long offset, long size) {
     firstOffset = offset - offset % size;
@@ -41,22 +41,22 @@ final class Bucket {
     isWritten = false;
   }
 
-  /** Whether a record with this offset, or a later one, is in here already. */
+  /** Whether a record with this offset, or a later one, was added already. */
   boolean isPast(long offset) {
     return offset < nextOffset;
   }
 
-  /** The offset that its object is named by. */
+  /** The offset in its object's key. */
   long firstOffset() {
     return firstOffset;
   }
 
-  /** From where one must read again to write this object anew, as long as it is not full. */
+  /** The offset from which to read again to rewrite this object, as long as it is not full. */
   long resumeOffset() {
     return resumeOffset;
   }
 
-  /** All lines, if any was added since the last time; null otherwise. */
+  /** All lines, if any was added since the last write; null otherwise. */
   byte[] unwritten() {
     return isWritten ? null : lines.toByteArray();
   }

@@ -7,7 +7,7 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.sink.SinkRecord;
 
-/** A record as a line of JSON: where it stood in its topic, its key and its value. */
+/** Formats a record as a line of JSON: its position in the topic, its key and its value. */
 final class Line {
   private final JsonConverter converter = new JsonConverter();
 

@@ -1,6 +1,6 @@
 package headwater.lab.archive;
 
-/** Where objects are put; one that is there is replaced. */
+/** Stores objects; an existing one is replaced. */
 interface ObjectStore extends AutoCloseable {
   void put(String key, byte[] content);
 

@@ -8,7 +8,7 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 
-/** A bucket of S3, with the credentials that the SDK finds: variables, profile, role. */
+/** An S3 bucket, with the credentials that the SDK finds: variables, profile, role. */
 final class S3 implements ObjectStore {
   private final S3Client client;
   private final String bucket;
@@ -30,8 +30,8 @@ final class S3 implements ObjectStore {
           request -> request.bucket(bucket).key(key).contentType("application/jsonl"),
           RequestBody.fromBytes(content));
     } catch (SdkException failure) {
-      // The offsets stay where they are, so the records come again with the next attempt.
-      throw new RetriableException("object " + key + " could not be put: " + failure, failure);
+      // The offsets are not committed, so the next attempt writes the records again.
+      throw new RetriableException("cannot write object " + key + ": " + failure, failure);
     }
   }
 

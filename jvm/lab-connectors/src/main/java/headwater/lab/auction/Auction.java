@@ -4,12 +4,11 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Made-up orders, and bids for them: the same for the same seed, whoever makes them and however
- * often.
+ * Generated orders, and bids for them, deterministic for a seed.
  *
- * <p>Orders come in streams that are numbered from 0, and have an index in theirs. Prices and who
- * bids follow from the order's number alone, so that any program can tell what must have been
- * written.
+ * <p>Orders are in streams, numbered from 0, and have an index in their stream. Prices and bidders
+ * depend only on the seed and the order's number, so that any program can compute what must have
+ * been written.
  */
 record Auction(long seed) {
   static final int BIDS_PER_ORDER = 2;
@@ -18,7 +17,7 @@ record Auction(long seed) {
   private static final long ORDERS_PER_STREAM = 1_000_000_000L;
   private static final Instant FIRST = Instant.parse("2026-01-01T00:00:00Z");
 
-  /** An order, as the newest version of its schema has it. */
+  /** An order, with the fields of its newest schema version. */
   record Order(
       long id,
       String supplier,
@@ -32,7 +31,7 @@ record Auction(long seed) {
     }
   }
 
-  /** What a supplier asks for an order. */
+  /** A supplier's price for an order. */
   record Bid(long id, long orderId, String supplier, long amountCents, Instant bidTime) {}
 
   Order order(int stream, long index) {
@@ -61,7 +60,7 @@ record Auction(long seed) {
         order.orderedAt().plusSeconds(number));
   }
 
-  /** A number from 0 to below `bound` that looks random and follows from the seed, `id`, `what`. */
+  /** A pseudo-random number from 0 to below `bound`, determined by the seed, `id` and `what`. */
   private int drawn(long id, int what, int bound) {
     return (int) Long.remainderUnsigned(mixed(seed + mixed(id * 31 + what)), bound);
   }

@@ -8,9 +8,9 @@ import org.apache.kafka.common.config.ConfigDef.Range;
 import org.apache.kafka.common.config.ConfigDef.Type;
 
 /**
- * What an auction is told by its connector's configuration.
+ * An auction's settings, from its connector's configuration.
  *
- * @param stream the number of the task, which makes the orders of the stream of that number
+ * @param stream the number of the task, and of the stream whose orders it generates
  */
 record AuctionSettings(
     String orders,
@@ -19,29 +19,29 @@ record AuctionSettings(
     int ordersPerSecond,
     long ordersPerTask,
     int schemaVersion,
-    boolean isToFail,
+    boolean shouldFail,
     int stream) {
   static final String TASK = "task.number";
 
   static final ConfigDef DEFINITION =
       new ConfigDef()
-          .define("orders.topic", Type.STRING, "orders", Importance.HIGH, "Where orders go.")
-          .define("bids.topic", Type.STRING, "bids", Importance.HIGH, "Where bids go.")
-          .define("seed", Type.LONG, 0, Importance.MEDIUM, "Other orders for another number.")
+          .define("orders.topic", Type.STRING, "orders", Importance.HIGH, "The topic for orders.")
+          .define("bids.topic", Type.STRING, "bids", Importance.HIGH, "The topic for bids.")
+          .define("seed", Type.LONG, 0, Importance.MEDIUM, "Determines the generated orders.")
           .define(
               "orders.per.second",
               Type.INT,
               10,
               Range.between(1, 1000),
               Importance.MEDIUM,
-              "How many orders each task makes in a second.")
+              "How many orders each task generates per second.")
           .define(
               "orders.per.task",
               Type.LONG,
               Long.MAX_VALUE,
               Range.atLeast(0),
               Importance.MEDIUM,
-              "How many orders each task makes in all; then it waits.")
+              "How many orders each task generates in all; then it waits.")
           .define(
               "schema.version",
               Type.INT,
@@ -54,20 +54,20 @@ record AuctionSettings(
               Type.INT,
               -1,
               Importance.LOW,
-              "The number of a task that is to fail at once; -1 for none.")
+              "The number of a task that fails at once; -1 for none.")
           .define(TASK, Type.INT, 0, Importance.LOW, "Set by the connector.");
 
   static AuctionSettings read(Map<String, String> properties) {
-    AbstractConfig given = new AbstractConfig(DEFINITION, properties, false);
-    int task = given.getInt(TASK);
+    AbstractConfig config = new AbstractConfig(DEFINITION, properties, false);
+    int task = config.getInt(TASK);
     return new AuctionSettings(
-        given.getString("orders.topic"),
-        given.getString("bids.topic"),
-        given.getLong("seed"),
-        given.getInt("orders.per.second"),
-        given.getLong("orders.per.task"),
-        given.getInt("schema.version"),
-        given.getInt("fail.task") == task,
+        config.getString("orders.topic"),
+        config.getString("bids.topic"),
+        config.getLong("seed"),
+        config.getInt("orders.per.second"),
+        config.getLong("orders.per.task"),
+        config.getInt("schema.version"),
+        config.getInt("fail.task") == task,
         task);
   }
 }

@@ -8,13 +8,13 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.source.SourceConnector;
 
-/** Makes orders, and bids for them, with as many tasks as it is given; each has its own orders. */
+/** Generates orders, and bids for them, with any number of tasks; each has its own orders. */
 public final class AuctionSourceConnector extends SourceConnector {
   private Map<String, String> properties = Map.of();
 
   @Override
-  public void start(Map<String, String> given) {
-    properties = Map.copyOf(given);
+  public void start(Map<String, String> config) {
+    properties = Map.copyOf(config);
   }
 
   @Override
@@ -35,7 +35,7 @@ public final class AuctionSourceConnector extends SourceConnector {
 
   @Override
   public void stop() {
-    // There is nothing to let go of.
+    // There is nothing to release.
   }
 
   @Override

@@ -12,20 +12,20 @@ import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
 /**
- * Makes the orders of one stream in their turn, and goes on after the last one that Connect knows
- * of.
+ * Generates the orders of one stream in order, and continues after the last one whose offset
+ * Connect has.
  */
 public final class AuctionSourceTask extends SourceTask {
   private static final String STREAM = "stream";
-  private static final String MADE = "orders";
-  private static final long REST_MS = 50;
+  private static final String GENERATED = "orders";
+  private static final long PAUSE_MS = 50;
 
   private AuctionSettings settings;
   private Auction auction;
   private Schema layout;
   private Pace pace;
-  private long made;
-  private long madeBefore;
+  private long generated;
+  private long generatedBefore;
   private long startedNanos;
 
   @Override
@@ -36,31 +36,31 @@ public final class AuctionSourceTask extends SourceTask {
     pace = new Pace(settings.ordersPerSecond(), settings.ordersPerTask());
     Map<String, Object> known =
         context.offsetStorageReader().offset(Map.of(STREAM, settings.stream()));
-    made = known == null ? 0 : (Long) known.get(MADE);
-    madeBefore = made;
+    generated = known == null ? 0 : (Long) known.get(GENERATED);
+    generatedBefore = generated;
     startedNanos = System.nanoTime();
   }
 
-  /** Called again and again, as long as the task runs; null says that there is nothing now. */
+  /** Called repeatedly while the task runs; returns null if no order is due. */
   @Override
   public List<SourceRecord> poll() throws InterruptedException {
-    if (settings.isToFail()) {
-      throw new ConnectException("fail.task says that this task is to fail");
+    if (settings.shouldFail()) {
+      throw new ConnectException("fail.task names this task, so it fails");
     }
-    int due = pace.due(made, made - madeBefore, System.nanoTime() - startedNanos);
+    int due = pace.due(generated, generated - generatedBefore, System.nanoTime() - startedNanos);
     if (due == 0) {
-      Thread.sleep(REST_MS);
+      Thread.sleep(PAUSE_MS);
       return null;
     }
     List<SourceRecord> records = new ArrayList<>(due * (1 + Auction.BIDS_PER_ORDER));
     for (int number = 0; number < due; number++) {
-      Order order = auction.order(settings.stream(), made);
-      // The last record of an order says that it is made: what a crash cuts off is made anew.
+      Order order = auction.order(settings.stream(), generated);
+      // An order's last record completes it: one that a crash cut off is generated again.
       for (Bid bid : auction.bids(order)) {
-        records.add(record(settings.bids(), bid.id(), Layouts.laidOut(bid)));
+        records.add(record(settings.bids(), bid.id(), Layouts.struct(bid)));
       }
-      made++;
-      records.add(record(settings.orders(), order.id(), Layouts.laidOut(order, layout)));
+      generated++;
+      records.add(record(settings.orders(), order.id(), Layouts.struct(order, layout)));
     }
     return records;
   }
@@ -68,7 +68,7 @@ public final class AuctionSourceTask extends SourceTask {
   private SourceRecord record(String topic, long key, Struct value) {
     return new SourceRecord(
         Map.of(STREAM, settings.stream()),
-        Map.of(MADE, made),
+        Map.of(GENERATED, generated),
         topic,
         Schema.STRING_SCHEMA,
         Long.toString(key),
@@ -78,7 +78,7 @@ public final class AuctionSourceTask extends SourceTask {
 
   @Override
   public void stop() {
-    // There is nothing to let go of.
+    // There is nothing to release.
   }
 
   @Override

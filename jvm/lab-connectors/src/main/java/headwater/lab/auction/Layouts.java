@@ -9,13 +9,13 @@ import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.data.Timestamp;
 
 /**
- * How orders and bids are laid out. Orders have had four versions:
+ * The schemas of orders and bids. Orders have four versions:
  *
  * <pre>
  * 1   order_id, supplier, quantity, price, ordered_at
- * 2   and currency
- * 3   and discount
- * 4   as 3, but price is text: a mistake, which a registry that asks for BACKWARD refuses
+ * 2   adds currency
+ * 3   adds discount
+ * 4   as 3, but price is text: a mistake, which a registry with compatibility BACKWARD refuses
  * </pre>
  */
 final class Layouts {
@@ -36,7 +36,7 @@ final class Layouts {
 
   private Layouts() {}
 
-  /** The layout of orders in a version from 1 to 4. */
+  /** The schema of orders in a version from 1 to 4. */
   static Schema order(int version) {
     SchemaBuilder order =
         SchemaBuilder.struct()
@@ -57,9 +57,9 @@ final class Layouts {
     return order.build();
   }
 
-  static Struct laidOut(Order order, Schema schema) {
+  static Struct struct(Order order, Schema schema) {
     boolean isText = schema.field("price").schema().type() == Schema.Type.STRING;
-    Struct struct =
+    Struct filled =
         new Struct(schema)
             .put("order_id", order.id())
             .put("supplier", order.supplier())
@@ -67,15 +67,15 @@ final class Layouts {
             .put("price", isText ? Double.toString(order.price()) : (Object) order.price())
             .put("ordered_at", Date.from(order.orderedAt()));
     if (schema.field("currency") != null) {
-      struct.put("currency", order.currency());
+      filled.put("currency", order.currency());
     }
     if (schema.field("discount") != null) {
-      struct.put("discount", order.discount());
+      filled.put("discount", order.discount());
     }
-    return struct;
+    return filled;
   }
 
-  static Struct laidOut(Bid bid) {
+  static Struct struct(Bid bid) {
     return new Struct(BID)
         .put("bid_id", bid.id())
         .put("order_id", bid.orderId())

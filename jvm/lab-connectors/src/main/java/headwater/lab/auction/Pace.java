@@ -1,14 +1,14 @@
 package headwater.lab.auction;
 
-/** How many of something are due, at an even rate and no more than a limit. */
+/** An even rate of items, up to a limit. */
 record Pace(int perSecond, long limit) {
   private static final long NANOS = 1_000_000_000L;
 
   /**
-   * How many are due now.
+   * The number of items due now, at most those of one second.
    *
-   * @param made how many there are already, of those that the limit counts
-   * @param madeSince how many of them were made in `elapsedNanos`
+   * @param made the number of items so far, which the limit counts
+   * @param madeSince the number of them in `elapsedNanos`
    */
   int due(long made, long madeSince, long elapsedNanos) {
     long inTime = elapsedNanos * perSecond / NANOS - madeSince;

@@ -14,12 +14,12 @@ import org.apache.kafka.connect.storage.Converter;
 /**
  * Apicurio's Avro converter, for connectors of more than one task.
  *
- * <p>Where several tasks come with a new schema at once, Apicurio 3.0.9 makes a version of it for
- * each of them, or fails all but one. So the tasks of a worker register new schemas in turn: who
- * comes second finds it registered.
+ * <p>If several tasks register the same new schema at once, Apicurio 3.0.9 creates a version for
+ * each of them, or fails all but one. So the tasks of a worker register new schemas one after the
+ * other: the second finds it registered.
  */
 public final class RegistryAvroConverter implements Converter {
-  private static final Object TURN = new Object();
+  private static final Object LOCK = new Object();
 
   private final Converter converter;
   private final Set<Map.Entry<String, Schema>> registered = new HashSet<>();
@@ -39,12 +39,12 @@ public final class RegistryAvroConverter implements Converter {
 
   @Override
   public byte[] fromConnectData(String topic, Schema schema, Object value) {
-    return inTurn(topic, schema, () -> converter.fromConnectData(topic, schema, value));
+    return locked(topic, schema, () -> converter.fromConnectData(topic, schema, value));
   }
 
   @Override
   public byte[] fromConnectData(String topic, Headers headers, Schema schema, Object value) {
-    return inTurn(topic, schema, () -> converter.fromConnectData(topic, headers, schema, value));
+    return locked(topic, schema, () -> converter.fromConnectData(topic, headers, schema, value));
   }
 
   @Override
@@ -62,11 +62,11 @@ public final class RegistryAvroConverter implements Converter {
     converter.close();
   }
 
-  private byte[] inTurn(String topic, Schema schema, Supplier<byte[]> conversion) {
+  private byte[] locked(String topic, Schema schema, Supplier<byte[]> conversion) {
     if (schema == null || registered.contains(Map.entry(topic, schema))) {
       return conversion.get();
     }
-    synchronized (TURN) {
+    synchronized (LOCK) {
       byte[] converted = conversion.get();
       registered.add(Map.entry(topic, schema));
       return converted;

@@ -25,7 +25,7 @@ class ArchiveTest {
   private final Archive archive = archive();
 
   @Test
-  void recordsGoIntoTheObjectOfTheirOffset() {
+  void recordsAreWrittenToTheObjectOfTheirOffset() {
     add(archive, 0, 13);
 
     archive.write();
@@ -35,7 +35,7 @@ class ArchiveTest {
   }
 
   @Test
-  void anObjectThatIsNotFullIsWrittenAgainWithWhatCameSince() {
+  void anObjectThatIsNotFullIsWrittenAgainWithNewRecords() {
     add(archive, 0, 4);
     archive.write();
     add(archive, 4, 6);
@@ -46,14 +46,14 @@ class ArchiveTest {
   }
 
   @Test
-  void whatIsCommittedIsWhatIsInFullObjects() {
+  void theCommittedOffsetIsThatAfterFullObjects() {
     add(archive, 0, 13);
 
     assertThat(archive.write()).containsExactly(Map.entry(PARTITION, 10L));
   }
 
   @Test
-  void nothingIsThereTwiceAfterACrash() {
+  void nothingIsDuplicatedAfterACrash() {
     add(archive, 0, 13);
     long resume = archive.write().get(PARTITION);
     Archive afterwards = archive();
@@ -66,7 +66,7 @@ class ArchiveTest {
   }
 
   @Test
-  void nothingIsThereTwiceWhereTheCommitFailedAndAllIsDeliveredAgain() {
+  void nothingIsDuplicatedIfTheCommitFailedAndAllIsDeliveredAgain() {
     add(archive, 0, 13);
     archive.write();
 
@@ -78,7 +78,7 @@ class ArchiveTest {
   }
 
   @Test
-  void whatCouldNotBePutIsPutTheNextTime() {
+  void aFailedWriteIsRetriedTheNextTime() {
     add(archive, 0, 3);
     store.isDown = true;
     assertThatThrownBy(archive::write).isInstanceOf(RetriableException.class);
@@ -91,17 +91,17 @@ class ArchiveTest {
   }
 
   @Test
-  void aPartitionThatWasTakenAwayIsNotWrittenAnyMore() {
+  void aRevokedPartitionIsNotWrittenAnyMore() {
     add(archive, 0, 3);
 
-    archive.forget(List.of(PARTITION));
+    archive.discard(List.of(PARTITION));
 
     assertThat(archive.write()).isEmpty();
     assertThat(store.objects).isEmpty();
   }
 
   @Test
-  void aTopicWhoseFirstRecordsAreGoneIsReadAgainFromItsFirst() {
+  void aTopicWhoseFirstRecordsWereDeletedIsReadAgainFromItsFirst() {
     add(archive, 7, 9);
 
     assertThat(archive.write()).containsExactly(Map.entry(PARTITION, 7L));
@@ -109,7 +109,7 @@ class ArchiveTest {
   }
 
   @Test
-  void aLineHasTheRecordsPlaceItsKeyAndItsValue() {
+  void aLineHasTheRecordsPositionKeyAndValue() {
     SinkRecord record =
         new SinkRecord("t", 0, null, null, null, Map.of("a", 1), 5, 17L, TimestampType.CREATE_TIME);
 
@@ -154,7 +154,7 @@ class ArchiveTest {
 
     @Override
     public void close() {
-      // There is nothing to let go of.
+      // There is nothing to release.
     }
   }
 }

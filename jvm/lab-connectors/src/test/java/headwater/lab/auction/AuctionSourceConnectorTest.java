@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class AuctionSourceConnectorTest {
   @Test
-  void eachTaskHasAStreamOfItsOwnAndOneMayBeToldToFail() {
+  void eachTaskHasItsOwnStreamAndOneMayBeSetToFail() {
     AuctionSourceConnector connector = new AuctionSourceConnector();
     connector.start(Map.of("fail.task", "1", "seed", "7"));
 
@@ -18,12 +18,12 @@ class AuctionSourceConnectorTest {
         connector.taskConfigs(3).stream().map(AuctionSettings::read).toList();
 
     assertThat(tasks).extracting(AuctionSettings::stream).containsExactly(0, 1, 2);
-    assertThat(tasks).extracting(AuctionSettings::isToFail).containsExactly(false, true, false);
+    assertThat(tasks).extracting(AuctionSettings::shouldFail).containsExactly(false, true, false);
     assertThat(tasks).extracting(AuctionSettings::seed).containsOnly(7L);
   }
 
   @Test
-  void aVersionThatThereIsNotIsRefused() {
+  void anUnknownVersionIsRefused() {
     assertThatThrownBy(() -> AuctionSettings.read(Map.of("schema.version", "5")))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("schema.version");

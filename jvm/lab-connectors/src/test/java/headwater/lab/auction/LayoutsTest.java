@@ -12,7 +12,7 @@ class LayoutsTest {
   private static final Auction AUCTION = new Auction(0);
 
   @Test
-  void eachVersionHasOneFieldMoreWhichMayBeAbsent() {
+  void eachVersionAddsAnOptionalField() {
     assertThat(names(1)).containsExactly("order_id", "supplier", "quantity", "price", "ordered_at");
     assertThat(names(2)).endsWith("ordered_at", "currency").hasSize(6);
     assertThat(names(3)).endsWith("ordered_at", "currency", "discount").hasSize(7);
@@ -20,7 +20,7 @@ class LayoutsTest {
   }
 
   @Test
-  void theFourthMakesTextOfAPrice() {
+  void theFourthVersionHasThePriceAsText() {
     assertThat(names(4)).isEqualTo(names(3));
     assertThat(Layouts.order(4).field("price").schema().type()).isEqualTo(Schema.Type.STRING);
   }
@@ -28,7 +28,7 @@ class LayoutsTest {
   @Test
   void anOrderFitsIntoEveryVersion() {
     for (int version = 1; version <= Layouts.NEWEST; version++) {
-      Struct order = Layouts.laidOut(AUCTION.order(0, 1), Layouts.order(version));
+      Struct order = Layouts.struct(AUCTION.order(0, 1), Layouts.order(version));
 
       order.validate();
     }
@@ -36,7 +36,7 @@ class LayoutsTest {
 
   @Test
   void aBidFitsIntoItsLayout() {
-    Layouts.laidOut(AUCTION.bids(AUCTION.order(0, 1)).get(0)).validate();
+    Layouts.struct(AUCTION.bids(AUCTION.order(0, 1)).get(0)).validate();
   }
 
   private static List<String> names(int version) {

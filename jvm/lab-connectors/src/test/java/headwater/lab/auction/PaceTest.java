@@ -8,7 +8,7 @@ class PaceTest {
   private static final long SECOND = 1_000_000_000L;
 
   @Test
-  void asManyAreDueAsTimeAllows() {
+  void theNumberDueFollowsTheElapsedTime() {
     Pace pace = new Pace(10, Long.MAX_VALUE);
 
     assertThat(pace.due(0, 0, SECOND / 2)).isEqualTo(5);
@@ -21,7 +21,7 @@ class PaceTest {
   }
 
   @Test
-  void thereAreNeverMoreThanTheLimitAlsoAfterARestart() {
+  void theLimitHoldsAlsoAfterARestart() {
     Pace pace = new Pace(10, 100);
 
     assertThat(pace.due(97, 0, SECOND)).isEqualTo(3);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class RegistryAvroConverterTest {
   @Test
-  void tasksThatComeAtOnceWithANewSchemaRegisterItInTurn() throws InterruptedException {
+  void tasksWithANewSchemaRegisterItOneAfterTheOther() throws InterruptedException {
     Registry registry = new Registry();
     CyclicBarrier atOnce = new CyclicBarrier(3);
     Stream<Thread> tasks = Stream.generate(() -> new Thread(() -> convert(registry, atOnce)));
@@ -36,14 +36,14 @@ class RegistryAvroConverterTest {
     }
   }
 
-  /** Looks, then registers, as Apicurio does: who looks in between registers it again. */
+  /** Looks up, then registers, as Apicurio does: a lookup in between registers it again. */
   private static final class Registry implements Converter {
     private final Set<Schema> known = ConcurrentHashMap.newKeySet();
     private final AtomicInteger versions = new AtomicInteger();
 
     @Override
     public void configure(Map<String, ?> configs, boolean isKey) {
-      // There is nothing to set.
+      // There is nothing to configure.
     }
 
     @Override

@@ -21,11 +21,11 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.ParameterTool;
 
 /**
- * What each supplier sells, hour by hour, for whoever cannot wait for the batch: with each order the
- * hour's turnover so far.
+ * Each supplier's turnover per hour, before the batch has it: emits the hour's turnover so far with
+ * each order.
  *
- * <p>Arguments: {@code --broker HOST:PORT --registry URL}. Avro is under the name that Flink's SQL
- * jar gives it, since that jar is all the cluster has.
+ * <p>Arguments: {@code --broker HOST:PORT --registry URL}. Avro's classes are those relocated in
+ * Flink's SQL jar, the only ones in the cluster.
  */
 public final class SuppliersLive {
   private static final String ORDERS = "orders";
@@ -33,7 +33,7 @@ public final class SuppliersLive {
   private static final Duration LATE = Duration.ofMinutes(1);
 
   /**
-   * What is read of an order. The registry has the schema it was written with, which may have more.
+   * The reader's schema of an order. The writer's schema, in the registry, may have more fields.
    */
   private static final String ORDER =
       """
@@ -46,17 +46,17 @@ public final class SuppliersLive {
 
   private SuppliersLive() {}
 
-  /** Runs until it is stopped. */
+  /** Runs until stopped. */
   public static void main(String[] arguments) throws Exception {
-    ParameterTool places = ParameterTool.fromArgs(arguments);
-    String broker = places.getRequired("broker");
+    ParameterTool options = ParameterTool.fromArgs(arguments);
+    String broker = options.getRequired("broker");
     StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
     environment
-        .fromSource(orders(broker, places.getRequired("registry")), whenOrdered(), ORDERS)
+        .fromSource(orders(broker, options.getRequired("registry")), orderTime(), ORDERS)
         .keyBy(order -> order.get("supplier").toString())
         .window(TumblingEventTimeWindows.of(Duration.ofHours(1)))
         .trigger(CountTrigger.of(1))
-        .aggregate(new Sum(), new Named())
+        .aggregate(new Sum(), new ToTurnover())
         .sinkTo(suppliersLive(broker));
     environment.execute("suppliers-live");
   }
@@ -72,7 +72,7 @@ public final class SuppliersLive {
         .build();
   }
 
-  private static WatermarkStrategy<GenericRecord> whenOrdered() {
+  private static WatermarkStrategy<GenericRecord> orderTime() {
     return WatermarkStrategy.<GenericRecord>forBoundedOutOfOrderness(LATE)
         .withTimestampAssigner((order, read) -> (Long) order.get("ordered_at"));
   }
@@ -89,7 +89,7 @@ public final class SuppliersLive {
         .build();
   }
 
-  /** Price times quantity, summed up as orders come. */
+  /** Sums price times quantity. */
   private static final class Sum implements AggregateFunction<GenericRecord, Double, Double> {
     @Override
     public Double createAccumulator() {
@@ -112,8 +112,8 @@ public final class SuppliersLive {
     }
   }
 
-  /** Says whose sum it is, and of which hour. */
-  private static final class Named
+  /** Adds the supplier and the hour to a sum. */
+  private static final class ToTurnover
       extends ProcessWindowFunction<Double, Turnover, String, TimeWindow> {
     @Override
     public void process(

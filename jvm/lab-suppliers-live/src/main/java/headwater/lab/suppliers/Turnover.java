@@ -1,10 +1,10 @@
 package headwater.lab.suppliers;
 
 /**
- * What a supplier sold in an hour.
+ * A supplier's turnover in an hour.
  *
  * @param supplier its name
- * @param hour when the hour begins, ISO 8601 in UTC
+ * @param hour the start of the hour, ISO 8601 in UTC
  * @param turnover the sum of price times quantity
  */
 public record Turnover(String supplier, String hour, double turnover) {}

@@ -3,7 +3,7 @@ package headwater.lab.suppliers;
 import org.apache.flink.formats.json.JsonSerializationSchema;
 
 /**
- * A class of its own, since an object of the generic one does not tell lineage which type it
- * writes.
+ * A subclass, because lineage cannot find out the written type from an instance of the generic
+ * class.
  */
 final class TurnoverAsJson extends JsonSerializationSchema<Turnover> {}
