@@ -1,8 +1,8 @@
 """The time per record in Kafka Connect with `OpenLineageLifecycleSmt` and without, by JMH.
 
-Each case is 1,024 records of 30 fields that pass over and over: after the first of a topic and schema there is nothing
-to tell. Nobody listens where events go. Printed are nanoseconds a record and the difference, which is to stay under
-2,000.
+Each case passes the same 1,024 records of 30 fields repeatedly: after the first of a topic and schema, nothing new is
+reported. Events go to a port where nothing listens. Prints nanoseconds per record and the difference, which should stay
+below 2,000.
 
     .venv/bin/python benchmarks/connect_smt.py [--seconds 1]
 """
@@ -24,7 +24,7 @@ def main() -> None:
     """Measure and print."""
     options = _options()
     subprocess.run([*MAVEN, "test-compile"], check=True)
-    print(f"{'records':<24}{'without':>12}{'with':>12}{'the SMT':>12}   ns a record")
+    print(f"{'records':<24}{'without':>12}{'with':>12}{'the SMT':>12}   ns per record")
     for records, took in _measured(options.seconds).items():
         cost = took["with"] - took["without"]
         print(f"{records:<24}{took['without']:>12.1f}{took['with']:>12.1f}{cost:>12.1f}")
@@ -37,7 +37,7 @@ def _options() -> argparse.Namespace:
 
 
 def _measured(seconds: int) -> dict[str, dict[str, float]]:
-    """Nanoseconds a record, by case and by `with` and `without`."""
+    """Nanoseconds per record, by case, then by `with` and `without`."""
     classes = f"{MODULE}/target/classes:{MODULE}/target/test-classes"
     classpath = f"{classes}:{(MODULE / 'target' / 'jmh.classpath').read_text().strip()}"
     rounds = ["-f", "1", "-wi", "2", "-w", str(seconds), "-i", "3", "-r", str(seconds), "-jvmArgs", QUIET]

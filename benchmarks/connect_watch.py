@@ -1,10 +1,10 @@
-"""The cost of `headwater watch connect`: memory, and CPU of one core, at 100 connectors of 10 tasks.
+"""The cost of `headwater watch connect`: memory, and CPU as a share of one core, at 100 connectors of 10 tasks.
 
     .venv/bin/python benchmarks/connect_watch.py [--connectors 100] [--tasks 10] [--seconds 60]
 
-Starts a real broker and writes Connect's own topics as workers would: every connector with its tasks, then so many
-tasks a second that fail and are restarted as `--changes` says. The watcher posts to a real service. Beside its figures:
-what the same process costs with nothing to watch.
+Starts a real broker and writes Connect's own topics as workers would: every connector with its tasks, then `--changes`
+tasks per second that fail and are restarted. The watcher posts to a real service. For comparison: the cost of the same
+process with nothing to watch.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from headwater.lab.lab import Lab
 
 
 class Cost(NamedTuple):
-    """Of one process over a while."""
+    """The cost of one process over a period."""
 
     rss_mb: float
     cpu_percent: float
@@ -40,23 +40,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--connectors", type=int, default=100)
     parser.add_argument("--tasks", type=int, default=10, help="of each connector")
-    parser.add_argument("--changes", type=int, default=1, help="tasks a second that fail and are restarted")
+    parser.add_argument("--changes", type=int, default=1, help="tasks per second that fail and are restarted")
     parser.add_argument("--seconds", type=int, default=60)
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab("kafka", Path(folder) / "lab", {"broker": free_port()})
         try:
-            lab.up(["broker"], lambda told: print(told, file=sys.stderr))
-            _measure(lab.address("broker"), Path(folder), wanted)
+            lab.up(["broker"], lambda line: print(line, file=sys.stderr))
+            _measure(lab.address("broker"), Path(folder), options)
         finally:
             lab.down(lambda _: None)
 
 
-def _measure(bootstrap: str, folder: Path, wanted: argparse.Namespace) -> None:
+def _measure(bootstrap: str, folder: Path, options: argparse.Namespace) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     names = ("connect-configs", "connect-status", "none-configs", "none-status")
-    for made in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
-        made.result(30)
+    for created in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
+        created.result(30)
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20})
     port = free_port()
     with _process(folder / "service", "serve", "--port", str(port)):
@@ -64,21 +64,21 @@ def _measure(bootstrap: str, folder: Path, wanted: argparse.Namespace) -> None:
         topics = ("--config-topic", "none-configs", "--status-topic", "none-status")
         with _process(folder / "idle", "watch", "connect", *address, *topics) as idle:
             nothing = _cost(idle, 10, lambda _: None)
-        _create(producer, wanted.connectors, wanted.tasks)
+        _create(producer, options.connectors, options.tasks)
         with _process(folder / "busy", "watch", "connect", *address) as busy:
-            time.sleep(5)  # what it says of the beginning is not what is measured
+            time.sleep(5)  # its first events are not measured
 
             def change(second: int) -> None:
-                for number in range(wanted.changes):
-                    task = (second * wanted.changes + number) % (wanted.connectors * wanted.tasks)
+                for number in range(options.changes):
+                    task = (second * options.changes + number) % (options.connectors * options.tasks)
                     for state in ("FAILED", "UNASSIGNED", "RUNNING"):
-                        _status(producer, f"connector-{task // wanted.tasks:03}", task % wanted.tasks, state)
+                        _status(producer, f"connector-{task // options.tasks:03}", task % options.tasks, state)
                 producer.flush(10)
 
-            watched = _cost(busy, wanted.seconds, change)
+            watched = _cost(busy, options.seconds, change)
     print(f"{'':44}{'memory MB':>10}{'CPU % of a core':>17}")
     print(f"{'nothing to watch':44}{nothing.rss_mb:10.0f}{nothing.cpu_percent:17.2f}")
-    name = f"{wanted.connectors} connectors of {wanted.tasks} tasks, {wanted.changes} failures/s"
+    name = f"{options.connectors} connectors of {options.tasks} tasks, {options.changes} failures/s"
     print(f"{name:44}{watched.rss_mb:10.0f}{watched.cpu_percent:17.2f}")
 
 

@@ -2,12 +2,11 @@
 
     .venv/bin/python benchmarks/dead_service.py [--rounds 5] [--least 0.98]
 
-One JVM runs everything. A round is the three pipelines four times: with a service that takes their events, twice with
-none at the endpoint, and with the service again; so what makes each time faster than the one before, a JVM that is
-still warming up, is shared. The first round is not counted. Timed is the run, from its start to its end as it tells it;
-beyond it a process waits `drain_timeout` for what has not gone out, which is on disk by then. Exit status 1 where the
-median of the rounds' throughputs, dead to alive, is below the least. Other work on the machine shows as ratios that
-scatter: measure on a quiet one.
+One JVM runs everything. A round runs the three pipelines four times: with the service up, twice with nothing at the
+endpoint, and with the service up again, so that the speed-up of a JVM that is still warming up affects both sides. The
+first round is not counted. The time is that of the run, from its start to its end; after it, a process waits up to
+`drain_timeout` for undelivered events, which are on disk by then. Exit status 1 if the median ratio of the rounds'
+throughputs, down to up, is below `--least`. Other load on the machine makes the ratios scatter: measure on an idle one.
 """
 
 import argparse
@@ -43,26 +42,26 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.98)
     options = parser.parse_args()
     ratios = []
-    with contextlib.ExitStack() as open_things:
-        home = Path(open_things.enter_context(tempfile.TemporaryDirectory()))
-        alive = f"{open_things.enter_context(served(home)).url}/api/v1/lineage"
-        dead = f"http://127.0.0.1:{free_port()}/api/v1/lineage"
+    with contextlib.ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        up = f"{stack.enter_context(served(home)).url}/api/v1/lineage"
+        down = f"http://127.0.0.1:{free_port()}/api/v1/lineage"
         files = lay_out(home / "demo")
         spark = open_session(home, master="local[2]", options={"spark.driver.memory": "2g"})
         for _ in range(WARM_UP_ROUNDS + options.rounds):
             first, second, third, fourth = (
-                sum(_seconds(file, home, spark, kind) for file in files) for kind in (alive, dead, dead, alive)
+                sum(_seconds(file, home, spark, kind) for file in files) for kind in (up, down, down, up)
             )
             ratios.append((first + fourth) / (second + third))
-            print(f"  alive {first:.2f} and {fourth:.2f} s, dead {second:.2f} and {third:.2f} s", flush=True)
+            print(f"  up {first:.2f} and {fourth:.2f} s, down {second:.2f} and {third:.2f} s", flush=True)
         spark.stop()
     median = statistics.median(ratios[WARM_UP_ROUNDS:])
-    print(f"throughput with the service dead, held against alive, median of {options.rounds} rounds: {median:.3f}")
+    print(f"throughput with the service down, relative to up, median of {options.rounds} rounds: {median:.3f}")
     return 0 if median >= options.least else 1
 
 
 def _seconds(file: Path, home: Path, spark: SparkSession, endpoint: str) -> float:
-    """How long the pipeline's run takes; what an endpoint did not take waits in a spool of its own."""
+    """The duration of the pipeline's run; each endpoint has its own spool."""
     spool = home / f"spool-{endpoint.split(':')[2].partition('/')[0]}"
     config = EmitConfig(http=HttpConfig(endpoint=endpoint), spool=spool, drain_timeout_s=0.2)
     with Emitter.of_node(config, load_or_create(home)) as emitter:
@@ -70,7 +69,7 @@ def _seconds(file: Path, home: Path, spark: SparkSession, endpoint: str) -> floa
 
 
 def _timed(file: Path, home: Path, spark: SparkSession, put: Callable[[bytes], None]) -> float:
-    begun = time.perf_counter()
+    started = time.perf_counter()
     result = run_pipeline(
         load_pipeline(file, {}),
         spark,
@@ -84,7 +83,7 @@ def _timed(file: Path, home: Path, spark: SparkSession, put: Callable[[bytes], N
     )
     if result.state != "COMPLETE":
         raise SystemExit(f"{file.stem}: {result.error}")
-    return time.perf_counter() - begun
+    return time.perf_counter() - started
 
 
 if __name__ == "__main__":

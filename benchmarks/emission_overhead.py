@@ -2,13 +2,13 @@
 
     .venv/bin/python benchmarks/emission_overhead.py [--pairs 9] [--limit 1.03]
 
-One JVM runs everything, after three rounds of each kind that are not counted, so that compilation and class loading
-fall on neither side. A pair is each of the three pipelines with lineage and without, one right after the other, since
-the JVM goes on getting faster; who begins changes from pair to pair, since the second of two enjoys warmer caches. On
-the side with lineage everything counts that `headwater run` does for it: the emitter's threads, the plan, the counters,
-signing, posting to the service, and waiting at the end until it has acknowledged all. CPU seconds are those of this
-process and the JVM, without the service's. Exit status 1 where the median ratio of the times is above the limit. Other
-work on the machine shows as ratios that scatter: measure on a quiet one.
+One JVM runs everything, after three rounds of each kind that are not counted, so that neither side includes compilation
+and class loading. A pair is each of the three pipelines with lineage and without, one right after the other, since the
+JVM keeps getting faster; the order alternates from pair to pair, since the second run has warmer caches. The side with
+lineage includes everything that `headwater run` does for it: the emitter's threads, the plan, the counters, signing,
+posting to the service, and waiting at the end until it has acknowledged everything. CPU time is that of this process
+and the JVM, without the service. Exit status 1 if the median ratio of the times is above the limit. Other load on the
+machine makes the ratios scatter: measure on an idle one.
 """
 
 import argparse
@@ -33,25 +33,25 @@ WARM_UP_ROUNDS: Final = 3
 class Pair(NamedTuple):
     """The costs of a pipeline's two runs, or of all pipelines' together."""
 
-    told: Cost
-    silent: Cost
+    with_lineage: Cost
+    without: Cost
 
     @property
     def ratio(self) -> float:
-        """Of the times on the wall, with lineage to without."""
-        return self.told.wall / self.silent.wall
+        """The ratio of the wall-clock times, with lineage to without."""
+        return self.with_lineage.wall / self.without.wall
 
 
 Pairs = dict[str, Pair]
-"""By pipeline."""
+"""By pipeline name."""
 
 
 def main() -> int:
     """Measure and print."""
     options = _options()
-    with contextlib.ExitStack() as open_things:
-        home = Path(open_things.enter_context(tempfile.TemporaryDirectory()))
-        endpoint = f"{open_things.enter_context(served(home)).url}/api/v1/lineage"
+    with contextlib.ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        endpoint = f"{stack.enter_context(served(home)).url}/api/v1/lineage"
         files = lay_out(home / "demo")
         spark = open_session(home, master="local[2]", options={"spark.driver.memory": "2g"})
         for number in range(WARM_UP_ROUNDS):
@@ -59,7 +59,7 @@ def main() -> int:
         pairs = []
         for number in range(options.pairs):
             pairs.append(_round(files, home, spark, endpoint, lineage_first=number % 2 == 0))
-            print(f"  {_shown([_together(pairs[-1])])}", flush=True)
+            print(f"  {_medians_line([_sum(pairs[-1])])}", flush=True)
         spark.stop()
     return _report(pairs, options.limit)
 
@@ -77,38 +77,42 @@ def _round(files: list[Path], home: Path, spark: SparkSession, endpoint: str, *,
 
 def _pair(file: Path, home: Path, spark: SparkSession, endpoint: str, *, lineage_first: bool) -> Pair:
     if lineage_first:
-        told = _cost(file, home, spark, endpoint)
-        return Pair(told, _cost(file, home, spark, None))
-    silent = _cost(file, home, spark, None)
-    return Pair(_cost(file, home, spark, endpoint), silent)
+        with_lineage = _cost(file, home, spark, endpoint)
+        return Pair(with_lineage, _cost(file, home, spark, None))
+    without = _cost(file, home, spark, None)
+    return Pair(_cost(file, home, spark, endpoint), without)
 
 
 def _cost(file: Path, home: Path, spark: SparkSession, endpoint: str | None) -> Cost:
     return cost_of(load_pipeline(file, {} if endpoint else {"lineage.enabled": "false"}), home, spark, endpoint)
 
 
-def _together(pairs: Pairs) -> Pair:
+def _sum(pairs: Pairs) -> Pair:
     return Pair(
-        Cost(sum(pair.told.wall for pair in pairs.values()), sum(pair.told.cpu for pair in pairs.values())),
-        Cost(sum(pair.silent.wall for pair in pairs.values()), sum(pair.silent.cpu for pair in pairs.values())),
+        Cost(
+            sum(pair.with_lineage.wall for pair in pairs.values()),
+            sum(pair.with_lineage.cpu for pair in pairs.values()),
+        ),
+        Cost(sum(pair.without.wall for pair in pairs.values()), sum(pair.without.cpu for pair in pairs.values())),
     )
 
 
-def _shown(pairs: list[Pair]) -> str:
-    """Medians: seconds with lineage and without, on the wall and of CPU, and the ratio of the former."""
-    told = Cost(*(statistics.median(side) for side in zip(*(pair.told for pair in pairs), strict=True)))
-    silent = Cost(*(statistics.median(side) for side in zip(*(pair.silent for pair in pairs), strict=True)))
+def _medians_line(pairs: list[Pair]) -> str:
+    """Medians: wall-clock and CPU seconds with lineage and without, and the ratio of the wall-clock times."""
+    with_lineage = Cost(*(statistics.median(side) for side in zip(*(pair.with_lineage for pair in pairs), strict=True)))
+    without = Cost(*(statistics.median(side) for side in zip(*(pair.without for pair in pairs), strict=True)))
     return (
-        f"with {told.wall:5.2f} s, CPU {told.cpu:5.2f} s   without {silent.wall:5.2f} s, CPU {silent.cpu:5.2f} s   "
+        f"with {with_lineage.wall:5.2f} s, CPU {with_lineage.cpu:5.2f} s   "
+        f"without {without.wall:5.2f} s, CPU {without.cpu:5.2f} s   "
         f"ratio {statistics.median(pair.ratio for pair in pairs):.3f}"
     )
 
 
 def _report(rounds: list[Pairs], limit: float) -> int:
     for name in rounds[0]:
-        print(f"{name:16} {_shown([pairs[name] for pairs in rounds])}")
-    all_three = [_together(pairs) for pairs in rounds]
-    print(f"{'all three':16} {_shown(all_three)}")
+        print(f"{name:16} {_medians_line([pairs[name] for pairs in rounds])}")
+    all_three = [_sum(pairs) for pairs in rounds]
+    print(f"{'all three':16} {_medians_line(all_three)}")
     median = statistics.median(pair.ratio for pair in all_three)
     print(f"median ratio of {len(rounds)} pairs {median:.3f}, limit {limit}")
     return 0 if median <= limit else 1

@@ -1,13 +1,13 @@
 """A process of the simulated fleet: several nodes, each with its key, its spool and its emitter. See `fleet.py`.
 
-It is told what to do by lines on standard input, and answers each with a line of JSON:
+It reads commands from standard input, one per line, and answers each with a line of JSON:
 
-    work N     every node does N units of work and tells each as a run; gives the seconds that took
-    clock S    the nodes' clocks jump by as many seconds, forth or back
-    disk B     files take no byte beyond so many, as on a disk that is full; 0: they do again
-    drain S    what waits goes out, for so many seconds at most; gives whether all did, and what was dropped
+    work N     every node does N units of work and reports each as a run; returns the seconds that took
+    clock S    the nodes' clocks jump by S seconds, forward or back
+    disk B     files cannot grow beyond B bytes, as on a full disk; 0 lifts the limit
+    drain S    waits up to S seconds for the spools to drain; returns whether they did, and the number of dropped events
 
-A run's id is written into the node's ledger once its event is signed and in the spool: from then on it must arrive.
+A run's id is written to the node's ledger once its event is signed and spooled: from then on it must arrive.
 """
 
 import hashlib
@@ -27,13 +27,13 @@ from headwater.emit.emitter import Emitter
 from headwater.signing.keyfile import load_or_create
 
 WORK = b"x" * 2_000_000
-"""What a unit of work hashes: a pipeline's batch in little."""
+"""The data that a unit of work hashes, in place of a pipeline's batch."""
 PADDING = "x" * 200
 
 
 @dataclass
 class Clock:
-    """The nodes' idea of the time, in seconds since 1970."""
+    """The nodes' clock, in seconds since 1970."""
 
     ahead_s: float = 0.0
 
@@ -52,14 +52,14 @@ class Edge:
     unsettled: list[str] = field(default_factory=list)
 
     def work(self) -> None:
-        """A unit of work, and the run that it was."""
+        """Do a unit of work, and report it as a run."""
         hashlib.sha256(WORK).digest()
         run_id = str(uuid4())
         self.emitter.put(_event(run_id, self.home.name, self.clock()))
         self.unsettled.append(run_id)
 
     def settle(self) -> None:
-        """Note what is in the spool by now."""
+        """Write the spooled runs to the ledger."""
         if self.emitter.settle(60.0):
             with _room_on_disk(), (self.home / "ledger").open("a") as ledger:
                 ledger.writelines(f"{run_id}\n" for run_id in self.unsettled)
@@ -67,19 +67,19 @@ class Edge:
 
 
 def main() -> None:
-    """Do as told, until there is nothing more to read; then end without a word, as if killed."""
-    logging.disable(logging.WARNING)  # that the service is away is what is played here
+    """Execute commands until the input ends; then exit without closing the emitters, as if killed."""
+    logging.disable(logging.WARNING)  # an unavailable service is part of the test
     endpoint, small_mb, heartbeat_s = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
     clock = Clock()
     edges = [_edge(Path(home), endpoint, small_mb, heartbeat_s, clock) for home in sys.argv[4:]]
     print(json.dumps({"nodes": len(edges)}), flush=True)
     for line in sys.stdin:
-        word, number = line.split()
-        print(json.dumps(_done(edges, clock, word, float(number))), flush=True)
+        command, number = line.split()
+        print(json.dumps(_execute(edges, clock, command, float(number))), flush=True)
 
 
 def _edge(home: Path, endpoint: str, small_mb: float, heartbeat_s: float, clock: Clock) -> Edge:
-    """A node; those whose spool is to be small have a file that says so."""
+    """A node; a file `small` in its home limits its spool."""
     spool_mb = small_mb if (home / "small").exists() else 256.0
     config = EmitConfig(
         http=HttpConfig(endpoint=endpoint),
@@ -91,8 +91,8 @@ def _edge(home: Path, endpoint: str, small_mb: float, heartbeat_s: float, clock:
     return Edge(home, Emitter.of_node(config, load_or_create(home), clock=clock), clock)
 
 
-def _done(edges: list[Edge], clock: Clock, word: str, number: float) -> object:
-    if word == "work":
+def _execute(edges: list[Edge], clock: Clock, command: str, number: float) -> object:
+    if command == "work":
         begin = time.perf_counter()
         for _ in range(int(number)):
             for edge in edges:
@@ -101,10 +101,10 @@ def _done(edges: list[Edge], clock: Clock, word: str, number: float) -> object:
         for edge in edges:
             edge.settle()
         return {"seconds": took_s}
-    if word == "clock":
+    if command == "clock":
         clock.ahead_s += number
         return {"ahead": clock.ahead_s}
-    if word == "disk":
+    if command == "disk":
         _limit_files(int(number) or resource.RLIM_INFINITY)
         return {"bytes": number}
     until = time.monotonic() + number
@@ -114,7 +114,7 @@ def _done(edges: list[Edge], clock: Clock, word: str, number: float) -> object:
 
 @contextmanager
 def _room_on_disk() -> Iterator[None]:
-    """The ledger is ours, not the node's: it is written whatever is played."""
+    """Lifts the file size limit: the ledger belongs to the test, and is written during every fault."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     _limit_files(resource.RLIM_INFINITY)
     try:

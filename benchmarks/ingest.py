@@ -1,17 +1,17 @@
-"""How many events a second the service takes, one POST each, and how long one waits.
+"""The ingest rate of the service in events per second, one POST per event, and the response times.
 
     .venv/bin/python benchmarks/ingest.py [--events 8000] [--postgresql postgresql://USER@HOST/DATABASE]
     .venv/bin/python benchmarks/ingest.py --evidence 8 [--events 2000]
 
-Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
-($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by
-one, at half of the rate that this gave, and in batches of 64 (there a wait is that of a whole batch). Printed beside
-it: what Marquez was measured to take on such a machine, and the bare cost of the disk in this very run. The store is
-SQLite, or schemas of its own in the PostgreSQL database that is named, which are dropped in the end.
+Starts a service on an empty home and sends it events of about 10 kB with the load generator of the shared folder
+($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections; then the same events signed: one by
+one, at half of the rate measured for these, and in batches of 64 (where a response time is that of a whole batch). For
+comparison: Marquez's rate, measured on such a machine, and the time to flush 10 kB to this disk. The store is SQLite,
+or new schemas in the PostgreSQL database with this URL, which are dropped at the end.
 
-With `--evidence N` it says what evidence costs instead: so many events as they are, and as many signed, chained and
-answered with receipts, in N pairs on one service, who begins changing from pair to pair; the median of the pairs'
-ratios. Exit status 1 where less than 0.8 of the rate is left.
+With `--evidence N` it measures the cost of evidence instead: events as they are, and as many signed, chained and
+answered with receipts, in N pairs on one service, in alternating order. Prints the median of the pairs' ratios; exit
+status 1 if less than 0.8 of the rate remains.
 """
 
 import argparse
@@ -36,17 +36,17 @@ from headwater.signing.keyfile import load_or_create
 from headwater.signing.sign import sign_event
 
 MARQUEZ_EVENTS_PER_S: Final[Mapping[int, float]] = {1: 16, 8: 31, 32: 26}
-"""Marquez, single POSTs of 10 kB events on a quiet machine of this kind; by connections, the better of two runs."""
+"""Marquez, by connections: single POSTs of 10 kB events on an idle machine of this kind, the better of two runs."""
 
 
 PER_BATCH = 64
 EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
-LEAST_LEFT = 0.8
-"""Of the rate without evidence."""
+LEAST_REMAINING = 0.8
+"""The least share of the rate that must remain with evidence."""
 
 
 class Figures(NamedTuple):
-    """Of one load: a wait is that of one POST."""
+    """The figures of one load; a response time is that of one POST."""
 
     events_per_s: float
     p50_ms: float
@@ -54,7 +54,7 @@ class Figures(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """One load, and how it went."""
+    """One load and its figures."""
 
     what: str
     figures: Figures
@@ -65,13 +65,13 @@ def main() -> None:
     """Run the loads and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=8000, help="for each load (default 8000)")
-    parser.add_argument("--evidence", type=int, default=0, metavar="PAIRS", help="say what evidence costs")
-    parser.add_argument("--postgresql", metavar="URL", help="store there (default: SQLite)")
-    wanted = parser.parse_args()
-    if wanted.evidence:
-        sys.exit(_evidence(wanted.events, wanted.evidence, wanted.postgresql))
+    parser.add_argument("--evidence", type=int, default=0, metavar="PAIRS", help="measure the cost of evidence")
+    parser.add_argument("--postgresql", metavar="URL", help="the database (default: SQLite)")
+    options = parser.parse_args()
+    if options.evidence:
+        sys.exit(_evidence(options.events, options.evidence, options.postgresql))
     print(f"{'':30}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'Marquez':>8}{'ratio':>8}")
-    loads = unsigned_loads(wanted.events, wanted.postgresql), signed_loads(wanted.events, wanted.postgresql)
+    loads = unsigned_loads(options.events, options.postgresql), signed_loads(options.events, options.postgresql)
     for load in chain.from_iterable(loads):
         marquez, figures = MARQUEZ_EVENTS_PER_S[1 if load.connections == 1 else 8], load.figures
         waits = f"{figures.p50_ms:9.1f}{figures.p99_ms:9.1f}"
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def unsigned_loads(count: int, postgresql: str | None = None) -> Iterator[Sent]:
-    """Single posts, as the load generator itself sends them."""
+    """Single posts by the load generator itself."""
     with fresh(postgresql) as (service, _):
         for connections, start in ((1, 0), (8, count)):
             options = ["--events", str(count), "--start", str(start), "-c", str(connections), "--pregen"]
@@ -91,14 +91,14 @@ def unsigned_loads(count: int, postgresql: str | None = None) -> Iterator[Sent]:
 
 
 def signed_loads(count: int, postgresql: str | None = None) -> Iterator[Sent]:
-    """Signed events: single posts, the same at half of the rate that this gave, and batches."""
+    """Signed events: single posts, the same at half of that rate, and batches."""
     with fresh(postgresql) as (service, home):
         events = _signed(2 * count, home)
         url = f"{service.url}/api/v1/lineage"
         single = asyncio.run(_posted(url, events[:count], 8))
         yield Sent("8 connections, signed", single, 8)
-        calm = _posted(url, events[count:], 8, per_s=single.events_per_s / 2)
-        yield Sent("8, signed, at half that rate", asyncio.run(calm), 8)
+        half_rate = _posted(url, events[count:], 8, per_s=single.events_per_s / 2)
+        yield Sent("8, signed, at half that rate", asyncio.run(half_rate), 8)
         _expect_verified(service.url, len(set(events)))
     with fresh(postgresql) as (service, home):
         events = _signed(count, home)
@@ -110,24 +110,24 @@ def signed_loads(count: int, postgresql: str | None = None) -> Iterator[Sent]:
 
 
 def _evidence(count: int, pairs: int, postgresql: str | None) -> int:
-    """Print what is left of the rate with evidence; 0 if it is enough."""
+    """Print the share of the rate that remains with evidence; returns 0 if it is enough."""
     ratios = []
     with fresh(postgresql) as (service, home):
-        told = Told(service.url, count, Chain(load_or_create(home), EPOCH, None, print))
+        load = EvidenceLoad(service.url, count, Chain(load_or_create(home), EPOCH, None, print))
         for name, per_body, connections in (("one by one", 1, 8), (f"in batches of {PER_BATCH}", PER_BATCH, 4)):
-            rates = [told.pair(per_body, connections, evidence_first=turn % 2 == 0) for turn in range(pairs + 1)]
-            rates = rates[1:]  # the first warms up
-            ratios.append(statistics.median(told / bare for bare, told in rates))
+            rates = [load.pair(per_body, connections, evidence_first=turn % 2 == 0) for turn in range(pairs + 1)]
+            rates = rates[1:]  # the first is a warm-up
+            ratios.append(statistics.median(proven / bare for bare, proven in rates))
             bare, with_evidence = (statistics.median(side) for side in zip(*rates, strict=True))
             rate = f"{bare:.0f} events/s, {with_evidence:.0f} with evidence"
             print(f"{name}: {rate}; median ratio of {pairs} pairs {ratios[-1]:.3f}")
-        _expect_verified(service.url, told.sent // 2)
-    return 0 if min(ratios) >= LEAST_LEFT else 1
+        _expect_verified(service.url, load.sent // 2)
+    return 0 if min(ratios) >= LEAST_REMAINING else 1
 
 
 @dataclass
-class Told:
-    """A service that is told events, half of them with evidence."""
+class EvidenceLoad:
+    """Sends events to a service, half of them with evidence."""
 
     url: str
     count: int
@@ -135,7 +135,7 @@ class Told:
     sent: int = 0
 
     def pair(self, per_body: int, connections: int, *, evidence_first: bool) -> tuple[float, float]:
-        """Events a second without evidence, and with."""
+        """Events per second without evidence, and with."""
         rates = {
             kind: self._rate(per_body, connections, evidence=kind) for kind in (evidence_first, not evidence_first)
         }
@@ -164,7 +164,7 @@ def _events(count: int, start: int) -> list[bytes]:
 async def _posted(
     url: str, bodies: Sequence[bytes], connections: int, *, receipts: bool = False, per_s: float = float("inf")
 ) -> Figures:
-    """Post the bodies as fast as the connections allow, at most so many a second, evenly."""
+    """Post the bodies as fast as the connections allow, at an even rate of at most `per_s`."""
     waited: list[float] = []
     waiting = iter(enumerate(bodies))
     headers = {"content-type": "application/x-ndjson", **({"prefer": "receipt"} if receipts else {})}
@@ -193,7 +193,7 @@ def _expect_verified(url: str, count: int) -> None:
 
 
 def _flush_ms(folder: Path) -> float:
-    """The median time of appending 10 kB and waiting for the disk."""
+    """The median time to append 10 kB and flush it to disk."""
     took = []
     with (folder / "flush").open("wb", buffering=0) as file:
         for _ in range(200):

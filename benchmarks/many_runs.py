@@ -2,11 +2,10 @@
 
     .venv/bin/python benchmarks/many_runs.py [--runs 30000]
 
-Three jobs in a row, each run each minute: one that runs for three weeks has 30,000 runs. A fourth tells at its start
-what it reads, but for one run, and at its end thirty datasets that it makes; the first few runs used another column
-than all others. Every read is of now, of a time shortly before the end, asked for the first time, and of that time
-again. Printed for each: the median with a
-thousand runs of each job and with as many as asked for, in milliseconds, and their ratio.
+Three chained jobs run once a minute: in three weeks, each has 30,000 runs. A fourth reports its input at its start
+(except in one run) and thirty outputs at its end; its first few runs used another column than the later ones. Each
+read is of the current state, of a past time shortly before the end for the first time, and of that time again. Prints
+the median of each in milliseconds with 1,000 runs per job and with `--runs`, and their ratio.
 """
 
 import argparse
@@ -40,21 +39,21 @@ READS: Final = (
     "runlineage/upstream?runId={run}",
     "coverage",
 )
-"""`run` is one of the last."""
+"""`run` is one of the last runs."""
 _JOBS: Final = (("first", "a", "b"), ("second", "b", "c"), ("third", "c", "d"))
 _OUTPUTS: Final = 30
-"""What the fourth job makes."""
+"""Outputs of the fourth job."""
 _EARLY: Final = 11
-"""Runs of it that used another column."""
-_BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""The number of its first runs, which used another column."""
+_START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _PRODUCER: Final = "https://example.org/producer"
 _PER_BATCH: Final = 64
 _SETTLED_S: Final = 60.0
 _TIMES_EACH: Final = 20
 
 
-class Waits(NamedTuple):
-    """Of one read, medians in milliseconds."""
+class Times(NamedTuple):
+    """Median response times of one read, in milliseconds."""
 
     now: float
     first: float
@@ -62,17 +61,17 @@ class Waits(NamedTuple):
 
 
 def main() -> None:
-    """Run the reads over both and print their figures."""
+    """Run the reads with few and many runs, and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30_000, help="of each job (default 30000)")
     runs = parser.parse_args().runs
     print(f"{'ms, of 1,000 and of all runs':44}" + "".join(f"{each:>24}" for each in ("now", "asOf, first", "again")))
-    for read, few, many in zip(READS, _waits(FEW), _waits(runs), strict=True):
+    for read, few, many in zip(READS, _times_of(FEW), _times_of(runs), strict=True):
         print(f"{read[:43]:44}" + "".join(f"{a:9.1f}{b:8.1f}{b / a:6.1f}x" for a, b in zip(few, many, strict=True)))
 
 
-def _waits(runs: int) -> Iterator[Waits]:
-    """Of each read."""
+def _times_of(runs: int) -> Iterator[Times]:
+    """The response times of each read, with this many runs per job."""
     with (
         tempfile.TemporaryDirectory() as folder,
         served(Path(folder)) as service,
@@ -81,7 +80,7 @@ def _waits(runs: int) -> Iterator[Waits]:
         _fill(client, runs)
         service.settle(_SETTLED_S)
         for read in READS:
-            yield _waited(client, read.format(run=_run_id("third", runs - 2 * _TIMES_EACH)), runs)
+            yield _times(client, read.format(run=_run_id("third", runs - 2 * _TIMES_EACH)), runs)
 
 
 def _fill(client: httpx.Client, runs: int) -> None:
@@ -90,12 +89,12 @@ def _fill(client: httpx.Client, runs: int) -> None:
         client.post("lineage/batch", json=some).raise_for_status()
 
 
-def _waited(client: httpx.Client, read: str, runs: int) -> Waits:
+def _times(client: httpx.Client, read: str, runs: int) -> Times:
     at = "&" if "?" in read else "?"
-    times = [_BEGIN + timedelta(minutes=runs - 1 - each) for each in range(_TIMES_EACH)]
+    times = [_START + timedelta(minutes=runs - 1 - each) for each in range(_TIMES_EACH)]
     then = [f"{read}{at}asOf={time.isoformat().replace('+00:00', 'Z')}" for time in times]
     urls = [read] * (_TIMES_EACH + 1), then, then[-1:] * _TIMES_EACH
-    return Waits(*(latency(client, each)["p50_ms"] for each in urls))
+    return Times(*(latency(client, each)["p50_ms"] for each in urls))
 
 
 def _events(minute: int) -> Iterator[Mapping[str, Any]]:
@@ -104,7 +103,7 @@ def _events(minute: int) -> Iterator[Mapping[str, Any]]:
     read_now = [_dataset("wide")] if minute != _EARLY // 2 else []
     column = "price" if minute < _EARLY else "id"
     yield _event("fourth", minute, read_now, [], "START")
-    yield _event("fourth", minute, [], [_made(f"of wide {each}", column) for each in range(_OUTPUTS)])
+    yield _event("fourth", minute, [], [_derived(f"of wide {each}", column) for each in range(_OUTPUTS)])
 
 
 def _event(
@@ -113,7 +112,7 @@ def _event(
     second = 0 if kind == "START" else 20
     return {
         "eventType": kind,
-        "eventTime": (_BEGIN + timedelta(minutes=minute, seconds=second)).isoformat(),
+        "eventTime": (_START + timedelta(minutes=minute, seconds=second)).isoformat(),
         "producer": _PRODUCER,
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "run": {"runId": _run_id(job, minute)},
@@ -133,8 +132,8 @@ def _dataset(name: str) -> Mapping[str, Any]:
     return {"namespace": "lake", "name": name, "facets": {"schema": schema}}
 
 
-def _made(name: str, column: str) -> Mapping[str, Any]:
-    """A dataset with one column, made of this one."""
+def _derived(name: str, column: str) -> Mapping[str, Any]:
+    """A dataset with one column, derived from this column."""
     used = [{"namespace": "lake", "name": "wide", "field": column}]
     facet = {"_producer": _PRODUCER, "_schemaURL": f"{_PRODUCER}/columns.json"}
     return {

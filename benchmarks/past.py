@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/past.py [--datasets 10000] [--homes FOLDER] [--events 8000] [--started-anew]
 
-First over a graph of many datasets (see reads.py, which fills the home), with the reads whose speed is promised there.
-Then over a service that was sent events of about 10 kB by the load generator of the shared folder ($HEADWATER_SHARED,
-or ../shared beside the checkout), with small reads too. Each first read is of another time in the last tenth of the
-log; the reads after it are `asOf` a time that only the last event is after: so the answers are of equal size.
+First over a graph of many datasets (see reads.py, which fills the home), with the reads that have a required speed
+there. Then over a service that received events of about 10 kB from the load generator of the shared folder
+($HEADWATER_SHARED, or ../shared beside the checkout), with small reads too. Each first read is of another time in the
+last tenth of the log; later reads are `asOf` the time just before the last event, so the answers have equal size.
 """
 
 import argparse
@@ -47,72 +47,72 @@ READS_OF_PARTS: Final[Mapping[str, Sequence[str]]] = {
     "wide": ("lineage?{node}&depth=20",),
     "hub": ("lineage?{source}&depth=2",),
 }
-"""By the part of the large graph."""
+"""By part of the large graph."""
 TIMES_EACH: Final = 60
 SETTLED_S: Final = 60.0
 
 
-class Asked(NamedTuple):
-    """What is asked about: a job that is in every past, and the times of the log, in order."""
+class Subject(NamedTuple):
+    """The subject of the reads: names of a job present at each past time, and the log's event times, sorted."""
 
     names: Mapping[str, str]
     times: Sequence[str]
 
 
 class Compared(NamedTuple):
-    """One read; milliseconds: of now, of times not asked for before, and of one time again and again."""
+    """Response times of one read in milliseconds: of now, of times for the first time, and of one time repeatedly."""
 
     what: str
     now: float
     first: float
-    first_at_most: float
+    first_max: float
     again: float
 
     def line(self) -> str:
-        """As a row of what is printed."""
-        firsts = f"{self.first:11.1f}{self.first / self.now:7.1f}{self.first_at_most:9.1f}"
+        """The row that is printed."""
+        firsts = f"{self.first:11.1f}{self.first / self.now:7.1f}{self.first_max:9.1f}"
         return f"{self.what:60}{self.now:9.1f}{firsts}{self.again:11.1f}{self.again / self.now:7.1f}"
 
 
 def main() -> None:
     """Run the reads and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", type=int, default=10_000, help="of the large graph; 0: none (default 10000)")
-    parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
-    parser.add_argument("--events", type=int, default=8000, help="in the other log (default 8000)")
-    parser.add_argument("--started-anew", action="store_true", help="read that from a service that was started anew")
-    asked = parser.parse_args()
-    print(f"{'ms':60}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'at most':>9}{'again p50':>11}{'ratio':>7}")
+    parser.add_argument("--datasets", type=int, default=10_000, help="of the large graph; 0: skip it (default 10000)")
+    parser.add_argument("--homes", type=Path, help="a folder that keeps filled homes (default: not kept)")
+    parser.add_argument("--events", type=int, default=8000, help="in the small log (default 8000)")
+    parser.add_argument("--started-anew", action="store_true", help="restart the service before reading the small log")
+    options = parser.parse_args()
+    print(f"{'ms':60}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'max':>9}{'again p50':>11}{'ratio':>7}")
     with tempfile.TemporaryDirectory() as folder:
-        for compared in of_large_graph(asked.homes or Path(folder), asked.datasets) if asked.datasets else ():
+        for compared in of_large_graph(options.homes or Path(folder), options.datasets) if options.datasets else ():
             print(compared.line(), flush=True)
-        _read_small(Path(folder) / "small", asked.events, is_started_anew=asked.started_anew)
+        _read_small(Path(folder) / "small", options.events, is_restarted=options.started_anew)
 
 
 def of_large_graph(homes: Path, datasets: int) -> Iterator[Compared]:
-    """The reads whose speed is promised over a graph of so many datasets."""
+    """The reads that have a required speed, over a graph of so many datasets."""
     with served(filled_home(homes, datasets)) as service:
         service.settle(SETTLED_S)
         with _client(service) as client:
             for load in parts(datasets):
-                about = _asked(generated([*load.options(), "--events", str(load.events)]))
+                about = _subject(generated([*load.options(), "--events", str(load.events)]))
                 yield from _compared(client, f"{load.name} ", READS_OF_PARTS[load.name], about)
 
 
-def _read_small(home: Path, count: int, *, is_started_anew: bool) -> None:
-    """All kinds of reads of so many events; then a replay."""
+def _read_small(home: Path, count: int, *, is_restarted: bool) -> None:
+    """All kinds of reads over this many events; then a replay."""
     events = list(generated(["--events", str(count)]))
     with ExitStack() as serving:
         service = serving.enter_context(served(home))
         with _client(service) as client:
             for event in events:
                 client.post("lineage", content=event).raise_for_status()
-        if is_started_anew:
+        if is_restarted:
             serving.close()
             service = serving.enter_context(served(home))
         service.settle(SETTLED_S)
         with _client(service) as client:
-            for compared in _compared(client, "", READS, _asked(events)):
+            for compared in _compared(client, "", READS, _subject(events)):
                 print(compared.line(), flush=True)
             took = latency(client, [f"summary?logSize={count - 1}"])["max_ms"] / 1000
         print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
@@ -122,10 +122,10 @@ def _client(service: Served) -> httpx.Client:
     return httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600)
 
 
-def _asked(raw_events: Iterable[bytes]) -> Asked:
-    """The last job that wrote before the last tenth of the log, and what it read and wrote."""
-    told = ((each["eventTime"], each["job"], each["inputs"], each["outputs"]) for each in map(json.loads, raw_events))
-    events = sorted(told, key=lambda each: each[0])
+def _subject(raw_events: Iterable[bytes]) -> Subject:
+    """The last job that wrote before the last tenth of the log, with its input and output."""
+    parsed = ((each["eventTime"], each["job"], each["inputs"], each["outputs"]) for each in map(json.loads, raw_events))
+    events = sorted(parsed, key=lambda each: each[0])
     _, job, inputs, outputs = next(each for each in events[-len(events) // 10 :: -1] if each[3])
     (source, *_), (output, *_) = inputs, outputs
     column = source["facets"]["schema"]["fields"][0]["name"]
@@ -136,7 +136,7 @@ def _asked(raw_events: Iterable[bytes]) -> Asked:
         "dataset": _path("datasets", output),
         "job": _path("jobs", job),
     }
-    return Asked(names, sorted({time for time, *_ in events}))
+    return Subject(names, sorted({time for time, *_ in events}))
 
 
 def _node(dataset: Mapping[str, Any]) -> str:
@@ -147,10 +147,10 @@ def _path(kind: str, name: Mapping[str, str]) -> str:
     return f"namespaces/{quote(name['namespace'], safe='')}/{kind}/{quote(name['name'], safe='')}"
 
 
-def _compared(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) -> Iterator[Compared]:
-    """What each read takes."""
+def _compared(client: httpx.Client, of: str, reads: Sequence[str], subject: Subject) -> Iterator[Compared]:
+    """The response times of each read."""
     for number, read in enumerate(reads):
-        url, times = client.base_url.join(read.format_map(asked.names)), asked.times
+        url, times = client.base_url.join(read.format_map(subject.names)), subject.times
         others = range(2 + number, len(times) // 10, 2 * len(reads))
         others = others[:: max(1, len(others) // TIMES_EACH)]
         now = latency(client, [url] * TIMES_EACH)["p50_ms"]

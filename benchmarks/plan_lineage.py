@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/plan_lineage.py [REPETITIONS]
 
-Each shape is built and analysed once; its plan is then written as JSON by Spark, parsed and resolved several times, of
-which the median is shown. `ratio` is (write + parse + resolve) / analysis.
+Each shape is built and analysed once. Its plan is then written as JSON by Spark, parsed and resolved several times;
+printed are the medians. `ratio` is (write + parse + resolve) / analysis.
 """
 
 import argparse
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds, and the size of the JSON."""
+    """Times in seconds, and the size of the JSON."""
 
     shape: str
     characters: int
@@ -40,7 +40,7 @@ class Timing:
 
     @property
     def total(self) -> float:
-        """What lineage adds to a query."""
+        """The time that lineage adds to a query."""
         return self.write + self.parse + self.resolve
 
     def line(self) -> str:
@@ -65,7 +65,7 @@ def _round(to_json: Callable[[], str]) -> tuple[tuple[float, float, float], int]
     parse, plan = _timed(lambda: parse_plan(text))
     resolve, lineage = _timed(lambda: column_lineage(plan, _name))
     if lineage.gaps:
-        raise SystemExit(f"plan_lineage: a gap: {lineage.gaps[0].kind}")
+        raise SystemExit(f"plan_lineage: the lineage has a gap: {lineage.gaps[0].kind}")
     return (write, parse, resolve), len(text)
 
 
@@ -85,7 +85,7 @@ def small_query(spark: SparkSession) -> DataFrame:
 
 
 def joins(spark: SparkSession) -> DataFrame:
-    """Ten joins of tables with a hundred columns each, all of which are kept."""
+    """Ten joins of tables with a hundred columns each, keeping all columns."""
     frame = spark.table("t0")
     for number in range(1, 11):
         other = spark.table(f"t{number}")
@@ -111,7 +111,7 @@ def added_columns(spark: SparkSession) -> DataFrame:
 
 
 def unions(spark: SparkSession) -> DataFrame:
-    """Three hundred queries united."""
+    """A union of three hundred queries."""
     return spark.sql(" UNION ALL ".join(f"SELECT c0, c1 + {at} AS c1 FROM t{at % 11}" for at in range(300)))  # noqa: S608
 
 
@@ -142,7 +142,7 @@ def _session(folder: str) -> SparkSession:
 
 
 def main() -> None:
-    """Print a line for each shape; the exit code is 1 where parse and resolve of one take a second or more."""
+    """Print a line per shape; exit with 1 if parse and resolve of one take a second or more."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repetitions", type=int, nargs="?", default=5, help="of each shape (default 5)")
     repetitions = parser.parse_args().repetitions

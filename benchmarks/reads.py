@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/reads.py [--sizes 1000 10000 100000] [--homes FOLDER] [--only lineage,search]
 
-For each size a home is filled with a run of each job, straight through the store in big groups (by HTTP it would take
-several times as long, and reads are what is looked at); each dataset has 20 columns and 25 column edges. Then a service
-is started on it, and the load generator of the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout)
-reads over one connection, once the service is idle: while nobody asks it renders what may be asked for. Printed beside
-it: what Marquez was measured to take at 9,200 datasets. Homes kept in a folder are used again.
+For each size, a home is filled with one run of each job, directly through the store in large transactions (which is
+several times as fast as by HTTP); each dataset has 20 columns and 25 column edges. Then a service starts on it, and the
+load generator of the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout) reads over one connection,
+once the service is idle: after its start it renders answers in advance. For comparison: Marquez's response times,
+measured at 9,200 datasets. Homes kept in a folder are used again.
 """
 
 import argparse
@@ -37,14 +37,14 @@ MARQUEZ_P50_MS: Final[Mapping[str, float]] = {
     "narrow column_lineage_dataset_d20": 120_000,
     "narrow jobs_list_25": 9_400,
 }
-"""Marquez at 9,200 datasets on such a machine; where it gave no answer, how long it was waited for."""
+"""Marquez at 9,200 datasets on such a machine; the timeout where it did not answer."""
 
-_GROUP: Final = 2_000
-"""Events in one transaction while a home is filled."""
+_PER_TRANSACTION: Final = 2_000
+"""Events per transaction while a home is filled."""
 
 
 class Load(NamedTuple):
-    """A part of a graph as the load generator makes it, in namespaces of its own."""
+    """A part of a graph from the load generator, in its own namespaces."""
 
     name: str
     datasets: int
@@ -52,7 +52,7 @@ class Load(NamedTuple):
     hubs: int = 0
 
     def options(self) -> list[str]:
-        """What makes the load generator speak of this part."""
+        """The load generator's options for this part."""
         return [
             *("--namespace", self.name, "--ds-namespace", f"iceberg://{self.name}", "--layers", "20"),
             *("--datasets", str(self.datasets), "--jobs", str(self.datasets), "--pipelines", str(self.pipelines)),
@@ -65,40 +65,40 @@ class Load(NamedTuple):
         return 2 * (self.datasets + 1_000 * self.hubs)
 
 
-class Question(NamedTuple):
-    """A call of the load generator that asks about one part."""
+class Query(NamedTuple):
+    """A call of the load generator that reads one part."""
 
     load: str
     only: str
     options: Sequence[str] = ()
 
 
-QUESTIONS: Final = (
-    Question("narrow", ""),
-    Question("narrow", "column_lineage", ("--col-depth", "2")),
-    Question("wide", "lineage_dataset,column_lineage_dataset"),
-    Question("hub", "lineage_hub"),
+QUERIES: Final = (
+    Query("narrow", ""),
+    Query("narrow", "column_lineage", ("--col-depth", "2")),
+    Query("wide", "lineage_dataset,column_lineage_dataset"),
+    Query("hub", "lineage_hub"),
 )
 
 
 OVERVIEWS: Final = ("summary", "namespaces", "sources", "tags", "stats/jobs?period=DAY", "stats/datasets?period=DAY")
-"""Answers about everything there is, which must not take longer where there is more."""
+"""Reads about the whole graph, whose response times must not grow with it."""
 
 
-LATELY: Final = 100
-"""Events since which differences are asked for."""
+RECENT: Final = 100
+"""Differences are read since this many events."""
 
 
-class Answers(NamedTuple):
-    """What was measured at one size."""
+class Measurements(NamedTuple):
+    """The measurements at one size."""
 
     datasets: int
     ready_s: tuple[float, float]
-    """Until it listened, and from then until it had done what it does while nobody asks."""
+    """Seconds until it listened, and from then until its background work was done."""
     rss_mb: tuple[float, float]
-    """Once it listens, and after all reads."""
+    """At the start, and after all reads."""
     latency: Mapping[str, Mapping[str, float]]
-    """By part and endpoint: the load generator's figures."""
+    """The load generator's figures, by part and endpoint."""
 
 
 def parts(datasets: int) -> tuple[Load, ...]:
@@ -117,21 +117,26 @@ def main() -> None:
     """Measure each size and print the figures side by side."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000], help="numbers of datasets")
-    parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
-    parser.add_argument("--only", default="", help="the endpoints whose names start so, separated by commas")
+    parser.add_argument("--homes", type=Path, help="a folder that keeps filled homes (default: not kept)")
+    parser.add_argument("--only", default="", help="prefixes of endpoints to read, separated by commas")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
-    parser.add_argument("--settle", type=float, default=240, help="most seconds before reading (default 240)")
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=240,
+        help="at most this many seconds of waiting for the service to be idle (default 240)",
+    )
     parser.add_argument("--fill", action="store_true", help="only fill the homes")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        homes = {size: filled_home(asked.homes or Path(folder), size) for size in asked.sizes}
-        if not asked.fill:
-            figures = [answers(home, size, asked.only, asked.n, asked.settle) for size, home in homes.items()]
+        homes = {size: filled_home(options.homes or Path(folder), size) for size in options.sizes}
+        if not options.fill:
+            figures = [answers(home, size, options.only, options.n, options.settle) for size, home in homes.items()]
             _print(figures)
 
 
 def filled_home(folder: Path, size: int) -> Path:
-    """A home whose log makes a graph of so many datasets; one that is there already is used again."""
+    """A home whose log gives a graph of so many datasets; an existing one is used again."""
     home = folder / f"{size}-datasets"
     filled = home / "filled"
     if not filled.exists():
@@ -139,50 +144,50 @@ def filled_home(folder: Path, size: int) -> Path:
         with closing(SqliteStore(home / "headwater.db")) as store:
             options = [[*load.options(), "--events", str(load.events)] for load in parts(size)]
             events = (raw for each in options for raw in generated(each))
-            while group := list(islice(events, _GROUP)):
+            while group := list(islice(events, _PER_TRANSACTION)):
                 store.add([entry_of(parse_event(raw), "unsigned", None, time.time_ns() // 1_000) for raw in group])
         filled.touch()
         print(f"filled {home.name} in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    log_key(home, None, "benchmark")  # else the service warns that it is lost
+    log_key(home, None, "benchmark")  # otherwise the service warns that the key is lost
     return home
 
 
-def answers(home: Path, size: int, only: str, n: int, settle_s: float) -> Answers:
-    """Start a service on a filled home, wait a while, and read each endpoint `n` times."""
+def answers(home: Path, size: int, only: str, n: int, settle_s: float) -> Measurements:
+    """Start a service on a filled home, wait until it is idle, and read each endpoint `n` times."""
     with served(home) as service:
         loaded_mb = service.rss_mb
         settled_s = service.settle(settle_s)
         found: dict[str, Mapping[str, float]] = {}
         for load in parts(size):
-            for question in QUESTIONS:
-                if question.load == load.name:
-                    found |= _read(service.url, load, question, only, n)
+            for query in QUERIES:
+                if query.load == load.name:
+                    found |= _read(service.url, load, query, only, n)
             found |= _impact(service, load, n) if "impact".startswith(tuple(only.split(","))) else {}
         found |= _overviews(service, n) if not only or "overview" in only else {}
         found |= _differences(service, n) if "diff".startswith(tuple(only.split(","))) else {}
-        return Answers(size, (service.started_s, settled_s), (loaded_mb, service.rss_mb), found)
+        return Measurements(size, (service.started_s, settled_s), (loaded_mb, service.rss_mb), found)
 
 
-def _read(url: str, load: Load, question: Question, only: str, n: int) -> dict[str, Mapping[str, float]]:
-    wanted = [name for name in question.only.split(",") if name.startswith(tuple(only.split(",")))]
-    if question.only and not wanted:
+def _read(url: str, load: Load, query: Query, only: str, n: int) -> dict[str, Mapping[str, float]]:
+    wanted = [name for name in query.only.split(",") if name.startswith(tuple(only.split(",")))]
+    if query.only and not wanted:
         return {}
-    asked = ",".join(wanted) if question.only else only
-    options = [*load.options(), *question.options, "--only", asked, "--n", str(n)]
+    endpoints = ",".join(wanted) if query.only else only
+    options = [*load.options(), *query.options, "--only", endpoints, "--n", str(n)]
     return {f"{load.name} {name}": found for name, found in measured("read", options, url).items()}
 
 
 def _impact(service: Served, load: Load, n: int) -> dict[str, Mapping[str, float]]:
-    """Of dropping a column, chosen by lot."""
-    chosen = random.Random(load.name)  # noqa: S311  the same columns each time
+    """Response times of the impact of dropping a random column."""
+    rng = random.Random(load.name)  # noqa: S311  the same columns each time
     namespace = f"iceberg://{load.name}"
     with httpx.Client(base_url=f"{service.url}/api/v1/", timeout=120) as client:
         listing = f"namespaces/{namespace.replace('/', '%2F')}/datasets"
         count = client.get(listing, params={"limit": 1}).json()["totalCount"]
         urls = []
         for _ in range(n):
-            page = client.get(listing, params={"limit": 1, "offset": chosen.randrange(count)}).json()["datasets"]
-            column = chosen.choice(page[0]["fields"])["name"]
+            page = client.get(listing, params={"limit": 1, "offset": rng.randrange(count)}).json()["datasets"]
+            column = rng.choice(page[0]["fields"])["name"]
             node = f"dataset:{namespace}:{page[0]['name']}"
             urls.append(f"impact?{urlencode({'nodeId': node, 'column': column, 'change': 'drop'})}")
         return {f"{load.name} impact_column": latency(client, urls)}
@@ -194,22 +199,22 @@ def _overviews(service: Served, n: int) -> dict[str, Mapping[str, float]]:
 
 
 def _differences(service: Served, n: int) -> dict[str, Mapping[str, float]]:
-    """Of the graph before the last events and now: of all of it, and of what touches one of their datasets."""
+    """Response times of differences since the last events: of the whole graph, and of one of their datasets."""
     with httpx.Client(base_url=f"{service.url}/api/v1/", timeout=120) as client:
-        *_, first = client.get("events/lineage", params={"limit": LATELY}).json()["events"]
+        *_, first = client.get("events/lineage", params={"limit": RECENT}).json()["events"]
         output = first["outputs"][0]
         since = urlencode({"from": first["eventTime"], "limit": 25})
         node = urlencode({"nodeId": f"dataset:{output['namespace']}:{output['name']}"})
-        reads = {f"diff since {LATELY} events": f"diff?{since}", "diff of a dataset": f"diff?{since}&{node}"}
+        reads = {f"diff since {RECENT} events": f"diff?{since}", "diff of a dataset": f"diff?{since}&{node}"}
         return {what: latency(client, [url] * n) for what, url in reads.items()}
 
 
-def _print(sizes: Sequence[Answers]) -> None:
+def _print(sizes: Sequence[Measurements]) -> None:
     for answers in sizes:
         loaded, after = answers.rss_mb
         print(
-            f"{answers.datasets:,} datasets: listening after {answers.ready_s[0]:.1f} s, "
-            f"idle {answers.ready_s[1]:.0f} s later, {loaded:.0f} MB then, {after:.0f} MB after the reads"
+            f"{answers.datasets:,} datasets: listening after {answers.ready_s[0]:.1f} s with {loaded:.0f} MB, "
+            f"idle {answers.ready_s[1]:.0f} s later, {after:.0f} MB after the reads"
         )
     print(
         f"\n{'p50 / p99 in ms':40}"
@@ -228,7 +233,7 @@ def _cell(found: Mapping[str, float] | None) -> str:
 
 
 def _growth(found: Sequence[Mapping[str, float] | None]) -> str:
-    """Of the median from the last size but one to the last."""
+    """The ratio of the medians at the last size and the one before."""
     if len(found) < 2 or found[-1] is None or found[-2] is None:
         return ""
     return f"{found[-1]['p50_ms'] / found[-2]['p50_ms']:.1f}x"

@@ -1,12 +1,12 @@
-"""Hours of mixed load in ten minutes: writes of every kind, reads of every kind; response times and memory over time.
+"""Ten minutes of mixed reads and writes of every kind: response times and memory over time.
 
     .venv/bin/python benchmarks/soak.py [--minutes 10] [--events-per-s 100] [--reads-per-s 10]
 
 Starts a service on an empty home. Events of about 10 kB from the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout) are posted one by one and in batches, some late, some twice, some
-that are none; meanwhile everything that can be read is read, now and as of earlier times, and a listener follows the
-stream and comes back after breaks. Prints a line a minute. Exits with 1 if any answer was a fault of the service (5xx,
-or none at all), if waits grew, or if memory grew faster than the log.
+invalid; meanwhile all kinds of reads are made, of the current state and of past times, and a listener follows the
+stream and reconnects after breaks. Prints a line per minute. Exits with 1 if the service failed any request (5xx, or no
+answer), if response times grew, or if memory grew faster than the log.
 """
 
 import argparse
@@ -31,45 +31,45 @@ NAMESPACE: Final = "iceberg://lake"
 DATASETS: Final = 1_000
 LOAD: Final = ["--datasets", str(DATASETS), "--jobs", str(DATASETS), "--layers", "20", "--pipelines", "8"]
 MIXED: Final = ["--shuffle", "0.2", "--dup", "0.1", "--running", "1"]
-"""Some runs tell their end first, some tell it twice, and all say that they are running."""
+"""Some runs report their end first, some report it twice, and all send RUNNING events."""
 
 KEPT_MB: Final = 64
-"""Memory of the pasts that are kept: a bound that is soon reached, as by hours of an ordinary load."""
+"""The memory limit of cached past states: low, so that it is soon reached, as it is by hours of an ordinary load."""
 PER_BATCH: Final = 32
 BAD: Final = (b"", b"{", b'{"eventType":"START"}', b"\xff\xfe", b'{"a":1,"a":2}', b"[1, 2, 3]")
-WAIT_GROWS: Final = 2.0
-"""How much longer the slowest in 100 may wait in the last third than in the first, beyond a few milliseconds."""
+LATENCY_GROWTH: Final = 2.0
+"""The highest growth of p99 from the first third to the last, beyond `SLACK_MS`."""
 SLACK_MS: Final = 25.0
-MEMORY_GROWS: Final = 1.5
-"""How much more memory an event may take in the last third than in the first."""
+MEMORY_GROWTH: Final = 1.5
+"""The highest growth of memory per event from the first third to the last, beyond `SLACK_MB`."""
 SLACK_MB: Final = 30.0
 
 
 class Minute(NamedTuple):
-    """What one minute was like."""
+    """The figures of one minute."""
 
     answers: Counter[int]
     writes_ms: list[float]
     reads_ms: list[float]
     events: int
-    """In the log at its end."""
+    """The number in the log at its end."""
     rss_mb: float
 
 
 @dataclass(slots=True)
 class Load:
-    """One service under load, and what was seen since somebody last looked."""
+    """One service under load, and the figures since the last minute."""
 
     url: str
     session: aiohttp.ClientSession
-    chosen: random.Random
+    rng: random.Random
     events: Iterator[bytes]
     answers: Counter[int] = field(default_factory=Counter)
-    """By status; 0: there was no answer."""
+    """By status; 0: no answer."""
     writes_ms: list[float] = field(default_factory=list)
     reads_ms: list[float] = field(default_factory=list)
     by_kind: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """How long each kind of read waited."""
+    """Response times by kind of read, in milliseconds."""
     faults: list[str] = field(default_factory=list)
     heard: int = 0
     past: str | None = None
@@ -77,47 +77,47 @@ class Load:
 
     async def write(self, path: str, body: bytes) -> None:
         """Post a body."""
-        _, waited_ms = await self._ask("POST", path, body)
-        self.writes_ms.append(waited_ms)
+        _, took_ms = await self._request("POST", path, body)
+        self.writes_ms.append(took_ms)
 
     async def read(self, path: str) -> bytes:
-        """Ask a question."""
-        told, waited_ms = await self._ask("GET", path, None)
-        self.reads_ms.append(waited_ms)
+        """Get a path; returns the body."""
+        content, took_ms = await self._request("GET", path, None)
+        self.reads_ms.append(took_ms)
         kind = "/".join(part for part in path.partition("?")[0].split("/") if "." not in part and "%" not in part)
-        self.by_kind[f"{kind}{' asOf' * ('asOf' in path)}"].append(waited_ms)
-        return told
+        self.by_kind[f"{kind}{' asOf' * ('asOf' in path)}"].append(took_ms)
+        return content
 
-    async def _ask(self, method: str, path: str, body: bytes | None) -> tuple[bytes, float]:
+    async def _request(self, method: str, path: str, body: bytes | None) -> tuple[bytes, float]:
         begin = time.perf_counter()
-        status, told = 0, b""
+        status, content = 0, b""
         try:
             async with self.session.request(method, f"{self.url}/{path}", data=body) as answer:
-                status, told = answer.status, await answer.read()
+                status, content = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError) as fault:
-            told = repr(fault).encode()
-        waited_ms = (time.perf_counter() - begin) * 1_000
+            content = repr(fault).encode()
+        took_ms = (time.perf_counter() - begin) * 1_000
         self.answers[status] += 1
         if status == 0 or status >= 500:
-            self.faults.append(f"{method} {path}: {status} {told[:200]!r}")
-        return told, waited_ms
+            self.faults.append(f"{method} {path}: {status} {content[:200]!r}")
+        return content, took_ms
 
 
 def main() -> None:
-    """Keep the service busy, and judge."""
+    """Run the load, and check the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=int, default=10, help="how long (default 10)")
-    parser.add_argument("--events-per-s", type=float, default=100, help="about how many to send (default 100)")
-    parser.add_argument("--reads-per-s", type=float, default=10, help="about how many to ask (default 10)")
-    asked = parser.parse_args()
+    parser.add_argument("--events-per-s", type=float, default=100, help="approximate rate of events (default 100)")
+    parser.add_argument("--reads-per-s", type=float, default=10, help="approximate rate of reads (default 10)")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, served(Path(home), "--kept-mb", str(KEPT_MB)) as service:
-        found, faults = asyncio.run(soaked(service, asked.minutes, asked.events_per_s, asked.reads_per_s))
-    verdict = judged(found, faults)
-    print("\n".join(verdict) or "held: no fault, waits and memory as they should be")
+        found, faults = asyncio.run(run_load(service, options.minutes, options.events_per_s, options.reads_per_s))
+    verdict = failed_checks(found, faults)
+    print("\n".join(verdict) or "passed: no failed requests, response times and memory within their limits")
     sys.exit(1 if verdict else 0)
 
 
-async def soaked(
+async def run_load(
     service: Served, minutes: int, events_per_s: float, reads_per_s: float
 ) -> tuple[list[Minute], list[str]]:
     """Load the service, minute by minute."""
@@ -133,41 +133,43 @@ async def soaked(
             found.append(await _minute(load, service))
             _print(number, found[-1])
         _print_kinds(load.by_kind)
-        faults = list(load.faults)  # what is under way when the load ends is given up, and no fault
+        faults = list(load.faults)  # requests cancelled at the end are not faults
         for task in tasks:
             task.cancel()
         ended = await asyncio.gather(*tasks, return_exceptions=True)
-    failed = [f"the load itself failed: {end!r}" for end in ended if not isinstance(end, asyncio.CancelledError)]
-    silent = [] if load.heard else ["the stream told of nothing"]
+    failed = [
+        f"a task of this benchmark failed: {end!r}" for end in ended if not isinstance(end, asyncio.CancelledError)
+    ]
+    silent = [] if load.heard else ["the stream sent no events"]
     return found, [*faults, *failed, *silent]
 
 
 def _tasks(load: Load, events_per_s: float, reads_per_s: float) -> Iterator[Coroutine[None, None, NoReturn]]:
     singles, batches = events_per_s / 2, events_per_s / 2 / PER_BATCH
-    yield _again(singles, lambda: _single(load))
-    yield _again(batches, lambda: _batch(load))
-    yield _again(2, lambda: load.write("lineage", load.chosen.choice(BAD)))
-    yield _again(reads_per_s, lambda: _look(load))
-    yield _again(1 / 15, lambda: _look_back(load))
+    yield _repeat(singles, lambda: _single(load))
+    yield _repeat(batches, lambda: _batch(load))
+    yield _repeat(2, lambda: load.write("lineage", load.rng.choice(BAD)))
+    yield _repeat(reads_per_s, lambda: _read_any(load))
+    yield _repeat(1 / 15, lambda: _read_past(load))
     yield _listen(load)
 
 
-async def _again(per_s: float, act: Callable[[], Awaitable[object]]) -> NoReturn:
-    """Act so often, without waiting for one to end before the next begins; 16 at most are under way."""
-    places = asyncio.Semaphore(16)
-    under_way: set[asyncio.Task[None]] = set()
+async def _repeat(per_s: float, act: Callable[[], Awaitable[object]]) -> NoReturn:
+    """Repeat an action at this rate, without waiting for the previous one; at most 16 run at once."""
+    slots = asyncio.Semaphore(16)
+    running: set[asyncio.Task[None]] = set()
 
     async def acted() -> None:
         try:
             await act()
         finally:
-            places.release()
+            slots.release()
 
     while True:
-        await places.acquire()
+        await slots.acquire()
         task = asyncio.create_task(acted())
-        under_way.add(task)
-        task.add_done_callback(under_way.discard)
+        running.add(task)
+        task.add_done_callback(running.discard)
         await asyncio.sleep(1 / per_s)
 
 
@@ -179,24 +181,24 @@ async def _batch(load: Load) -> None:
     await load.write("lineage/batch", b"".join(islice(load.events, PER_BATCH)))
 
 
-async def _look(load: Load) -> None:
-    number = load.chosen.randrange(DATASETS)
+async def _read_any(load: Load) -> None:
+    number = load.rng.randrange(DATASETS)
     load.node = f"dataset:{NAMESPACE}:wh.db{number % 17:02d}.tbl_{number:06d}"
-    await load.read(load.chosen.choice([*_questions(load)]))
+    await load.read(load.rng.choice([*_reads_of(load)]))
 
 
-async def _look_back(load: Load) -> None:
-    """As of a time that was asked for before, or, one in four times, a new one."""
-    if load.past is None or load.chosen.random() < 0.25:
-        answer = await load.read("events/lineage?limit=1&offset=" + str(load.chosen.randrange(1_000)))
-        told = json.loads(answer).get("events", ()) if answer else ()
-        load.past = told[0]["eventTime"] if told else load.past
+async def _read_past(load: Load) -> None:
+    """Read as of a past time: one used before, or, one in four times, a new one."""
+    if load.past is None or load.rng.random() < 0.25:
+        answer = await load.read("events/lineage?limit=1&offset=" + str(load.rng.randrange(1_000)))
+        events = json.loads(answer).get("events", ()) if answer else ()
+        load.past = events[0]["eventTime"] if events else load.past
     if load.past is not None:
         for path in (f"lineage?{urlencode({'nodeId': load.node})}", "summary", "jobs?limit=25"):
             await load.read(f"{path}{'&' if '?' in path else '?'}{urlencode({'asOf': load.past})}")
 
 
-def _questions(load: Load) -> Iterator[str]:
+def _reads_of(load: Load) -> Iterator[str]:
     node, name = urlencode({"nodeId": load.node}), quote(load.node.removeprefix(f"dataset:{NAMESPACE}:"), safe="")
     dataset = f"namespaces/{quote(NAMESPACE, safe='')}/datasets/{name}"
     yield from (f"lineage?{node}", f"lineage?{node}&depth=2", f"column-lineage?{node}&withDownstream=true")
@@ -213,7 +215,7 @@ def _questions(load: Load) -> Iterator[str]:
 
 
 async def _listen(load: Load) -> NoReturn:
-    """Follow the stream, break off every half minute, and come back to where it was."""
+    """Follow the stream, disconnect every half minute, and resume after the last event."""
     last = ""
     while True:
         headers = {"Last-Event-ID": last} if last else {}
@@ -238,7 +240,7 @@ async def _minute(load: Load, service: Served) -> Minute:
 def _print(number: int, minute: Minute) -> None:
     faults = sum(count for status, count in minute.answers.items() if status == 0 or status >= 500)
     waits = "".join(
-        f"{_at(waited, 50):{first}.1f}{_at(waited, 99):8.1f}"
+        f"{_percentile(waited, 50):{first}.1f}{_percentile(waited, 99):8.1f}"
         for waited, first in ((minute.writes_ms, 11), (minute.reads_ms, 10))
     )
     print(
@@ -248,20 +250,20 @@ def _print(number: int, minute: Minute) -> None:
 
 
 def _print_kinds(by_kind: Mapping[str, list[float]]) -> None:
-    """Which reads waited longest."""
+    """Print the response times by kind of read, those with the longest total first."""
     print(f"\n{'read':34}{'times':>7}{'p50 ms':>9}{'p99 ms':>9}")
     for kind, waited in sorted(by_kind.items(), key=lambda each: -sum(each[1])):
         ordered = sorted(waited)
-        print(f"{kind:34}{len(ordered):7}{_at(ordered, 50):9.1f}{_at(ordered, 99):9.1f}")
+        print(f"{kind:34}{len(ordered):7}{_percentile(ordered, 50):9.1f}{_percentile(ordered, 99):9.1f}")
     print(flush=True)
 
 
-def _at(waited: list[float], part: int) -> float:
+def _percentile(waited: list[float], part: int) -> float:
     return waited[min(len(waited) - 1, len(waited) * part // 100)] if waited else 0.0
 
 
-def judged(found: list[Minute], faults: list[str]) -> list[str]:
-    """What is wrong; nothing, where all is well. The first minute is left out: it warms up."""
+def failed_checks(found: list[Minute], faults: list[str]) -> list[str]:
+    """The failed checks; empty if all passed. The first minute is a warm-up and is not counted."""
     wrong = [f"{len(faults)} faults, the first: {faults[0]}"] if faults else []
     steady = found[1:]
     third = len(steady) // 3
@@ -269,14 +271,18 @@ def judged(found: list[Minute], faults: list[str]) -> list[str]:
         return wrong
     first, last = steady[:third], steady[-third:]
     for name in ("writes", "reads"):
-        early, late = (sum(_at(getattr(each, f"{name}_ms"), 99) for each in part) / third for part in (first, last))
-        if late > early * WAIT_GROWS + SLACK_MS:
-            wrong.append(f"the slowest in 100 {name} waited {early:.0f} ms at first and {late:.0f} ms at last")
+        early, late = (
+            sum(_percentile(getattr(each, f"{name}_ms"), 99) for each in part) / third for part in (first, last)
+        )
+        if late > early * LATENCY_GROWTH + SLACK_MS:
+            wrong.append(f"p99 of {name} grew from {early:.0f} ms in the first third to {late:.0f} ms in the last")
     early_mb, early_events = found[third].rss_mb - found[0].rss_mb, found[third].events - found[0].events
     late_mb, late_events = found[-1].rss_mb - found[-1 - third].rss_mb, found[-1].events - found[-1 - third].events
-    allowed_mb = max(early_mb, 0) / max(early_events, 1) * late_events * MEMORY_GROWS + SLACK_MB
+    allowed_mb = max(early_mb, 0) / max(early_events, 1) * late_events * MEMORY_GROWTH + SLACK_MB
     if late_mb > allowed_mb:
-        wrong.append(f"memory grew by {late_mb:.0f} MB in the last third, {allowed_mb:.0f} MB would be as at first")
+        wrong.append(
+            f"memory grew by {late_mb:.0f} MB in the last third; by the first third, {allowed_mb:.0f} MB are allowed"
+        )
     return wrong
 
 

@@ -2,13 +2,13 @@
 
     .venv/bin/python benchmarks/spark_overhead.py [--rounds 2] [--limit 1.05]
 
-Each run is a process of its own: 40 actions to warm up, then 200 that are timed, in turns (plain, ours, theirs, plain,
+Each run is a separate process: 40 actions to warm up, then 200 that are timed, in turns (plain, ours, theirs, plain,
 ours, theirs): groups collected from an Iceberg table, Parquet files overwritten, rows appended to an Iceberg table.
 Then three writes of a join of ten tables with 100 columns. Both listeners append their events to a file, and the time
-runs until Spark has stopped and the last event is out. CPU seconds are those of Python and the JVM together; memory is
-what the JVM holds of the system at the end, and its heap after a collection. Exit status 1 where our median on the wall
-is above the limit times plain, or above theirs. A round takes some four minutes on two cores, and means nothing where
-anything else runs beside it; docs/spark.md has figures. openlineage-spark is fetched by Maven; without it, two are
+includes stopping Spark and writing the last event. CPU time is that of Python and the JVM together; memory is the JVM's
+resident set at the end, and its heap after a garbage collection. Exit status 1 if our median wall-clock time is above
+the limit times plain, or above theirs. A round takes some four minutes on two cores, and is meaningless if anything
+else runs at the same time; docs/spark.md has figures. openlineage-spark is fetched by Maven; without it, only two are
 compared.
 """
 
@@ -40,7 +40,7 @@ KINDS: Final = ("plain", "ours", "theirs")
 
 
 class Cost(NamedTuple):
-    """What a run took; seconds and MiB."""
+    """The cost of a run, in seconds and MiB."""
 
     wall_s: float
     cpu_s: float
@@ -62,7 +62,7 @@ def main() -> int:
     for _ in range(options.rounds):
         for kind in kinds:
             costs[kind].append(_measured(kind, jar))
-            print(f"  {kind:7} {_shown(costs[kind][-1:])}", flush=True)
+            print(f"  {kind:7} {_medians_line(costs[kind][-1:])}", flush=True)
     return _report(costs, options.limit)
 
 
@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
 
 
 def _agent_jar(folder: Path) -> Path | None:
-    """The agent's jar, fetched unless it is there; None where it cannot be had."""
+    """The agent's jar, fetched if missing; None if it cannot be fetched."""
     jar = folder / f"{AGENT.split(':')[1]}-{AGENT.split(':')[2]}.jar"
     maven = shutil.which("mvn")
     if not jar.exists() and maven:
@@ -97,26 +97,26 @@ def _measured(kind: str, jar: Path | None) -> Cost:
 
 def _program(kind: str, folder: Path) -> dict[str, float]:
     spark = _session(kind, folder)
-    listening = capture(spark, job="bench", file=folder / "events.jsonl") if kind == "ours" else None
+    capturing = capture(spark, job="bench", file=folder / "events.jsonl") if kind == "ours" else None
     actions, wide = _actions(spark, folder), _wide(spark, folder)
     for number in range(WARM_UP):
         actions[number % len(actions)]()
     wide()
-    cpu_before, begun = _cpu_s(spark), time.perf_counter()
+    cpu_before, started = _cpu_s(spark), time.perf_counter()
     for number in range(ACTIONS):
         actions[number % len(actions)]()
-    wide_begun = time.perf_counter()
+    wide_started = time.perf_counter()
     for _ in range(WIDE):
         wide()
-    wide_s = time.perf_counter() - wide_begun
+    wide_s = time.perf_counter() - wide_started
     memory = _memory(spark)
     cpu_s = _cpu_s(spark)
     ending = time.perf_counter()
-    if listening is not None:
-        listening.end()
+    if capturing is not None:
+        capturing.end()
     cpu_s += max(0.0, _cpu_s(spark) - cpu_s)
     spark.stop()
-    wall_s = wide_begun - begun + time.perf_counter() - ending
+    wall_s = wide_started - started + time.perf_counter() - ending
     events = (folder / "events.jsonl").read_bytes().count(b"\n") if kind != "plain" else 0
     return Cost(wall_s, cpu_s - cpu_before, wide_s, *memory, events)._asdict()
 
@@ -164,7 +164,7 @@ def _actions(spark: SparkSession, folder: Path) -> list[Callable[[], object]]:
 
 
 def _wide(spark: SparkSession, folder: Path) -> Callable[[], object]:
-    """Ten tables, ten columns each and no rows, joined by the first: what counts is the plan."""
+    """A join of ten tables by their first columns; ten columns each and no rows, since only the plan matters."""
     joined = None
     for table in range(10):
         columns = ", ".join(f"c{table}_{number} BIGINT" for number in range(9))
@@ -182,7 +182,7 @@ def _cpu_s(spark: SparkSession) -> float:
 
 
 def _memory(spark: SparkSession) -> tuple[float, float]:
-    """What the JVM holds of the system, and its heap after a collection, in MiB."""
+    """The JVM's resident set, and its heap after a garbage collection, in MiB."""
     pid = java_class(spark, "java.lang.ProcessHandle").current().pid()
     status = Path(f"/proc/{pid}/status").read_text()
     rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
@@ -191,8 +191,8 @@ def _memory(spark: SparkSession) -> tuple[float, float]:
     return rss / 1024, heap / (1 << 20)
 
 
-def _shown(costs: list[Cost]) -> str:
-    """Medians."""
+def _medians_line(costs: list[Cost]) -> str:
+    """The medians, as a line."""
     cost = Cost(*(statistics.median(column) for column in zip(*costs, strict=True)))
     return (
         f"{cost.wall_s:6.2f} s, CPU {cost.cpu_s:6.2f} s, wide {cost.wide_s:5.2f} s, "
@@ -202,7 +202,7 @@ def _shown(costs: list[Cost]) -> str:
 
 def _report(costs: dict[str, list[Cost]], limit: float) -> int:
     for kind, measured in costs.items():
-        print(f"{kind:7} {_shown(measured)}")
+        print(f"{kind:7} {_medians_line(measured)}")
     wall = {kind: statistics.median(cost.wall_s for cost in measured) for kind, measured in costs.items()}
     cpu = {kind: statistics.median(cost.cpu_s for cost in measured) for kind, measured in costs.items()}
     for kind in list(costs)[1:]:

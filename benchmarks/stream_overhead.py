@@ -3,15 +3,15 @@
     .venv/bin/python benchmarks/stream_overhead.py [--records 600000] [--pairs 6] [--limit 0.98]
 
 A real broker holds JSON records in one topic of two partitions. Each run reads all of it from its start, in thirty
-micro-batches, with a fresh stream checkpoint into a table of its own, and ends when it has caught up. A pair is a run
-with lineage and one without, who begins changes from pair to pair; the pairs before them, which warm the JVM up, are
-not counted. On the side with lineage everything counts: listening to the query, the schema, offsets and counters,
-signing, posting to the service, and waiting at the end until it has acknowledged all. Printed are events per second of
-both and the median of the pairs' ratios, with lineage to without; exit status 1 where that is below the limit. CPU
-seconds are those of this process and the JVM, without the service's and the broker's.
+micro-batches, with a new stream checkpoint into a table of its own, and ends when it has caught up. A pair is a run
+with lineage and one without, in alternating order; some pairs before them warm up the JVM and are not counted. The side
+with lineage includes everything: listening to the query, the schema, offsets and counters, signing, posting to the
+service, and waiting at the end until it has acknowledged everything. Prints the records per second of both and the
+median of the pairs' ratios, with lineage to without; exit status 1 if that is below the limit. CPU time is that of this
+process and the JVM, without the service and the broker.
 
-What a run pays once, for START, the plan's columns and the end, is in the ratio, though a stream starts once in days
-and this one ends within a minute. It is printed apart too: of runs that find a topic of two records.
+The ratio includes the one-time cost of a run (START, the plan's columns, the end), though a real stream starts once in
+days and this one ends within a minute. That cost is also printed separately, from runs over a topic of two records.
 """
 
 import argparse
@@ -62,19 +62,19 @@ stream: {{available_now: true}}
 
 
 class Pair(NamedTuple):
-    """Of one run with lineage and one without."""
+    """The costs of one run with lineage and one without."""
 
-    told: Cost
-    silent: Cost
+    with_lineage: Cost
+    without: Cost
 
     @property
     def ratio(self) -> float:
-        """Of the speeds, with lineage to without."""
-        return self.silent.wall / self.told.wall
+        """The ratio of the speeds, with lineage to without."""
+        return self.without.wall / self.with_lineage.wall
 
 
 class Bench(NamedTuple):
-    """What every run uses."""
+    """The parts shared by all runs."""
 
     home: Path
     spark: SparkSession
@@ -83,7 +83,7 @@ class Bench(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """What a run reads."""
+    """The topic that a run reads."""
 
     name: str
     records: int
@@ -92,10 +92,10 @@ class Topic(NamedTuple):
 def main() -> int:
     """Measure and print."""
     options = _options()
-    with contextlib.ExitStack() as open_things:
-        home = Path(open_things.enter_context(tempfile.TemporaryDirectory()))
-        broker = open_things.enter_context(_broker(home))
-        endpoint = f"{open_things.enter_context(served(home)).url}/api/v1/lineage"
+    with contextlib.ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        broker = stack.enter_context(_broker(home))
+        endpoint = f"{stack.enter_context(served(home)).url}/api/v1/lineage"
         spark = open_session(home, master="local[2]", options={"spark.driver.memory": "2g"})
         bench = Bench(home, spark, broker, endpoint)
         for _ in _pairs(bench, Topic("warm_up", _WARM_UP_RECORDS), _WARM_UP_PAIRS):
@@ -103,17 +103,17 @@ def main() -> int:
         pairs = []
         for pair in _pairs(bench, Topic("bids", options.records), options.pairs):
             pairs.append(pair)
-            print(f"  {_shown([pair], options.records)}", flush=True)
+            print(f"  {_medians_line([pair], options.records)}", flush=True)
         _print_short_runs(list(_pairs(bench, Topic("few", 2), _SHORT_PAIRS)))
         spark.stop()
-    print(f"median of {len(pairs)} pairs: {_shown(pairs, options.records)}, limit {options.limit}")
+    print(f"median of {len(pairs)} pairs: {_medians_line(pairs, options.records)}, limit {options.limit}")
     return 0 if statistics.median(pair.ratio for pair in pairs) >= options.limit else 1
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--records", type=int, default=600_000, help="in the topic")
-    parser.add_argument("--pairs", type=int, default=6, help="even: each side begins as often")
+    parser.add_argument("--pairs", type=int, default=6, help="should be even, so that each side is first equally often")
     parser.add_argument("--limit", type=float, default=0.98)
     return parser.parse_args()
 
@@ -122,7 +122,7 @@ def _options() -> argparse.Namespace:
 def _broker(home: Path) -> Iterator[str]:
     lab = Lab("kafka", home / "lab", {"broker": free_port()})
     try:
-        lab.up(["broker"], lambda told: print(told, file=sys.stderr))
+        lab.up(["broker"], lambda line: print(line, file=sys.stderr))
         yield lab.address("broker")
     finally:
         lab.down(lambda _: None)
@@ -142,11 +142,11 @@ def _pairs(bench: Bench, topic: Topic, number: int) -> Iterator[Pair]:
     _fill(bench.broker, topic)
     for turn in range(number):
         if turn % 2 == 0:
-            told = _cost(bench, topic, f"told_{turn}", bench.endpoint)
-            yield Pair(told, _cost(bench, topic, f"silent_{turn}", None))
+            with_lineage = _cost(bench, topic, f"lineage_{turn}", bench.endpoint)
+            yield Pair(with_lineage, _cost(bench, topic, f"plain_{turn}", None))
         else:
-            silent = _cost(bench, topic, f"silent_{turn}", None)
-            yield Pair(_cost(bench, topic, f"told_{turn}", bench.endpoint), silent)
+            without = _cost(bench, topic, f"plain_{turn}", None)
+            yield Pair(_cost(bench, topic, f"lineage_{turn}", bench.endpoint), without)
 
 
 def _cost(bench: Bench, topic: Topic, run: str, endpoint: str | None) -> Cost:
@@ -159,20 +159,20 @@ def _cost(bench: Bench, topic: Topic, run: str, endpoint: str | None) -> Cost:
 
 
 def _print_short_runs(pairs: list[Pair]) -> None:
-    told, silent = (_medians(side) for side in zip(*pairs, strict=True))
-    wall, cpu = told.wall - silent.wall, told.cpu - silent.cpu
-    print(f"two records: {silent.wall:.2f} s without, {wall:+.2f} s with, CPU {silent.cpu:.2f} s, {cpu:+.2f} s")
+    with_lineage, without = (_medians(side) for side in zip(*pairs, strict=True))
+    wall, cpu = with_lineage.wall - without.wall, with_lineage.cpu - without.cpu
+    print(f"two records: {without.wall:.2f} s without, {wall:+.2f} s with, CPU {without.cpu:.2f} s, {cpu:+.2f} s")
 
 
 def _medians(costs: Iterable[Cost]) -> Cost:
     return Cost(*map(statistics.median, zip(*costs, strict=True)))
 
 
-def _shown(pairs: list[Pair], records: int) -> str:
-    told, silent = (_medians(side) for side in zip(*pairs, strict=True))
+def _medians_line(pairs: list[Pair], records: int) -> str:
+    with_lineage, without = (_medians(side) for side in zip(*pairs, strict=True))
     return (
-        f"with {records / told.wall:8,.0f} records/s, CPU {told.cpu:5.2f} s   "
-        f"without {records / silent.wall:8,.0f} records/s, CPU {silent.cpu:5.2f} s   "
+        f"with {records / with_lineage.wall:8,.0f} records/s, CPU {with_lineage.cpu:5.2f} s   "
+        f"without {records / without.wall:8,.0f} records/s, CPU {without.cpu:5.2f} s   "
         f"ratio {statistics.median(pair.ratio for pair in pairs):.3f}"
     )
 

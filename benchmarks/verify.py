@@ -1,9 +1,9 @@
-"""How long `headwater verify` takes over a file of signed events, on one core.
+"""The time of `headwater verify` for a file of signed events, on one core.
 
     .venv/bin/python benchmarks/verify.py [--events 100000]
 
-Prints the time beside the budget (60 s for 100,000 events of 2 kB), beside Ed25519 alone, and what an event costs that
-was written anew by another program (the slow way) beside one that is as it was sent (the fast way).
+Prints the time, compared with the budget (60 s for 100,000 events of 2 kB) and with Ed25519 alone; and the cost of an
+event that is unchanged since it was sent (the fast path), and of one reformatted by another program (the slow path).
 """
 
 import argparse
@@ -37,10 +37,10 @@ TRUSTED: Final = {KEY.key_id: KEY.public_key}
 
 
 def event_of_run(number: int) -> bytes:
-    """An event as a pipeline tells it, unlike any other, of about `EVENT_BYTES` when it is signed."""
+    """A unique event like a pipeline's, of about `EVENT_BYTES` once signed."""
     producer = "https://headwater.dev/producer/benchmark"
     facet = {"_producer": producer, "_schemaURL": "https://openlineage.io/spec/facets/1-1-1/SchemaDatasetFacet.json"}
-    fields = [{"name": f"column_{place}", "type": "decimal(10,2)"} for place in range(16)]
+    fields = [{"name": f"column_{column}", "type": "decimal(10,2)"} for column in range(16)]
     statistics_facet = {**facet, "rowCount": number, "size": number * 97}
     event = {
         "eventType": "RUNNING",
@@ -65,16 +65,16 @@ def main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # children inherit it
     sample = [event_of_run(number) for number in range(min(count, SAMPLE))]
     with tempfile.TemporaryDirectory() as folder:
-        taken_s, cpu_s, megabytes = _command(count, Path(folder))
+        took_s, cpu_s, megabytes = _command(count, Path(folder))
     budget_s, cpu_us = BUDGET_S * count / BUDGET_EVENTS, cpu_s / count * 1e6
     signature_us, fast_us, slow_us = _alone(sample)
-    print(f"headwater verify  {count:,} events, {megabytes:.0f} MB: {taken_s:.1f} s on one core ({cpu_s:.1f} s of CPU)")
-    print(f"budget            {budget_s:.1f} s, of which {taken_s / budget_s:.0%} is used")
+    print(f"headwater verify  {count:,} events, {megabytes:.0f} MB: {took_s:.1f} s on one core ({cpu_s:.1f} s of CPU)")
+    print(f"budget            {budget_s:.1f} s, of which {took_s / budget_s:.0%} is used")
     print(f"an event          {cpu_us:.0f} µs of CPU, {cpu_us / signature_us:.2f} x Ed25519 alone")
     print(f"Ed25519 alone     {signature_us:.0f} µs")
-    print(f"the fast way      {fast_us:.0f} µs, {fast_us / signature_us:.2f} x Ed25519 alone")
-    print(f"the slow way      {slow_us:.0f} µs, {slow_us / signature_us:.2f} x Ed25519 alone")
-    if taken_s > budget_s:
+    print(f"the fast path     {fast_us:.0f} µs, {fast_us / signature_us:.2f} x Ed25519 alone")
+    print(f"the slow path     {slow_us:.0f} µs, {slow_us / signature_us:.2f} x Ed25519 alone")
+    if took_s > budget_s:
         sys.exit("over budget")
 
 
@@ -91,7 +91,7 @@ def _command(count: int, folder: Path) -> tuple[float, float, float]:
 
 
 def _alone(sample: list[bytes]) -> tuple[float, float, float]:
-    """Microseconds of CPU an event of the signature alone, of the fast way, and of the slow way."""
+    """CPU microseconds per event of the signature alone, of the fast path, and of the slow path."""
     payloads = [canonical(event) for event in sample]
     signed = [(KEY.sign(payload), payload) for payload in payloads]
     as_sent = [_read(sign_event(event, KEY)) for event in sample]
@@ -104,7 +104,7 @@ def _alone(sample: list[bytes]) -> tuple[float, float, float]:
 
 
 def _read(event: bytes) -> tuple[bytes, Claim]:
-    """An event and what a service has read of it before it verifies it."""
+    """An event, and the claim that a service extracts from it before it verifies it."""
     body, name = json.loads(event), b'"signature":'
     return event, Claim(body["run"]["facets"]["signature"], body["producer"], event.index(name) + len(name))
 
@@ -112,16 +112,16 @@ def _read(event: bytes) -> tuple[bytes, Claim]:
 def _verify_all(events: list[tuple[bytes, Claim]]) -> None:
     for event, claim in events:
         if verify_event(event, TRUSTED, claim).verdict != "ok":
-            sys.exit("an event that was signed does not verify")
+            sys.exit("a signed event does not verify")
 
 
 def _median_us(work: Callable[[], object], events: int) -> float:
-    taken_s = []
+    took_s = []
     for _ in range(ROUNDS):
         begin = time.process_time()
         work()
-        taken_s.append(time.process_time() - begin)
-    return statistics.median(taken_s) / events * 1e6
+        took_s.append(time.process_time() - begin)
+    return statistics.median(took_s) / events * 1e6
 
 
 if __name__ == "__main__":

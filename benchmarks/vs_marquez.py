@@ -3,10 +3,10 @@
     .venv/bin/python benchmarks/vs_marquez.py --homes FOLDER --postgresql URL > benchmarks/vs_marquez.md
 
 Starts a service on an empty home and sends it events of about 10 kB over 1, 8 and 32 connections, then signed ones (see
-ingest.py), all of it once more where a PostgreSQL database is named; then on homes with graphs of several sizes (see
-reads.py, which fills them) and reads, also of pasts (see past.py). The load generator is not in this repository: it is
-looked for in the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout). Takes half an hour when homes
-must be filled; those kept in a folder are used again.
+ingest.py); with `--postgresql`, all of it again on that database. Then it starts services on homes with graphs of
+several sizes (see reads.py, which fills them) and reads, also as of past times (see past.py). The load generator is not
+in this repository: it is expected in the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout). Takes
+half an hour if homes must be filled; those kept in a folder are used again.
 """
 
 import argparse
@@ -23,23 +23,23 @@ from typing import Final, NamedTuple
 
 from ingest import MARQUEZ_EVENTS_PER_S, Sent, signed_loads, unsigned_loads
 from past import Compared, of_large_graph
-from reads import Answers, Load, answers, filled_home
+from reads import Load, Measurements, answers, filled_home
 from support.served import Figures, measured, served
 
 from headwater.model.producer import VERSION
 
 MARQUEZ_BYTES_PER_EVENT: Final = 27_000
 COMPARED_AT: Final = 10_000
-"""Datasets: the size nearest to Marquez's."""
+"""The number of datasets, the size nearest to Marquez's."""
 LISTED: Final = Load("listed", 750, 6)
-"""A graph of 750 jobs, of which Marquez's list of jobs was measured, too."""
+"""A graph of 750 jobs, for which Marquez's list of jobs was measured, too."""
 
 _INGEST: Final = "olload.py ingest --events {events} --pregen -c {connections}"
 _READ: Final = "olload.py read {options}"
 
 
 class Row(NamedTuple):
-    """One figure of ours and of Marquez's; `is_rate`: more is better."""
+    """One figure of ours and of Marquez's; `is_rate`: higher is better."""
 
     what: str
     ours: float
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     is_rate: bool = False
 
     def line(self) -> str:
-        """As a row of a table."""
+        """The row of the table."""
         ratio = "" if self.marquez is None else (self.ours / self.marquez if self.is_rate else self.marquez / self.ours)
         cells = [
             self.what,
@@ -62,7 +62,7 @@ class Row(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A call that Marquez was measured with, by the part of the graph and the endpoint; milliseconds."""
+    """A read that was measured with Marquez, by part of the graph and endpoint; milliseconds."""
 
     what: str
     part: str
@@ -85,21 +85,26 @@ def main() -> None:
     """Measure, and print the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="numbers of datasets")
-    parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
+    parser.add_argument("--homes", type=Path, help="a folder that keeps filled homes (default: not kept)")
     parser.add_argument("--events", type=int, default=4_000, help="of each ingest (default 4000)")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
-    parser.add_argument("--settle", type=float, default=240, help="most seconds before reading (default 240)")
-    parser.add_argument("--postgresql", metavar="URL", help="a database into which all is sent once more")
-    asked = parser.parse_args()
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=240,
+        help="at most this many seconds of waiting for the service to be idle (default 240)",
+    )
+    parser.add_argument("--postgresql", metavar="URL", help="a database on which the ingest is measured too")
+    options = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
-        homes = asked.homes or Path(folder)
-        rows = [*_ingest(asked.events), *_sent(signed_loads(asked.events))]
-        if asked.postgresql:
-            unsigned, signed = (loads(asked.events, asked.postgresql) for loads in (unsigned_loads, signed_loads))
+        homes = options.homes or Path(folder)
+        rows = [*_ingest(options.events), *_sent(signed_loads(options.events))]
+        if options.postgresql:
+            unsigned, signed = (loads(options.events, options.postgresql) for loads in (unsigned_loads, signed_loads))
             rows += _sent(chain(unsigned, signed), ", into PostgreSQL")
-        rows.append(_listed(asked.n, asked.settle))
-        sizes = [answers(filled_home(homes, size), size, "", asked.n, asked.settle) for size in asked.sizes]
+        rows.append(_listed(options.n, options.settle))
+        sizes = [answers(filled_home(homes, size), size, "", options.n, options.settle) for size in options.sizes]
         middle = next((each for each in sizes if each.datasets == COMPARED_AT), sizes[-1])
         pasts = list(of_large_graph(homes, middle.datasets))
     page = (*_page([*rows, *_reads(middle)], sizes, load_before), *_pasts(pasts, middle.datasets))
@@ -118,8 +123,8 @@ def _ingest(events: int) -> Iterator[Row]:
         )
         command = _INGEST.format(events=events, connections=connections)
         yield Row(what, found["events_per_s"], marquez, "events/s", command, is_rate=True)
-        yield Row("slowest POST in 100 of these", found["p99_ms"], None, "ms", command)
-    yield Row("storage of one event", stored / events, MARQUEZ_BYTES_PER_EVENT, "bytes", command)
+        yield Row("p99 of these POSTs", found["p99_ms"], None, "ms", command)
+    yield Row("storage per event", stored / events, MARQUEZ_BYTES_PER_EVENT, "bytes", command)
 
 
 def _sent(loads: Iterable[Sent], where: str = "") -> Iterator[Row]:
@@ -127,7 +132,7 @@ def _sent(loads: Iterable[Sent], where: str = "") -> Iterator[Row]:
     for load in loads:
         figures, marquez = load.figures, MARQUEZ_EVENTS_PER_S[1 if load.connections == 1 else 8]
         yield Row(f"ingest, {load.what}{where}", figures.events_per_s, marquez, "events/s", command, is_rate=True)
-        yield Row("slowest POST in 100 of these", figures.p99_ms, None, "ms", command)
+        yield Row("p99 of these POSTs", figures.p99_ms, None, "ms", command)
 
 
 def _listed(n: int, settle_s: float) -> Row:
@@ -143,7 +148,7 @@ def _post(url: str, options: Sequence[str]) -> Figures:
     return measured("ingest", [*options, "-c", "8"], url)
 
 
-def _reads(found: Answers) -> Iterator[Row]:
+def _reads(found: Measurements) -> Iterator[Row]:
     for read in READS:
         figures = found.latency.get(f"{read.part} {read.endpoint}")
         if figures is not None:
@@ -151,36 +156,37 @@ def _reads(found: Answers) -> Iterator[Row]:
             yield Row(f"{read.what}, at {found.datasets:,} datasets", figures["p50_ms"], read.marquez_ms, "ms", command)
 
 
-def _page(rows: Sequence[Row], sizes: Sequence[Answers], load_before: float) -> Iterator[str]:
-    yield "# Headwater beside Marquez"
+def _page(rows: Sequence[Row], sizes: Sequence[Measurements], load_before: float) -> Iterator[str]:
+    yield "# Headwater compared with Marquez"
     yield ""
-    yield f"Printed by `benchmarks/vs_marquez.py` on {datetime.now(UTC):%Y-%m-%d}, as run. Headwater {_version()},"
-    yield f"{_machine()}; load {load_before:.1f} at first, {os.getloadavg()[0]:.1f} at its end, its own included."
+    yield f"Printed by `benchmarks/vs_marquez.py` on {datetime.now(UTC):%Y-%m-%d}, unedited. Headwater {_version()},"
+    load = f"{load_before:.1f} before the run, {os.getloadavg()[0]:.1f} at its end, its own included"
+    yield f"{_machine()}; load average {load}."
     yield "Marquez's figures come from an earlier run of the same load generator on such a machine, at 9,200 datasets;"
-    yield "where it gave no answer, 120 s is how long it was waited for. Medians over one connection where nothing else"
-    yield "is said; options that only name the part of the graph are left out of the commands."
-    yield "`olload.py`, the load generator of the commands below, is not in this repository ([where it is looked"
-    yield "for](README.md)): without it these figures cannot be measured again."
+    yield "120 s is the timeout, where it did not answer. Unless stated otherwise, figures are medians over one"
+    yield "connection; options that only select the part of the graph are left out of the commands."
+    yield "`olload.py`, the load generator in the commands below, is not in this repository ([where it is"
+    yield "expected](README.md)): without it these figures cannot be measured again."
     yield ""
-    yield "| | Headwater | Marquez | better by | command |"
+    yield "| | Headwater | Marquez | factor | command |"
     yield "|---|---|---|---|---|"
     yield from (row.line() for row in rows)
     yield ""
-    yield "## With the size of the graph"
+    yield "## By size of the graph"
     yield ""
-    yield "Medians and slowest in 100, in milliseconds. A dataset has 20 columns, and 25 column edges end at it."
-    yield "Growth is that of the median from the last size but one to the last. Reads begin once the service is idle:"
-    yield "while nobody asks it renders what may be asked for."
+    yield "p50 / p99 in milliseconds. A dataset has 20 columns, and 25 column edges end at it. Growth is the ratio of"
+    yield "the medians at the last size and the one before. Reads begin once the service is idle: after its start it"
+    yield "renders answers in advance."
     yield ""
     yield from _growth(sizes)
 
 
-def _growth(sizes: Sequence[Answers]) -> Iterator[str]:
+def _growth(sizes: Sequence[Measurements]) -> Iterator[str]:
     yield f"| datasets | {' | '.join(f'{each.datasets:,}' for each in sizes)} | growth |"
     yield f"|---|{'---|' * len(sizes)}---|"
     yield f"| listening after | {' | '.join(f'{each.ready_s[0]:.1f} s' for each in sizes)} | |"
-    yield f"| idle so much later | {' | '.join(f'{each.ready_s[1]:.0f} s' for each in sizes)} | |"
-    yield f"| memory then | {' | '.join(f'{each.rss_mb[0]:.0f} MB' for each in sizes)} | |"
+    yield f"| idle after another | {' | '.join(f'{each.ready_s[1]:.0f} s' for each in sizes)} | |"
+    yield f"| memory at the start | {' | '.join(f'{each.rss_mb[0]:.0f} MB' for each in sizes)} | |"
     yield f"| memory after all reads | {' | '.join(f'{each.rss_mb[1]:.0f} MB' for each in sizes)} | |"
     for name in dict.fromkeys(name for each in sizes for name in each.latency):
         found = [each.latency.get(name) for each in sizes]
@@ -194,10 +200,10 @@ def _pasts(pasts: Sequence[Compared], datasets: int) -> Iterator[str]:
     yield ""
     yield "## As of a time"
     yield ""
-    yield f"Medians in milliseconds at {datasets:,} datasets, as `benchmarks/past.py` prints them: of now, of times"
-    yield "that nobody had asked for before, each asked for once, and of one time again and again."
+    yield f"Medians in milliseconds at {datasets:,} datasets, as `benchmarks/past.py` prints them: of the current"
+    yield "state, of past times read for the first time, and of one past time read repeatedly."
     yield ""
-    yield "| | now | a time's first read | | again | |"
+    yield "| | now | first read of a time | | again | |"
     yield "|---|---|---|---|---|---|"
     for read in pasts:
         first, again = f"{read.first / read.now:.1f}x", f"{read.again / read.now:.1f}x"

@@ -13,26 +13,26 @@ from typing import Final, Self
 import aiohttp
 from aiohttp import web
 
-_REPEATED_LATER: Final = 200
-"""Bodies that are remembered, to be sent again when nobody expects them."""
+_REMEMBERED: Final = 200
+"""The number of last request bodies remembered, to be sent again later."""
 
 
 @dataclass
 class Faults:
-    """How likely each is for one request; `cut`: no request gets through; `shuffled`: events come in another order."""
+    """The probability of each fault per request; `cut`: no request gets through; `shuffled`: a batch out of order."""
 
     cut: bool = False
     answer_lost: float = 0.0
     sent_twice: float = 0.0
     sent_again_later: float = 0.0
     shuffled: float = 0.0
-    held_up: float = 0.0
-    held_up_s: float = 0.5
+    delayed: float = 0.0
+    delayed_s: float = 0.5
 
 
 @dataclass
 class Network:
-    """A proxy in a thread of its own; `acknowledged`: the digests of events whose sender knows that they are stored."""
+    """A proxy in its own thread; `acknowledged`: digests of the events acknowledged to their senders."""
 
     service: str
     seed: int
@@ -42,9 +42,9 @@ class Network:
     url: str = ""
 
     def __enter__(self) -> Self:
-        """Begin to listen."""
+        """Start to listen."""
         self._rng = random.Random(self.seed)  # noqa: S311  faults, no secrets
-        self._kept: deque[tuple[str, dict[str, str], bytes]] = deque(maxlen=_REPEATED_LATER)
+        self._remembered: deque[tuple[str, dict[str, str], bytes]] = deque(maxlen=_REMEMBERED)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="network", daemon=True)
@@ -82,23 +82,23 @@ class Network:
         body, faults = await request.read(), self.faults
         if faults.cut:
             return self._broken(request, "cut")
-        if self._happens(faults.held_up, "held up"):
-            await asyncio.sleep(self._rng.uniform(0, faults.held_up_s))
-        if self._kept and self._happens(faults.sent_again_later, "sent again later"):
-            await self._forwarded(*self._rng.choice(self._kept))
+        if self._happens(faults.delayed, "delayed"):
+            await asyncio.sleep(self._rng.uniform(0, faults.delayed_s))
+        if self._remembered and self._happens(faults.sent_again_later, "sent again later"):
+            await self._forwarded(*self._rng.choice(self._remembered))
         headers = {name: request.headers[name] for name in ("Content-Type", "Prefer") if name in request.headers}
         sent = (request.path_qs, headers, body)
-        self._kept.append(sent)
+        self._remembered.append(sent)
         if self._happens(faults.sent_twice, "sent twice"):
             await self._forwarded(*sent)
         if b"\n" in body and self._happens(faults.shuffled, "shuffled"):
             await self._forwarded(request.path_qs, headers, self._shuffled(body))
         answer = await self._forwarded(*sent)
         if answer is None:
-            return self._broken(request, "service away")
+            return self._broken(request, "service unavailable")
         if self._happens(faults.answer_lost, "answer lost"):
             return self._broken(request, "answer lost")
-        self._note(body, *answer)
+        self._record(body, *answer)
         return web.Response(status=answer[0], body=answer[1], content_type="application/json")
 
     async def _forwarded(self, path: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes] | None:
@@ -113,24 +113,24 @@ class Network:
         self._rng.shuffle(events)
         return b"\n".join(events)
 
-    def _note(self, body: bytes, status: int, answer: bytes) -> None:
+    def _record(self, body: bytes, status: int, answer: bytes) -> None:
         if status not in (200, 201):
             self.happened[f"answered {status}"] += 1
             return
         events = body.split(b"\n")
-        told = json.loads(answer) if answer else {}
-        refused = {each["index"] for each in told.get("failed_events", ())}
+        answered = json.loads(answer) if answer else {}
+        refused = {each["index"] for each in answered.get("failed_events", ())}
         self.acknowledged.update(
-            hashlib.sha256(event).hexdigest() for place, event in enumerate(events) if event and place not in refused
+            hashlib.sha256(event).hexdigest() for index, event in enumerate(events) if event and index not in refused
         )
 
-    def _happens(self, likely: float, what: str) -> bool:
-        happens = self._rng.random() < likely
+    def _happens(self, probability: float, what: str) -> bool:
+        happens = self._rng.random() < probability
         self.happened[what] += happens
         return happens
 
     def _broken(self, request: web.Request, what: str) -> web.Response:
-        """Nothing comes back, as from a host that is gone."""
+        """Abort the connection without an answer, as if the host had failed."""
         self.happened[what] += what != "answer lost"
         if request.transport is not None:
             request.transport.abort()

@@ -1,4 +1,4 @@
-"""Shared by the benchmarks of pipelines: one run, with lineage or without, and its duration."""
+"""One run of a pipeline, with lineage or without, and its cost."""
 
 import contextlib
 import time
@@ -20,28 +20,28 @@ from headwater.signing.sign import sign_event
 
 
 class Cost(NamedTuple):
-    """What a run took, in seconds; CPU is that of this process and the JVM."""
+    """The cost of a run in seconds; CPU time includes this process and the JVM."""
 
     wall: float
     cpu: float
 
 
 def cost_of(spec: PipelineSpec, home: Path, spark: SparkSession, endpoint: str | None) -> Cost:
-    """Run a pipeline to its end, with its events to `endpoint`, or with lineage off where that is None."""
-    cpu_before, begun = _cpu_s(spark), time.perf_counter()
+    """Run a pipeline to its end, sending its events to `endpoint`; None switches lineage off."""
+    cpu_before, started = _cpu_s(spark), time.perf_counter()
     with contextlib.ExitStack() as open_things:
         put = open_things.enter_context(_emitter(home, endpoint)).put if endpoint else _unexpected
-        around = RunContext(
+        context = RunContext(
             home=home,
             put=put,
             now=lambda: datetime.now(UTC),
             new_run_id=lambda: str(generate_new_uuid()),
             node_id="bench",
         )
-        result = run_pipeline(spec, spark, around)
+        result = run_pipeline(spec, spark, context)
     if result.state != "COMPLETE":
         raise SystemExit(f"{spec.name}: {result.error}")
-    return Cost(time.perf_counter() - begun, _cpu_s(spark) - cpu_before)
+    return Cost(time.perf_counter() - started, _cpu_s(spark) - cpu_before)
 
 
 def _cpu_s(spark: SparkSession) -> float:
@@ -58,4 +58,4 @@ def _emitter(home: Path, endpoint: str) -> Iterator[Emitter]:
 
 
 def _unexpected(_event: bytes) -> None:
-    raise AssertionError("an event with lineage off")
+    raise AssertionError("an event was emitted with lineage off")

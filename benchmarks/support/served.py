@@ -17,26 +17,26 @@ import httpx
 import psycopg
 
 Figures = Mapping[str, Any]
-"""As the load generator writes them: `p50_ms`, `p99_ms`, `events_per_s` …"""
+"""The load generator's figures: `p50_ms`, `p99_ms`, `events_per_s` …"""
 
 
 _IDLE_S: Final = 0.1
-"""Of processor time in two seconds: a service that does nothing takes less."""
+"""CPU seconds in two seconds: an idle service uses less."""
 
 
 class Served(NamedTuple):
-    """A service that listens."""
+    """A running service."""
 
     url: str
     pid: int
     started_s: float
-    """How long it took to listen."""
+    """Seconds from its start until it listened."""
 
-    def settle(self, at_most_s: float) -> float:
-        """Wait until it has done what it does while nobody asks; gives how long that took."""
+    def settle(self, timeout_s: float) -> float:
+        """Wait until its background work is done, up to a limit; returns the seconds that took."""
         begin = time.perf_counter()
         used_s, last_s = self._cpu_s, 1.0
-        while last_s > _IDLE_S and time.perf_counter() - begin < at_most_s:
+        while last_s > _IDLE_S and time.perf_counter() - begin < timeout_s:
             time.sleep(2)
             used_s, last_s = self._cpu_s, self._cpu_s - used_s
         return time.perf_counter() - begin
@@ -47,7 +47,7 @@ class Served(NamedTuple):
 
     @property
     def rss_mb(self) -> float:
-        """How much memory it holds, with the process beside it."""
+        """Its memory, with that of its child processes."""
         return sum(_rss_mb(pid) for pid in self._pids)
 
     @property
@@ -68,7 +68,7 @@ def _rss_mb(pid: int) -> float:
 
 @contextmanager
 def served(home: Path, *options: str, database: str | None = None) -> Iterator[Served]:
-    """A service on this home, for as long as the block lasts; on SQLite, unless the URL of a database is given."""
+    """A service on this home for the duration of the block; on SQLite, or on the database with this URL."""
     begin = time.perf_counter()
     command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0", *options]
     environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_DATABASE_URL": database or ""}
@@ -82,7 +82,7 @@ def served(home: Path, *options: str, database: str | None = None) -> Iterator[S
 
 
 class Fresh(NamedTuple):
-    """A service that knows nothing yet, and the folder that is its home."""
+    """A service with an empty store, and its home."""
 
     service: Served
     home: Path
@@ -90,7 +90,7 @@ class Fresh(NamedTuple):
 
 @contextmanager
 def fresh(postgresql: str | None) -> Iterator[Fresh]:
-    """A service on an empty home: on SQLite, or on a new schema of the database that this URL names."""
+    """A service on an empty home: on SQLite, or in a new schema of the database with this URL."""
     with (
         tempfile.TemporaryDirectory() as folder,
         _schema(postgresql) as database,
@@ -101,7 +101,7 @@ def fresh(postgresql: str | None) -> Iterator[Fresh]:
 
 @contextmanager
 def _schema(postgresql: str | None) -> Iterator[str | None]:
-    """The URL of a new schema, which is dropped in the end."""
+    """The URL of a new schema, which is dropped at the end."""
     if postgresql is None:
         yield None
         return
@@ -115,10 +115,10 @@ def _schema(postgresql: str | None) -> Iterator[str | None]:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
+    """An unused port of this machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def load_generator() -> Path:
@@ -126,37 +126,37 @@ def load_generator() -> Path:
     shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[3] / "shared")
     path = shared / "bench" / "olload.py"
     if not path.exists():
-        sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that has bench/olload.py")
+        sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that contains bench/olload.py")
     return path
 
 
 def generated(options: Sequence[str]) -> Iterator[bytes]:
-    """The events that the load generator makes with these options."""
+    """The events that the load generator creates with these options."""
     command = [sys.executable, str(load_generator()), "gen", *options]
     generator = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         yield from generator.stdout or ()
     finally:
-        generator.terminate()  # not everybody wants all of it
+        generator.terminate()  # the caller may not read all events
         generator.wait()
 
 
 def measured(mode: str, options: Sequence[str], url: str) -> Figures:
-    """The load generator's own figures of `ingest` or `read`; everything must have been answered well."""
+    """The load generator's own figures of `ingest` or `read`; exits if any request failed."""
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_text("[]")
         command = [sys.executable, str(load_generator()), mode, *options, "--json", file.name, "--url", url]
         subprocess.run(command, capture_output=True, text=True, check=True)
         (found,) = json.loads(Path(file.name).read_text())
     parts = found["endpoints"] if mode == "read" else {mode: found}
-    wrong = {name: part["errors"] for name, part in parts.items() if part["errors"]}
-    if wrong:
-        sys.exit(f"not every answer was good: {wrong}")
+    failed = {name: part["errors"] for name, part in parts.items() if part["errors"]}
+    if failed:
+        sys.exit(f"requests failed: {failed}")
     return parts
 
 
 def latency(client: httpx.Client, urls: Iterable[httpx.URL | str]) -> dict[str, float]:
-    """How long each answer took, one after the other; every one must be good."""
+    """Response times of sequential requests, in milliseconds; every one must succeed."""
     took: list[float] = []
     for url in urls:
         begin = time.perf_counter()
