@@ -1,4 +1,4 @@
-# `make demo` and `make test` are all a newcomer needs; each does its own set-up.
+# `make demo` and `make test` are all that a newcomer needs; each runs the set-up first.
 PYTHON ?= $(or $(notdir $(firstword $(shell command -v python3.11 python3.12 python3.13))),python3)
 VENV := .venv/bin
 UV_VERSION := 0.13.8
@@ -7,13 +7,13 @@ MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
 WEB_SOURCES := $(shell find web/src web/public web/docs web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
-# $(1): what Maven is needed for.
+# $(1): the purpose, for the error.
 need-maven = @command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to $(1)"; exit 1; }
 
-# What a module of jvm/ is made from. $(1): it, and the modules that it takes sources from.
+# The sources of a module of jvm/. $(1): the module, and the modules whose sources it compiles too.
 sources-of = jvm/$(firstword $(1))/pom.xml $(shell find $(1:%=jvm/%/src) -type f)
 
-# Packages a module of jvm/ anew. $(1): it; $(2): what it is, in words; $(3): options of Maven.
+# Packages a module of jvm/ from scratch. $(1): the module; $(2): its description; $(3): Maven's options.
 define packaged
 	@mkdir -p build
 	$(call need-maven,build $(2))
@@ -21,18 +21,18 @@ define packaged
 	$(MVN) -f jvm/$(1)/pom.xml $(strip clean package $(3))
 endef
 
-# Leaves its jar, and nothing else, in build/ under its name.
+# Copies only the module's own jar to build/.
 jar-alone = mkdir build/$(1) && cp jvm/$(1)/target/headwater-$(1)-*.jar build/$(1)
 
 .PHONY: help setup demo lab wheel test check format lock clean
-help:  ## list what make can do
+help:  ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 setup: build/python.stamp build/jars.stamp build/page.stamp  ## install everything the project needs, into .venv and build/
 
 build/uv.stamp:
 	@mkdir -p build
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is not Python 3.11 or newer; install one, or name one: make PYTHON=/path/to/python3.13"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is not Python 3.11 or newer; install one, or set its path: make PYTHON=/path/to/python3.13"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(VENV)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
@@ -52,7 +52,7 @@ build/jars.stamp: jvm/spark/pom.xml
 build/page.stamp: $(WEB_SOURCES)
 	@mkdir -p build
 	@if command -v npm >/dev/null; then npm --prefix web ci --no-audit --no-fund --loglevel=error && npm --prefix web run build; \
-	else echo "make: Node is missing, so the page is not built; the service runs without it and says so"; fi
+	else echo "make: Node (npm) is missing, so the page is not built; the service runs without it and reports that"; fi
 	@touch $@
 
 build/connect-smt.stamp: $(call sources-of,connect-smt signing)
@@ -65,7 +65,7 @@ build/signing-transport.stamp: $(call sources-of,signing-transport signing)
 	$(call jar-alone,signing-transport)
 	@touch $@
 
-build/openlineage-spark.stamp: jvm/signing-transport/pom.xml  # the listener that the transport is tested with: 43 MB
+build/openlineage-spark.stamp: jvm/signing-transport/pom.xml  # the listener for the transport's tests: 43 MB
 	@mkdir -p build
 	$(call need-maven,fetch OpenLineage's listener for Spark)
 	rm -rf build/openlineage-spark
@@ -91,17 +91,17 @@ build/lab-trino.stamp: build/python.stamp jvm/lab-trino/pom.xml jvm/lab-trino/re
 	$(VENV)/headwater lab fetch trino
 	@touch $@
 
-demo: setup  ## run three pipelines over real flights and show their lineage; ends on Ctrl-C
+demo: setup  ## run three pipelines over real flights and show their lineage; Ctrl-C ends it
 	$(VENV)/headwater demo
 
 lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
 
-wheel: setup  ## make what is installed on a server, into build/dist/
+wheel: setup  ## build the wheel for a server, into build/dist/
 	@scripts/build-wheel build/dist && ls build/dist/*
 
 test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/openlineage-spark.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
-	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other
+	$(VENV)/python -m pytest -n 2  # engines in one process, everything else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/signing-transport/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test
@@ -119,15 +119,15 @@ check: build/python.stamp  ## format, lint, types, import contracts, page types
 	$(VENV)/lint-imports --no-logo
 	npm --prefix web run --silent check
 
-format: build/python.stamp  ## rewrite sources in house format
+format: build/python.stamp  ## format the sources
 	$(VENV)/ruff format .
 	$(VENV)/ruff check --fix .
 	npm --prefix web run format
 
-lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
+lock: build/uv.stamp  ## resolve pyproject.toml into requirements.lock again
 	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
 	$(VENV)/uv pip compile --quiet jvm/lab-flink/requirements.in --no-deps --universal --python-version 3.11 --generate-hashes --emit-build-options --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-flink/requirements.lock
 	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
 
-clean:  ## remove what the build made
+clean:  ## remove everything that the build created
 	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/*/target

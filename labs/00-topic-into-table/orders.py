@@ -1,8 +1,8 @@
 """Write orders into the lab's topic `orders`, as Avro with a schema id.
 
 python orders.py 100                    # 100 orders of the first version of the schema
-python orders.py 100 --with-supplier    # of a newer one, with one more field
-python orders.py 0 --junk               # one record that nobody can read
+python orders.py 100 --with-supplier    # of a newer version, with one more field
+python orders.py 0 --junk               # one record that is not an order
 """
 
 import argparse
@@ -31,12 +31,12 @@ SUPPLIER = {"name": "supplier", "type": ["null", "string"], "default": None}
 
 
 def main() -> None:
-    """Write what the command line asks for."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("count", type=int, help="how many orders")
-    asked.add_argument("--with-supplier", action="store_true", help="with the newer schema")
-    asked.add_argument("--junk", action="store_true", help="and one record that is no order")
-    options = asked.parse_args()
+    """Write the records that the options select."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", type=int, help="how many orders")
+    parser.add_argument("--with-supplier", action="store_true", help="with the newer schema")
+    parser.add_argument("--junk", action="store_true", help="also one record that is not an order")
+    options = parser.parse_args()
     producer = Producer({"bootstrap.servers": BROKER})
     with SchemaRegistryClient({"url": REGISTRY}) as registry:
         write_orders(producer, registry, options.count, with_supplier=options.with_supplier)
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def write_orders(producer: Producer, registry: SchemaRegistryClient, count: int, *, with_supplier: bool) -> None:
-    """Register the schema, unless it is there, and write orders with made-up prices."""
+    """Register the schema if it is new, and write orders with random prices."""
     schema = {**SCHEMA, "fields": [*SCHEMA["fields"], SUPPLIER]} if with_supplier else SCHEMA
     serialize = AvroSerializer(registry, json.dumps(schema))
     context = SerializationContext(TOPIC, MessageField.VALUE)

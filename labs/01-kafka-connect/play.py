@@ -1,6 +1,6 @@
-"""Play the whole lab: start it, let orders flow, break it, and show what the lineage service knows.
+"""Run the whole lab: start it, create connectors, break things, and show what the lineage service knows.
 
-python labs/01-kafka-connect/play.py           # ends with everything stopped
+python labs/01-kafka-connect/play.py           # stops everything at the end
 python labs/01-kafka-connect/play.py --keep    # leaves it running; `headwater lab down` ends it
 """
 
@@ -25,25 +25,25 @@ SUBJECTS = f"{REGISTRY}/apis/ccompat/v7"
 S3 = "http://127.0.0.1:9000"
 CONNECT = "http://127.0.0.1:8083"
 SERVICE = "http://127.0.0.1:5000"
-# The lab's S3 and Glue take any; Spark wants to be given some.
+# The lab's S3 and Glue accept any credentials; Spark requires some.
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "lab", "AWS_SECRET_ACCESS_KEY": "lab"}
 
 
 def configuration(connector: str, registry: str = REGISTRY, s3: str = S3, **changes: str) -> dict[str, str]:
     """A connector's configuration from its file, with the lab's addresses and some changes: `tasks_max="1"`."""
     text = (HERE / "connectors" / f"{connector}.json").read_text()
-    read: dict[str, str] = json.loads(text.replace(REGISTRY, registry).replace(S3, s3))
-    return read | {key.replace("_", "."): value for key, value in changes.items()}
+    settings: dict[str, str] = json.loads(text.replace(REGISTRY, registry).replace(S3, s3))
+    return settings | {key.replace("_", "."): value for key, value in changes.items()}
 
 
 def make_buckets(s3: str = S3) -> None:
-    """The buckets that the connectors write to."""
+    """Create the buckets that the connectors write to."""
     for bucket in ("archive", "lake"):
         httpx.put(f"{s3}/{bucket}", timeout=30).raise_for_status()
 
 
 def ask_connect(method: str, path: str, body: object = None, connect: str = CONNECT) -> Any:  # noqa: ANN401  any JSON
-    """Call Connect's REST API; while the worker is changing its mind on who does what, it is asked again."""
+    """Call Connect's REST API; retried while the worker rebalances (409)."""
     for _ in range(60):
         answer = httpx.request(method, f"{connect}/connectors{path}", json=body, timeout=60)
         if answer.status_code != httpx.codes.CONFLICT:
@@ -54,10 +54,10 @@ def ask_connect(method: str, path: str, body: object = None, connect: str = CONN
 
 
 def main() -> None:
-    """Play all steps, in their order."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--keep", action="store_true", help="leave everything running")
-    keep = asked.parse_args().keep
+    """Run all steps in order."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", action="store_true", help="leave everything running")
+    keep = parser.parse_args().keep
     with ExitStack() as running:
         say("the lab, the lineage service and the watchers")
         headwater("lab", "up", "kafka")
@@ -67,96 +67,96 @@ def main() -> None:
         running.enter_context(started("watch", "connect", "--bootstrap", BROKER, keep=keep))
         running.enter_context(started("watch", "registry", "--url", SUBJECTS, "--bootstrap", BROKER, keep=keep))
         make_buckets()
-        let_flow()
-        say("Spark reads the table that the sink writes, and makes two more of it")
+        create_connectors()
+        say("Spark reads the table that the sink writes, and writes two more from it")
         headwater("run", str(HERE / "orders.yaml"))
         headwater("trace", "lake.sales.suppliers:turnover")
         break_it()
-        say("Spark once more: what is different from the run before?")
+        say("Spark again: what is different from the previous run?")
         headwater("run", str(HERE / "orders.yaml"))
         headwater("drift")
         headwater("root-cause", "lake.sales.suppliers")
         if keep:
-            say(f"all goes on; look at {SERVICE}, and end it with `headwater lab down` and Ctrl-C in this group")
+            say(f"everything keeps running; see {SERVICE}, and end it with `headwater lab down` and Ctrl-C")
 
 
-def let_flow() -> None:
-    """A source, then what reads from its topics."""
-    say("a source of three tasks")
+def create_connectors() -> None:
+    """Create a source, then the sinks that read its topics."""
+    say("a source with three tasks")
     ask_connect("PUT", "/auction/config", configuration("auction"))
-    until(lambda: states("auction") == ["RUNNING"] * 4, "all tasks run")
+    until(lambda: states("auction") == ["RUNNING"] * 4, "all tasks are running")
     time.sleep(5)
     for sink in ("archive", "lake"):
-        say(f"a sink of two tasks: {sink}")
+        say(f"a sink with two tasks: {sink}")
         ask_connect("PUT", f"/{sink}/config", configuration(sink))
-    until(lambda: runs("lake") == ["RUNNING"], "the service knows of the last of them")
-    time.sleep(10)  # the table is there with the first commit
+    until(lambda: runs("lake") == ["RUNNING"], "the service shows the run of the last sink")
+    time.sleep(10)  # the first commit creates the table
 
 
 def break_it() -> None:
-    """What a connector can go through, and what becomes of its runs."""
-    say("a pause ends nothing")
+    """Change, fail and restart connectors, and wait for the effect on their runs."""
+    say("a pause does not end the run")
     ask_connect("PUT", "/auction/pause")
     ask_connect("PUT", "/auction/resume")
-    say("one task of three fails: the run goes on, and says so")
+    say("one task of three fails: the run continues and shows it")
     ask_connect("PUT", "/auction/config", configuration("auction", fail_task="1"))
     until(lambda: "FAILED" in states("auction"), "a task failed")
     for version in ("2", "3"):
-        say(f"version {version} of the schema of orders")
+        say(f"version {version} of the orders' schema")
         ask_connect("PUT", "/auction/config", configuration("auction", schema_version=version))
         time.sleep(10)
     say("a version that the registry refuses: the run fails, with the reason")
     ask_connect("PUT", "/auction/config", configuration("auction", schema_version="4"))
-    until(lambda: "FAILED" in runs("auction"), "the service knows of the failure")
-    say("mended: another run")
+    until(lambda: "FAILED" in runs("auction"), "the service shows the failure")
+    say("fixed: a new run")
     ask_connect("PUT", "/auction/config", configuration("auction", schema_version="3"))
-    until(lambda: runs("auction").count("RUNNING") == 1, "it runs again")
-    say("stopped, and started again: another run, too")
+    until(lambda: runs("auction").count("RUNNING") == 1, "it is running again")
+    say("stopped and resumed: a new run, too")
     ask_connect("PUT", "/archive/stop")
     until(lambda: runs("archive") == ["ABORTED"], "the run was aborted")
     ask_connect("PUT", "/archive/resume")
-    until(lambda: "RUNNING" in runs("archive"), "it runs again")
-    say("the worker is killed: half a minute later its connectors' runs have failed")
+    until(lambda: "RUNNING" in runs("archive"), "it is running again")
+    say("the worker is killed: half a minute later its connectors' runs fail")
     kill_the_worker()
-    until(lambda: runs("archive")[:1] == ["FAILED"], "the service knows that the workers are lost")
+    until(lambda: runs("archive")[:1] == ["FAILED"], "the service shows that the workers are lost")
     headwater("lab", "up", "kafka")
-    until(lambda: runs("archive")[:1] == ["RUNNING"], "they go on, as new runs")
+    until(lambda: runs("archive")[:1] == ["RUNNING"], "they continue as new runs")
     say("deleted, and created again with one topic of two")
     ask_connect("DELETE", "/archive")
     until(lambda: runs("archive")[:1] == ["ABORTED"], "the run was aborted")
     ask_connect("PUT", "/archive/config", configuration("archive", topics="orders"))
-    until(lambda: runs("archive")[:1] == ["RUNNING"], "another run, which has nothing of the old one")
+    until(lambda: runs("archive")[:1] == ["RUNNING"], "a new run, which shows nothing of the old one")
 
 
 def kill_the_worker() -> None:
-    """As a machine that fails would: it says nothing."""
+    """Kill it as a failing machine would: without any notice."""
     command = [sys.executable, "-m", "headwater.cli.main", "lab", "status", "--json"]
-    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
-    for pid in (pid for part in told if part["name"] == "connect" for pid in part["pids"]):
+    status = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
+    for pid in (pid for part in status if part["name"] == "connect" for pid in part["pids"]):
         os.kill(pid, signal.SIGKILL)
 
 
 def states(connector: str) -> list[str]:
-    """The states of a connector and its tasks, as Connect tells them."""
-    told = ask_connect("GET", f"/{connector}/status")
-    return [told["connector"]["state"], *(task["state"] for task in told["tasks"])]
+    """The states of a connector and its tasks, from Connect."""
+    status = ask_connect("GET", f"/{connector}/status")
+    return [status["connector"]["state"], *(task["state"] for task in status["tasks"])]
 
 
 def runs(connector: str) -> list[str]:
-    """The states of a connector's runs, newest first, as the lineage service tells them."""
+    """The states of a connector's runs, newest first, from the lineage service."""
     answer = httpx.get(f"{SERVICE}/api/v1/namespaces/kafka-connect/jobs/{connector}/runs", timeout=30)
     return [run["state"] for run in answer.json()["runs"]] if answer.is_success else []
 
 
 def headwater(*arguments: str) -> None:
-    """Run a command of ours, and show what it prints."""
+    """Run a `headwater` command, showing its output."""
     environment = {**os.environ, **CREDENTIALS}
     subprocess.run([sys.executable, "-m", "headwater.cli.main", *arguments], env=environment, check=True)  # noqa: S603
 
 
 @contextmanager
 def started(*arguments: str, keep: bool) -> Iterator[None]:
-    """A command of ours that goes on; it is ready when it has printed its first line."""
+    """A `headwater` command that keeps running; it is ready once it prints its first line."""
     command = [sys.executable, "-m", "headwater.cli.main", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
@@ -168,18 +168,18 @@ def started(*arguments: str, keep: bool) -> Iterator[None]:
                 process.terminate()
 
 
-def until(is_so: Callable[[], bool], what: str) -> None:
-    """Wait for something, two minutes at most."""
+def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait up to two minutes for a condition."""
     for _ in range(240):
-        if is_so():
+        if condition():
             print(f"   {what}")
             return
         time.sleep(0.5)
-    raise SystemExit(f"two minutes, and still not: {what}")
+    raise SystemExit(f"timeout after two minutes; expected: {what}")
 
 
 def say(text: str) -> None:
-    """Say what comes next."""
+    """Print the heading of the next step."""
     print(f"── {text}", flush=True)
 
 

@@ -1,4 +1,4 @@
--- Orders from their topic into the lake, as they come.
+-- Orders from their topic into the lake, continuously.
 SET 'pipeline.name' = 'orders-to-lake';
 SET 'execution.checkpointing.interval' = '2s';
 

@@ -1,4 +1,4 @@
-"""Each night: what the suppliers sold on the newest day, hour by hour. A plain PySpark program.
+"""Nightly batch: each supplier's turnover on the newest day, per hour. A plain PySpark program.
 
 headwater-spark labs/02-end-to-end/supplier_stats.py
 """
@@ -23,7 +23,7 @@ LAKE = {
     ".http-client.type": "urlconnection",
 }
 
-# Iceberg, as Headwater has it for its own pipelines; on a cluster it is there already.
+# Iceberg's jars from Headwater's own pipelines; a cluster has them already.
 JARS = (Path(headwater.__file__).parent / "pipeline" / "jars").glob("*.jar")
 
 builder = SparkSession.builder.appName("nightly").master("local[1]").config("spark.ui.enabled", "false")

@@ -80,7 +80,7 @@ class Story:
     def placed(self, file: str) -> str:
         """A file of the lab with this lab's addresses in it."""
         places = {part: self.lab.address(part) for part in ("broker", "registry", "s3")}
-        text: str = play.placed(file, **places, trino=self.engine, service=self.service.url)
+        text: str = play.with_addresses(file, **places, trino=self.engine, service=self.service.url)
         path = self.folder / file
         path.write_text(text)
         return str(path)

@@ -18,7 +18,7 @@ from tests.support.signature_vectors import NODE_ID, SCHEMA, Negative, Vector, V
 from tests.support.slow_canonical import slow_canonical
 
 DESCRIPTION = (
-    "Vectors of our own beside the shared ones, in the same form: canonical form and signatures of events."
+    "Vectors of our own, in addition to the shared ones, in the same form: canonical form and signatures of events."
     " Written by tests/support/write_signature_vectors.py. `expect` is the verdict. Test keys only."
 )
 _SEED = hashlib.sha256(b"a key for test vectors only").digest()
