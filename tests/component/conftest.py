@@ -1,4 +1,4 @@
-"""One Spark and one Kafka for all component tests: whichever comes first starts them, by the same doors as users do."""
+"""One Spark and one Kafka for all component tests, started by the first that needs them, through the users' own API."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.support.topics import Topics
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
-    # S3A reads these from the environment in which the JVM starts; the S3 of the tests takes any.
+    # S3A reads these from the JVM's environment; the tests' S3 accepts any credentials.
     os.environ.setdefault("AWS_ACCESS_KEY_ID", "test")
     os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "test")
     return open_session(tmp_path_factory.mktemp("spark"), master="local[2]", options={"spark.driver.memory": "1g"})
@@ -22,7 +22,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A broker and a schema registry, on ports nobody else uses."""
+    """A broker and a schema registry, on unused ports."""
     ports = dict(zip(("broker", "registry"), free_ports(2), strict=True))
     lab = Lab("kafka", tmp_path_factory.mktemp("lab"), ports)
     try:
@@ -34,7 +34,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def topics(kafka: Lab) -> Iterator[Topics]:
-    """Kafka and a schema registry, as Confluent's clients see them."""
+    """Kafka and a schema registry, through Confluent's clients."""
     made = Topics(kafka)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""One run of the demo for every test that needs real lineage: it takes a minute."""
+"""One run of the demo, shared by tests that need real lineage: it takes a minute."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ class Demo:
 
     @property
     def events(self) -> list[bytes]:
-        """Every event it emitted, as it was written to the file."""
+        """Every event that it emitted, as written to the file."""
         return (self.home / "demo" / "events.jsonl").read_bytes().splitlines()
 
 

@@ -1,4 +1,4 @@
-"""A real `headwater agent` in a process of its own."""
+"""A real `headwater agent` in its own process."""
 
 import json
 import subprocess
@@ -11,11 +11,11 @@ import psutil
 from tests.support.program import COMMAND, Program
 from tests.support.service import eventually
 
-_STARTS_WITHIN_S = 300.0  # a JVM on a machine that has much else to do
+_STARTS_WITHIN_S = 300.0  # a JVM on a busy machine
 
 
 class RealAgent(Program):
-    """Started, told to end and killed at will, always over the same home."""
+    """An agent that tests start, stop and kill, always on the same home."""
 
     def __init__(self, home: Path, config: str, **variables: str) -> None:
         super().__init__(home, **variables)
@@ -24,24 +24,24 @@ class RealAgent(Program):
         self._config.write_text(config)
 
     def start(self) -> str:
-        """Start it; what it said once it was ready."""
+        """Start it; returns the line that it prints once it is ready."""
         line = self.begin("agent", "--config", str(self._config))
-        assert line.startswith("agent ready: "), f"the agent said {line!r}"
+        assert line.startswith("agent ready: "), f"the agent printed {line!r}"
         return line
 
     def jvm(self) -> psutil.Process:
-        """Spark's, below the worker."""
+        """The process of Spark's JVM, a descendant of the agent."""
         below = psutil.Process(self.pid).children(recursive=True)
         return next(process for process in below if process.name() == "java")
 
     def command(self, *arguments: str) -> str:
-        """What the command line prints."""
+        """Run a command; returns its output."""
         done = subprocess.run([*COMMAND, *arguments], env=self.variables, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def get(self, path: str, **params: str | int) -> Any:  # noqa: ANN401
-        """The answer of the control API over the socket."""
+        """Get a path of the control API over the agent's socket."""
         transport = httpx.HTTPTransport(uds=str(self.home / "agent" / "agent.sock"))
         with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30) as client:
             answer = client.get(path, params=params)
@@ -56,7 +56,7 @@ class RealAgent(Program):
         return next(one for one in self.get("/executions") if one["job"] == job)
 
     def comes_to(self, run_id: str, *states: str) -> Any:  # noqa: ANN401
-        """The execution, once it is in one of these states."""
+        """Wait until the execution is in one of these states; returns it."""
         is_there = eventually(lambda: self.execution(run_id)["state"] in states, within_s=_STARTS_WITHIN_S)
         assert is_there, json.dumps(self.execution(run_id))
         return self.execution(run_id)

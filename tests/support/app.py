@@ -21,12 +21,12 @@ PRODUCER = "https://example.org/producer"
 Body = dict[str, Any]
 """A JSON object."""
 Answer = Any
-"""A response of the test client, whichever HTTP library is behind it."""
+"""A response of the test client, whichever HTTP library it uses."""
 
 LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
 CONFIG = ServiceConfig(body_limit=1_000_000, page=None, kept_mb=100)
 START_US = 1_779_459_791_000_000
-"""What the app's clock shows first; it goes on by a millisecond each time it is looked at."""
+"""The start of the app's clock, which advances by a millisecond at each call."""
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def serving(
     start_us: int = START_US,
     **decided: object,
 ) -> Iterator[TestClient]:
-    """A client of the app over a store; failures come as answers. `decided` is what `ServiceConfig` has."""
+    """A client of the app over a store; server errors become responses. `decided`: fields of `ServiceConfig`."""
     ticks = count(start_us, 1_000)
     config = replace(CONFIG, **decided)
     app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=lambda: next(ticks))
@@ -90,7 +90,7 @@ def post(client: TestClient, *events: object) -> None:
 
 
 def get(client: TestClient, path: str) -> Body:
-    """The answer to a read that must go well."""
+    """The JSON of a read that must succeed."""
     answer = client.get(path)
     assert answer.status_code == 200, f"{path}: {answer.text}"
     body: Body = answer.json()

@@ -1,4 +1,4 @@
-"""Who asks a service that wants to know, and the keys that they are given."""
+"""Callers of a service with access control, and their API keys."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +16,7 @@ from tests.support.app import LOG_KEY, START_US, Answer, serving
 
 
 class Asker:
-    """Asks as somebody."""
+    """Makes requests with one token."""
 
     def __init__(self, client: TestClient, token: str | None) -> None:
         self._client = client
@@ -35,7 +35,7 @@ def asker(admin: Asker, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), 
 
 
 def operator(client: TestClient, now_us: int = START_US) -> Asker:
-    """Who runs the service, and may do everything; their token holds for a minute."""
+    """The operator of the service, with all permissions; the token is valid for a minute."""
     return Asker(client, operator_token(LOG_KEY, "ann", now_us))
 
 

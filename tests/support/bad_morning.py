@@ -1,4 +1,4 @@
-"""A story: a topic's field changes its type, a statistic fails next morning, and an edge's record has a hole."""
+"""A story: a topic's field changes its type, a statistic fails the next morning, an edge node's record has a gap."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ def trust(home: Path) -> None:
 
 
 def told() -> Iterator[bytes]:
-    """The events, in the order in which they come."""
+    """The events, in order of arrival."""
     centre, edge = _Record(CENTRE, 1), _Record(EDGE, 2)
     yield _topic(1, 6, price="int")
     for day in range(2):
@@ -40,12 +40,12 @@ def told() -> Iterator[bytes]:
     yield from centre.run("supplier-stats", 2, 8, [_orders()], [_stats(2)], error="cannot cast price to DECIMAL(10,2)")
     yield _dashboard()
     sent = [raw for day in range(3) for raw in edge.run("meter-readings", day, 3, [], [dataset("readings", "lake")])]
-    yield from (raw for number, raw in enumerate(sent) if number not in (1, 2))  # two are lost on the way
+    yield from (raw for number, raw in enumerate(sent) if number not in (1, 2))  # two are lost in transit
     yield from edge.forked(4)
 
 
 class _Record:
-    """A node's record: each event signed in its place."""
+    """A node's record: a chain of signed events."""
 
     def __init__(self, key: NodeKey, number: int) -> None:
         self._key = key
@@ -68,7 +68,7 @@ class _Record:
             yield self._signed(body, len(self._hashes))
 
     def forked(self, sequence: int) -> Iterator[bytes]:
-        """Another event in a place that is taken."""
+        """Another event with a sequence number that is taken."""
         run = {"runId": str(UUID(int=7)), "facets": {}}
         body = event(
             eventTime=_at(DAY + timedelta(days=2)), run=run, job={"namespace": "shop", "name": "meter-readings"}
@@ -86,7 +86,7 @@ class _Record:
 
 
 def hash_of(job: str, day: int) -> int:
-    """A number for a run, the same each time."""
+    """A deterministic number for a run."""
     return int.from_bytes(f"{job[:12]}{day}".encode())
 
 

@@ -1,4 +1,4 @@
-"""Certificates of servers, with their keys."""
+"""Server certificates with their keys."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that it signed itself, and its key."""
+    """A self-signed certificate for 127.0.0.1, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "headwater")])
     now = datetime.now(UTC)

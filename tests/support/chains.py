@@ -1,4 +1,4 @@
-"""A node's record for tests: signed events in their places, and the links that come of them."""
+"""A node's record for tests: signed events of a chain, and their links."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ KEY = NodeKey.from_seed(NODE, bytes(32))
 def record(
     epoch: str, length: int, *, follows: tuple[Head, ...] = (), key: NodeKey = KEY, salt: str = ""
 ) -> list[Linked]:
-    """The events of an epoch, in order; another `salt` gives other events in the same places."""
+    """The events of an epoch, in order; another `salt` gives other events with the same sequence numbers."""
     signed: list[Linked] = []
     for sequence in range(length):
         body = event(eventTime=f"2026-05-22T14:00:{sequence:02d}Z", job={"namespace": "etl", "name": f"load{salt}"})
@@ -29,7 +29,7 @@ def record(
 
 
 def heartbeat(epoch: str, sequence: int, previous: str | None, *, is_last: bool = False, **members: object) -> Linked:
-    """A heartbeat in its place; `members` go into its facet."""
+    """A heartbeat with this sequence number; `members` go into its facet."""
     told = facet(**{"intervalSeconds": 60, "gap": None, **members})
     body = event(
         eventType="COMPLETE" if is_last else "RUNNING",
@@ -40,7 +40,7 @@ def heartbeat(epoch: str, sequence: int, previous: str | None, *, is_last: bool 
 
 
 def in_place(body: dict[str, Any], link: Link, key: NodeKey = KEY) -> Linked:
-    """The event, signed in that place."""
+    """The event, signed with this link."""
     signed = sign_in_chain(json.dumps(body).encode(), key, link)
     assert signed is not None
     return signed
@@ -52,14 +52,14 @@ def head(epoch: str, events: list[Linked]) -> Head:
 
 
 def erased(linked: Linked) -> Linked:
-    """The event as it stands in the log once its signature was erased."""
+    """The event as it is in the log after its signature was erased."""
     body = json.loads(linked.raw)
     body["run"]["facets"]["signature"] = {"_deleted": True}
     return linked._replace(raw=json.dumps(body, separators=(",", ":")).encode())
 
 
 def link_of(raw: bytes, received_us: int = 0, verdict: str = "ok") -> ChainLink:
-    """The link that an event gives."""
+    """The link of an event."""
     parsed = parse_event(raw)
     assert isinstance(parsed, RunEvent)
     link = chain_link(parsed, Arrival(received_us, verdict, KEY.key_id))

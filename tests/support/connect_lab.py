@@ -1,4 +1,4 @@
-"""A lab with Connect, its watcher, and what is in its topics, its bucket and its table."""
+"""A lab with Connect, and the content of its topics, its bucket and its table."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ from tests.support.service import Service, eventually
 FOLDER: Final = Path(__file__).parents[2] / "labs" / "01-kafka-connect"
 Row = Mapping[str, Any]
 Edge = tuple[str, str]
-"""From a node to a node, as the service calls them: `dataset:NAMESPACE:NAME`, `job:…`, `datasetField:…`."""
+"""From node to node, by the service's node ids: `dataset:NAMESPACE:NAME`, `job:…`, `datasetField:…`."""
 
 
 play = loaded(FOLDER / "play.py")
@@ -37,12 +37,12 @@ play = loaded(FOLDER / "play.py")
 
 @dataclass
 class ConnectLab:
-    """A way to the lab's parts."""
+    """Access to the lab's parts."""
 
     lab: Lab
 
     def put(self, connector: str, **changes: str) -> None:
-        """Configure one of the lab's connectors as its file says, with some changes."""
+        """Configure one of the lab's connectors from its file, with some changes."""
         registry = self.lab.address("registry").partition("/apis")[0]
         self.ask(
             "PUT", f"/{connector}/config", play.configuration(connector, registry, self.lab.address("s3"), **changes)
@@ -52,7 +52,7 @@ class ConnectLab:
         return play.ask_connect(method, path, body, self.lab.address("connect"))
 
     def is_running(self, connector: str) -> bool:
-        """Whether Connect itself says so, of the connector and of its tasks."""
+        """Whether Connect reports the connector and all its tasks as running."""
         told = self.ask("GET", f"/{connector}/status")
         return {each["state"] for each in (told["connector"], *told["tasks"])} == {"RUNNING"}
 
@@ -64,10 +64,10 @@ class ConnectLab:
             os.kill(pid, signal.SIGKILL)
         assert eventually(lambda: not self.pids(part))
 
-    # What is where
+    # Contents
 
     def ends(self, topic: str) -> dict[int, int]:
-        """Where each partition of a topic ends."""
+        """The end offset of each partition of a topic."""
         consumer = Consumer({"bootstrap.servers": self.lab.address("broker"), "group.id": "ends"})
         try:
             partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
@@ -79,7 +79,7 @@ class ConnectLab:
             consumer.close()
 
     def count(self, topic: str) -> int:
-        """How many records a topic holds; 0 while the broker cannot say: the topic or its leader may be yet to come."""
+        """The number of records in a topic; 0 while the topic or its leader does not exist yet."""
         with suppress(KeyError, KafkaException):
             return sum(self.ends(topic).values())
         return 0
@@ -102,7 +102,7 @@ class ConnectLab:
         return found
 
     def archived(self, prefix: str) -> list[Row]:
-        """The values in the archive's objects of a topic, with `_at`."""
+        """The values in the archive's objects below a prefix, with `_at`."""
         client = boto3.client("s3", **self._aws)
         objects = client.list_objects_v2(Bucket="archive", Prefix=f"{prefix}/").get("Contents", [])
         bodies = [client.get_object(Bucket="archive", Key=each["Key"])["Body"].read() for each in objects]
@@ -137,14 +137,14 @@ class ConnectLab:
 
 
 class Contents(NamedTuple):
-    """So many rows, and a checksum over all of them in any order."""
+    """The number of rows, and a checksum over them that ignores their order."""
 
     count: int
     checksum: str
 
 
 def contents(rows: Iterable[Row], *columns: str) -> Contents:
-    """Of these columns of the rows; times as milliseconds."""
+    """The contents of these columns of the rows; times as milliseconds."""
     lines = sorted(json.dumps([_plain(row.get(column)) for column in columns]) for row in rows)
     return Contents(len(lines), hashlib.sha256("\n".join(lines).encode()).hexdigest())
 
@@ -154,7 +154,7 @@ def _plain(value: object) -> object:
 
 
 def made(seed: int, stream: int, count: int) -> list[Row]:
-    """The orders of a stream as `Auction.java` says, written again by its description."""
+    """The orders of a stream, implemented again from the description in `Auction.java`."""
     return [_order(seed, stream * 1_000_000_000 + index, index) for index in range(count)]
 
 
@@ -185,7 +185,7 @@ def _split_mix_64(state: int) -> int:
 
 
 class Graph(NamedTuple):
-    """What the lineage service shows.
+    """The graph that the lineage service shows.
 
     Attributes:
         runs: the states of each job's runs, oldest first.
@@ -198,7 +198,7 @@ class Graph(NamedTuple):
     columns: frozenset[Edge]
 
     def unlike(self, other: "Graph") -> str:
-        """What one has and the other has not."""
+        """The differences, as text."""
         return "\n".join(
             f"{name}: {sorted(mine - theirs)} and not {sorted(theirs - mine)}"
             for name, mine, theirs in (
@@ -210,7 +210,7 @@ class Graph(NamedTuple):
 
 
 def shown(service: Service, *datasets: str) -> Graph:
-    """All that hangs together with these datasets, `NAMESPACE:NAME`, and every run of the connectors."""
+    """The graph connected with these datasets (`NAMESPACE:NAME`), and all runs of the connectors."""
     flows: set[Edge] = set()
     columns: set[Edge] = set()
     for dataset in datasets:

@@ -1,6 +1,6 @@
-"""A small daily flow for looking back: `load` writes raw, `clean` makes stage of it, `report` makes mart of that.
+"""A small daily flow for reads of the past: `load` writes raw, `clean` derives stage from it, `report` mart from that.
 
-Each runs once a day for ten minutes: load at 1:00, clean at 2:00, report at 3:00. A test changes what one day told.
+Each runs once a day for ten minutes: load at 1:00, clean at 2:00, report at 3:00. Tests change the events of one day.
 """
 
 from typing import Any
@@ -44,7 +44,7 @@ def run(
     run_facets: dict[str, Any] | None = None,
     job_facets: dict[str, Any] | None = None,
 ) -> Events:
-    """START and the end of one run, with id `job-day`; a state of None leaves the end out."""
+    """START and the end of one run, with id `job-day`; a state of None omits the end."""
     begin = HOURS.get(job, 4) if hour is None else hour
     reads, writes = FLOW.get(job, ([], []))
     about = {
@@ -60,5 +60,5 @@ def run(
 
 
 def days(first: int, last: int) -> Events:
-    """Days on which all went well."""
+    """Days without failures."""
     return [each for day in range(first, last + 1) for job in FLOW for each in run(job, day)]

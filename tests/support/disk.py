@@ -1,4 +1,4 @@
-"""A disk without room, for this process."""
+"""A simulated full disk, for this process."""
 
 import resource
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Have no room to write to any file beyond its first bytes."""
+    """Limit the size of every written file to a few bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
     try:

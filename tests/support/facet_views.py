@@ -1,4 +1,4 @@
-"""Every view of a facet that there is, found by looking."""
+"""All views of facets, found by introspection."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -23,7 +23,7 @@ VIEWS = sorted(set(_views(View)), key=lambda view: view.__name__)
 
 
 def view_of(entity: str, key: str) -> type[View] | None:
-    """The view of that facet of an entity, if there is one; the tags of a dataset have one of their own."""
+    """The view of this facet of an entity, or None; a dataset's tags have their own."""
     if (entity, key) == ("dataset", DatasetTagsFacet.key):
         return DatasetTagsFacet
     return next((view for view in VIEWS if view.key == key and view is not DatasetTagsFacet), None)

@@ -1,4 +1,4 @@
-"""A session cluster for tests, started by the same door as users start theirs."""
+"""A Flink session cluster for tests, started through the same code as users' labs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ def running_flink(home: Path) -> Iterator[Lab]:
     """A JobManager and a TaskManager with eight slots; `address("jobmanager")` is the URL of the REST API."""
     try:
         lab = _started(home)
-    except SetupError:  # a port that was free a moment ago can be taken by then
+    except SetupError:  # a port found free may be taken meanwhile
         lab = _started(home)
     try:
         yield lab

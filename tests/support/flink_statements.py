@@ -1,6 +1,6 @@
-"""Statements of Flink SQL with hand-written lineage, and what Flink's planner makes of them.
+"""Statements of Flink SQL with hand-written lineage, and the plans of Flink's planner for them.
 
-`python -m tests.support.flink_statements` has the real planner plan them, and records its trees.
+`python -m tests.support.flink_statements` plans them with the real planner, and records its trees.
 """
 
 import json
@@ -24,7 +24,7 @@ _PROBE: Final = Path(headwater.capture.flink.__file__).with_name("inside")
 
 
 class Statement(NamedTuple):
-    """A statement, and by column what it is made from; `rows` stands beside the columns."""
+    """A statement, and the inputs of each column; `rows` is listed with the columns."""
 
     name: str
     sql: str
@@ -57,7 +57,7 @@ def recorded() -> dict[str, Any]:
 
 
 def planned() -> dict[str, Any]:
-    """The same from the real planner, in a process of Flink's own Python; 10 s."""
+    """The same from the real planner, in a process with Flink's own Python; takes 10 s."""
     asked = {"tables": tables(), "statements": {one.name: one.sql for one in statements()}}
     command = [str(PYTHON), str(Path(__file__).with_name("inside_flink_planner.py"))]
     environment = {
@@ -79,7 +79,7 @@ def lineage(tree: Any, columns: list[str]) -> StatementLineage[str]:  # noqa: AN
 
 
 def texts(inputs: frozenset[ColumnInput[str]]) -> frozenset[str]:
-    """As the expectations are written."""
+    """Column inputs in the notation of the expectations."""
     return frozenset(map(_text, inputs))
 
 

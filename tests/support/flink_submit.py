@@ -1,8 +1,8 @@
-"""Submits SQL jobs to a Flink cluster; for Flink's own Python, which the lab has.
+"""Submits SQL jobs to a Flink cluster; runs in the lab's Python for Flink.
 
     python flink_submit.py http://127.0.0.1:8091 < jobs.json      # {"tables": [SQL…], "jobs": {NAME: SQL}}
 
-Prints the id of each job as JSON. All go in one process: a start of PyFlink takes most of the time.
+Prints the id of each job as JSON. All are submitted by one process, since starting PyFlink takes most of the time.
 """
 
 import json

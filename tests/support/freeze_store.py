@@ -1,8 +1,8 @@
-"""Write down databases of the newest shape, which later versions must still open.
+"""Dump databases of the newest schema, which later versions must still open.
 
     .venv/bin/python -m tests.support.freeze_store
 
-Run once for each shape, before it is released; what is written is never changed afterwards.
+Run once for each schema, before it is released; the dumps never change afterwards.
 """
 
 import sqlite3
@@ -23,7 +23,7 @@ _OF_NO_TABLE = ("--", "SET ", "SELECT pg_catalog.set_config", "\\")
 
 
 def main() -> None:
-    """Write a text of either kind."""
+    """Write a dump of each kind of database."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "headwater.db"
         with closing(SqliteStore(path)) as store:

@@ -1,4 +1,4 @@
-"""Runs at any hour, for jobs that run more or less often than those who read what they wrote."""
+"""Runs at any hour, for jobs that run more or less often than their downstream jobs."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from tests.support.app import event
 
 BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
-"""A Friday, at midnight."""
+"""Midnight of a Friday."""
 DAY = 24
 Events = list[dict[str, Any]]
 
 
 def at_hour(hour: float) -> str:
-    """So many hours after the beginning."""
+    """The time so many hours after the start."""
     return (BEGIN + timedelta(hours=hour)).isoformat().replace("+00:00", "Z")
 
 
@@ -27,7 +27,7 @@ def ran(
     run_facets: dict[str, Any] | None = None,
     job_facets: dict[str, Any] | None = None,
 ) -> Events:
-    """START and the end of one run, with id `job-hour`, which begins so many hours after the beginning."""
+    """START and the end of one run, with id `job-hour`, which begins so many hours after the start."""
     about = {
         "run": {"runId": f"{job}-{hour:g}", "facets": run_facets or {}},
         "job": {"namespace": "etl", "name": job, "facets": job_facets or {}},

@@ -15,7 +15,7 @@ asked = json.load(sys.stdin)
 environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
 for declaration in statements(asked["tables"]):
     environment.execute_sql(declaration.text)
-sys.modules["cloudpickle"] = SimpleNamespace(dumps=lambda _: b"")  # what a function does is nothing to the planner
+sys.modules["cloudpickle"] = SimpleNamespace(dumps=lambda _: b"")  # the planner ignores what a function does
 environment.create_temporary_function("words_of", udtf(lambda *_: [], result_types=["STRING", "INT"]))
 java = environment._j_tenv
 found = {}

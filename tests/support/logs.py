@@ -1,4 +1,4 @@
-"""Generated logs of OpenLineage events: few names, so that runs, jobs and datasets meet often."""
+"""Generated logs of OpenLineage events, with few names, so that runs, jobs and datasets often coincide."""
 
 import json
 from typing import Any
@@ -10,9 +10,9 @@ RUN_IDS = [f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(3)] + ["a ru
 INCOMPLETE = [{"namespace": "", "name": "nowhere"}, {"namespace": "", "name": "ice.s.t1"}]
 SPELLINGS = [{"namespace": "s3://lake", "name": "s/t1"}, {"namespace": "s3a://lake", "name": "/s/t1/"}]
 IN_ENGINE = {"namespace": "lake", "name": "t0.s.t1"}
-"""A table of the catalog `t0`, if that is one."""
+"""A table of the catalog `t0`, if `t0` is a catalog."""
 IN_MEMORY = {"namespace": "lake", "name": "default_catalog.default_database.t"}
-"""A table that each program of Flink may call so."""
+"""A table name local to each Flink program."""
 DATASETS = [*({"namespace": "lake", "name": f"t{n}"} for n in range(4)), *INCOMPLETE, *SPELLINGS, IN_ENGINE]
 JOBS = ["load", "mart", "ghost"]
 COLUMNS = ["a", "b"]
@@ -122,7 +122,7 @@ _of_writing = st.fixed_dictionaries(
 
 
 def _accessed(datasets: list[dict[str, Any]], slot: str, facets: dict[str, Any]) -> list[dict[str, Any]]:
-    """The first of the datasets has these facets, too."""
+    """Add these facets to the first of the datasets."""
     return [{**each, slot: facets} if facets and not number else each for number, each in enumerate(datasets)]
 
 
@@ -213,7 +213,7 @@ logs = st.lists(events, min_size=1, max_size=14)
 
 
 def _of_many_runs(log: list[tuple[bytes, bool]]) -> list[bytes]:
-    """Most events of runs become those of a run of their own."""
+    """Give most run events a run of their own."""
     told = [json.loads(raw) for raw, _ in log]
     for number, (body, (_, is_alone)) in enumerate(zip(told, log, strict=True)):
         if is_alone and "run" in body:
@@ -224,4 +224,4 @@ def _of_many_runs(log: list[tuple[bytes, bool]]) -> list[bytes]:
 of_many_runs = st.lists(st.tuples(events, st.sampled_from([True, True, False])), min_size=1, max_size=20).map(
     _of_many_runs
 )
-"""A log in which few runs speak more than once, as they do in most: at most times, few speak before and after."""
+"""A log in which few runs have several events, as in most real logs: at most times, few runs are in progress."""

@@ -1,7 +1,7 @@
-"""Answers compared with those that were recorded from Marquez.
+"""Compares answers with those recorded from Marquez.
 
-In a recording `<ts>` stands for any time, `<ms>` for any number of milliseconds, and `<uuid:7>` for some UUID, the same
-one wherever it stands.
+In a recording `<ts>` stands for any time, `<ms>` for any number of milliseconds, and `<uuid:7>` for a UUID, the same
+one at each occurrence.
 """
 
 import re
@@ -28,23 +28,23 @@ OURS = {
     "code",
     "message",
 }
-"""Members that we add to Marquez's."""
+"""Members that we add to Marquez's answers."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _UUID = re.compile(r"<uuid:\d+>")
 _NOTHING = "00000000-0000-4000-8000-00000000ffff"
 _BY_NAME = {"columnLineage", "jobs", "tags"}
-"""Lists that Marquez gives in no order of its own, or by its own clock."""
+"""Lists that Marquez returns without a defined order, or in the order of its own clock."""
 
 
 @dataclass
 class Recording:
-    """Compares answers, and remembers which UUID each placeholder stood for."""
+    """Compares answers, and remembers the UUID of each placeholder."""
 
     uuids: dict[str, str] = field(default_factory=dict)
 
     def differences(self, recorded: object, ours: object, path: str = "") -> Iterator[tuple[str, object, object]]:
-        """Where the two are not the same: the path, what was recorded, what we say."""
+        """The differences: path, recorded value, our value."""
         match recorded:
             case dict() if isinstance(ours, dict):
                 yield from self._in_objects(recorded, ours, path)
@@ -57,13 +57,13 @@ class Recording:
                 yield path, recorded, ours
 
     def in_our_words(self, text: str) -> str:
-        """A recorded text, with the UUIDs in it that are known by now; for others one that nothing has."""
+        """A recorded text with the known UUIDs in place of its placeholders; for others, a UUID that does not exist."""
         return _UUID.sub(lambda found: self.uuids.get(found[0], _NOTHING), text)
 
     def _in_objects(
         self, recorded: Mapping[str, object], ours: Mapping[str, object], path: str
     ) -> Iterator[tuple[str, object, object]]:
-        added = OURS if path.endswith("facets") else OURS | {"parent"}  # a facet has that name, too
+        added = OURS if path.endswith("facets") else OURS | {"parent"}  # a facet is called `parent` too
         for key in sorted(recorded.keys() | (ours.keys() - added)):
             below = f"{path}.{key}".lstrip(".")
             if key in recorded and key in ours:

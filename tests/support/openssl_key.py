@@ -1,16 +1,16 @@
-"""Ed25519 by the `openssl` command: another implementation to agree with."""
+"""Ed25519 by the `openssl` command, as an independent implementation."""
 
 import base64
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-_PRIVATE_PREFIX = bytes.fromhex("302e020100300506032b657004220420")  # RFC 8410, section 7: all but the seed
-_PUBLIC_PREFIX = bytes.fromhex("302a300506032b6570032100")  # RFC 8410, section 4: all but the key
+_PRIVATE_PREFIX = bytes.fromhex("302e020100300506032b657004220420")  # RFC 8410, section 7: everything before the seed
+_PUBLIC_PREFIX = bytes.fromhex("302a300506032b6570032100")  # RFC 8410, section 4: everything before the key
 
 
 class OpensslKey(NamedTuple):
-    """A private key in a PEM file; whatever it signs or verifies is written beside it."""
+    """A private key in a PEM file; its folder also takes the data to sign or verify."""
 
     pem: Path
     public: bytes
@@ -30,7 +30,7 @@ class OpensslKey(NamedTuple):
 
 
 def openssl_accepts(public: bytes, signature: bytes, payload: bytes, folder: Path) -> bool:
-    """Say whether `openssl` accepts a signature over a payload by a raw public key."""
+    """Whether `openssl` accepts a signature over a payload for a raw public key."""
     pem, text, proof = folder / "public.pem", folder / "payload", folder / "signature"
     pem.write_text(_pem("PUBLIC KEY", _PUBLIC_PREFIX + public))
     text.write_bytes(payload)

@@ -1,19 +1,19 @@
-"""Ports nobody listens on, and that stay free while a test's server is down."""
+"""Unused ports, which stay free while a test's server is down."""
 
 import os
 import random
 import socket
 from contextlib import ExitStack
 
-# Below where the system picks ports of its own (32768 on Linux): an outgoing connection, above all one to the very
-# server that is down, could otherwise be given the server's port, and the server could not come back.
+# Below the system's ephemeral ports (from 32768 on Linux): otherwise an outgoing connection, above all one to the
+# server that is down, could get the server's port, and the server could not restart.
 _FIRST, _AFTER_LAST = 20_000, 32_000
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now, each with the one after it, which a Kafka broker takes for its controller.
+    """Ports that are free now, each with the next one, which a Kafka broker uses for its controller.
 
-    Test processes that run beside each other draw from ranges of their own.
+    Parallel test processes use separate ranges.
     """
     first, after_last = _of_this_process()
     with ExitStack() as held:

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster of the tests' own, from Debian's package, and databases in it."""
+"""A PostgreSQL cluster for tests, from Debian's package, and databases in it."""
 
 import os
 import pwd
@@ -18,7 +18,7 @@ from tests.support.ports import free_port
 
 USER = "shop"
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-"""Where Debian's packages have the server's programs, the newest last."""
+"""The folders of the server's programs in Debian's packages, the newest last."""
 _numbers = count()
 
 
@@ -35,12 +35,12 @@ class Cluster:
         self._call("initdb", "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 
     def start(self) -> None:
-        # fsync makes a difference only when the machine fails, which no test does.
+        # fsync matters only if the machine fails, which no test simulates.
         options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} -c fsync=off -c shared_buffers=32MB"
         self._call("pg_ctl", "-l", self.folder / "log", "-w", "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:
-        """Stop the server; `immediate` is how it ends in a crash."""
+        """Stop the server; `immediate` is like a crash."""
         self._call("pg_ctl", "-m", mode, "-w", "stop")
 
     def url(self, database: str, schema: str = "public") -> str:
@@ -49,7 +49,7 @@ class Cluster:
         return f"postgresql://{USER}@/{database}?{urlencode(where, quote_via=quote)}"
 
     def new_database(self) -> str:
-        """The URL of an empty database: a schema in one that all tests share, which is made faster."""
+        """The URL of an empty schema in a shared database, which is faster than creating a database."""
         schema = f"test_{next(_numbers)}"
         with closing(psycopg.connect(self.url("postgres"), autocommit=True)) as db:
             db.execute(f"CREATE SCHEMA {schema}")  # type: ignore[call-overload]  a name of ours
@@ -57,13 +57,13 @@ class Cluster:
 
     def _call(self, program: str, *arguments: str | Path) -> None:
         command = [str(self._programs / program), "-D", str(self.folder / "data"), *map(str, arguments)]
-        # Not into a pipe: the server inherits it, and would keep it open.
+        # Not a pipe: the server would inherit it and keep it open.
         subprocess.run(command, user=self._user, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=60)
 
 
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    """A cluster in a folder of its own, which is removed in the end."""
+    """A cluster in a temporary folder."""
     if not PROGRAMS:
         pytest.skip("no PostgreSQL in /usr/lib/postgresql: run scripts/install-test-packages postgresql")
     folder = Path(tempfile.mkdtemp(prefix="headwater-pg-", dir="/tmp"))
@@ -80,7 +80,7 @@ def running_cluster() -> Iterator[Cluster]:
 
 
 def _user_that_may_run_it(folder: Path) -> str | None:
-    """PostgreSQL refuses to run as root; Debian's package brings a user for it."""
+    """The user to run the server as: it refuses root, and Debian's package creates a user for it."""
     if os.geteuid() != 0:
         return None
     users = {each.pw_name for each in pwd.getpwall()}

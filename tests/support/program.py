@@ -1,4 +1,4 @@
-"""One of our programs in a process of its own."""
+"""A `headwater` program in its own process."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ COMMAND = [sys.executable, "-m", "headwater.cli.main"]
 
 
 class Program:
-    """`headwater …` over a home; started, told to end and killed at will."""
+    """`headwater …` on a home, which tests start, stop and kill."""
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home
@@ -18,14 +18,14 @@ class Program:
         self._process: subprocess.Popen[str] | None = None
 
     def begin(self, *arguments: str) -> str:
-        """Start it; the first line that it says, which it does once it is ready."""
+        """Start it; returns its first line, which it prints once it is ready."""
         command = [*COMMAND, *arguments]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self.variables)
         assert self._process.stdout is not None
         return self._process.stdout.readline()
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Send it a signal, and wait; its exit status."""
+        """Send it a signal and wait; returns its exit status."""
         assert self._process is not None
         assert self._process.stdout is not None
         self._process.send_signal(number)

@@ -1,4 +1,4 @@
-"""Reads everything that can be read, and holds each answer against the service's own OpenAPI page."""
+"""Reads every GET route, and validates each answer against the service's own OpenAPI document."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -18,7 +18,7 @@ _DIFF = f"{_API}/diff"
 _RUN = f"{_API}/jobs/runs/{{run_id}}"
 _PAGE: dict[str, Any] = {}
 _VALIDATORS: dict[str, Any] = {}
-"""The same for every service, and slow to make."""
+"""The same for every service, and slow to build."""
 _SOMETHING: dict[str, object] = {
     "nodeId": "job:nobody:nothing",
     "type": "run",
@@ -28,25 +28,25 @@ _SOMETHING: dict[str, object] = {
     "index": 0,
     "from": 1,
 }
-"""What parameters are given that routes cannot do without."""
+"""Values of required parameters."""
 _SOMETHING_NEXT = {"way": "upstream", "type": "JOB"}
 _STEPS = {".", ".."}
-"""Names that no path can hold, however they are encoded: clients take them for steps."""
+"""Names that no path can contain, even encoded: clients resolve them as path segments."""
 
 
 def read_everything(client: TestClient, **of_each: object) -> dict[str, Body]:
-    """Ask every GET route about everything there is; each must answer, and as it is documented.
+    """Read every GET route for every known entity; each must answer as documented.
 
-    `of_each` are parameters of every read below `/api/v1`. Gives the answers by path and other parameters.
+    `of_each` are parameters of every read below `/api/v1`. Returns the answers by path and other parameters.
     """
     reader = _Reader(client, of_each)
     reader.read_all()
-    assert reader.asked == reader.documented - {ENDLESS}, "a route is not read by this walk"
+    assert reader.asked == reader.documented - {ENDLESS}, "a route is not covered by these reads"
     return reader.answers
 
 
 def without_members(answer: Any, left_out: Collection[str]) -> Any:  # noqa: ANN401  any JSON
-    """The answer, but for all members with these names."""
+    """The answer without members of these names."""
     match answer:
         case dict():
             return {key: without_members(each, left_out) for key, each in answer.items() if key not in left_out}
@@ -56,7 +56,7 @@ def without_members(answer: Any, left_out: Collection[str]) -> Any:  # noqa: ANN
 
 
 def answer_schema(page: Body, template: str) -> jsonschema_rs.Validator:
-    """What the OpenAPI page says of the answer to a GET of the path."""
+    """The OpenAPI schema of the answer to a GET of the path."""
     if template not in _VALIDATORS:
         described = page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
         _VALIDATORS[template] = jsonschema_rs.validator_for(
@@ -104,7 +104,7 @@ class _Reader:
         self._jobs()
         self._datasets()
         if self._of_each:
-            self.asked.add(_DIFF)  # has its own two times
+            self.asked.add(_DIFF)  # has its own parameters for two times
         else:
             self.get(_DIFF, **{"from": "log:0"})
         self._unknown()
@@ -176,7 +176,7 @@ class _Reader:
             self.get(f"{_API}/containment", nodeId=node_id)
 
     def _unknown(self) -> None:
-        """Routes that no event so far has led to."""
+        """Routes not reached from any event so far."""
         nobody = {
             "namespace": "nobody",
             "name": "nothing",
@@ -193,13 +193,13 @@ class _Reader:
             something = _SOMETHING | (_SOMETHING_NEXT if template == f"{_API}/neighbours" else {})
             query = urlencode({name: value for name, value in something.items() if name in taken})
             status = self._client.get(f"{path}?{query}").status_code
-            is_proof = template.startswith(_PROOFS)  # of an empty log there is none
+            is_proof = template.startswith(_PROOFS)  # an empty log has none
             assert status in (200, 404) or (is_proof and status == 400), f"{path}: {status}"
             self.asked.add(template)
 
 
 def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
-    """Every method and path of the OpenAPI page, with something in the place of each parameter."""
+    """Every method and path of the OpenAPI document, with a value for each parameter."""
     names = dict.fromkeys(
         ("namespace", "name", "run_id", "version", "field", "tag", "tile", "node_id", "key_id"), "none"
     ) | {"mark": "start", "index": "0"}

@@ -1,4 +1,4 @@
-"""A real `headwater serve` in a process of its own, on a port of its own."""
+"""A real `headwater serve` in its own process, on its own port."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from tests.support.program import Program
 
 
 def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
-    """Whether it becomes so; the time is a bound for hanging, not a measurement."""
+    """Wait until the condition holds; the timeout is against hanging, not a measurement."""
     deadline = time.monotonic() + within_s
     while not is_so():
         if time.monotonic() > deadline:
@@ -24,7 +24,7 @@ def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
 
 
 class Service(Program):
-    """Started, stopped and killed at will; always on the same port, over the same home."""
+    """A service that tests start, stop and kill, always on the same port and home."""
 
     def __init__(self, home: Path, *arguments: str, **variables: str) -> None:
         super().__init__(home, **variables)
@@ -35,7 +35,7 @@ class Service(Program):
     def start(self) -> None:
         """Start it, and return when it listens."""
         line = self.begin("serve", "--port", str(self.port), *self._arguments)
-        assert line == f"listening on {self.url}\n", f"the service said {line!r}"
+        assert line == f"listening on {self.url}\n", f"the service printed {line!r}"
 
     def tell(self, events: Iterable[object]) -> None:
         """Post events in one batch."""
@@ -44,11 +44,11 @@ class Service(Program):
         httpx.post(f"{self.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
 
     def kill(self) -> None:
-        """End it by SIGKILL, as a power cut would."""
+        """Kill it with SIGKILL, like a power cut."""
         self.end(signal.SIGKILL)
 
     def stop(self) -> int:
-        """End it by SIGTERM; its exit status."""
+        """Stop it with SIGTERM; returns its exit status."""
         return self.end(signal.SIGTERM)
 
 

@@ -1,4 +1,4 @@
-"""The files of signature vectors: those that all implementations share, and our own in `conformance/`."""
+"""The files of signature vectors: the shared ones, and our own in `conformance/`."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ class Vector(TypedDict):
 
 
 class Negative(TypedDict):
-    """An event that must not verify: as text or, where it is none, in hex."""
+    """An event that must not verify: as text, or in hex if it is not valid text."""
 
     id: str
     event: NotRequired[str]
@@ -51,5 +51,5 @@ def read_vectors(path: Path) -> Vectors:
 
 
 def event_of(negative: Negative) -> bytes:
-    """Return the event's bytes, however they are written down."""
+    """The event's bytes, from text or hex."""
     return bytes.fromhex(negative["eventHex"]) if "eventHex" in negative else negative["event"].encode()

@@ -1,4 +1,4 @@
-"""The canonical form once more, one character at a time and sharing nothing with the package: a second opinion."""
+"""A second implementation of the canonical form, one character at a time, which shares no code with the package."""
 
 import re
 
@@ -85,7 +85,7 @@ class _Document:
         self.take('"')
         units: list[str] = []
         while (character := self.text[self.place : self.place + 1]) != '"':
-            if character < " ":  # the end of the text, too
+            if character < " ":  # also at the end of the text
                 raise ValueError(f"no string character at {self.place}")
             self.place += 1
             units.append(self.escaped() if character == "\\" else character)
@@ -107,7 +107,7 @@ class _Document:
 
 
 def paired(units: list[str]) -> str:
-    """Join UTF-16 surrogates that stand side by side; any other becomes U+FFFD."""
+    """Join adjacent UTF-16 surrogates; any other becomes U+FFFD."""
     joined: list[str] = []
     place = 0
     while place < len(units):

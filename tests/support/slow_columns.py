@@ -1,4 +1,4 @@
-"""Steps between columns with every dataset-wide edge multiplied out: what a walk that keeps it as one must equal."""
+"""Reference walks over columns with each dataset-wide edge expanded; the faster walks must give the same."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,11 +11,11 @@ from headwater.model.names import ColumnId, DatasetId
 
 
 class SlowColumns:
-    """All steps of a graph, and walks that take each of them."""
+    """All column steps of a graph, and walks over them."""
 
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
         self.ends: set[tuple[Way, ColumnId]] = set()
-        """The columns that edges lead from, that way; be it to a dataset without columns."""
+        """The columns with edges in this direction, including edges to a dataset without columns."""
         self.steps: list[ColumnStep] = []
         for target in sorted(graph.shown_datasets()):
             self._lay_out(graph, columns_of, target)
@@ -33,11 +33,11 @@ class SlowColumns:
                     self.steps.append(ColumnStep(ColumnId(edge.source, source), ColumnId(target, column), edge))
 
     def into(self, column: ColumnId) -> list[ColumnStep]:
-        """The steps that end at the column."""
+        """The steps into the column."""
         return [step for step in self.steps if step.target == column]
 
     def walked(self, start: Sequence[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
-        """Every column within so many hops, that way, with its distance."""
+        """Every column within so many hops in this direction, with its distance."""
 
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
             for each in (column, *self.beside(column, way)):
@@ -48,7 +48,7 @@ class SlowColumns:
         return reachable(start, neighbours, max_hops)
 
     def beside(self, column: ColumnId, way: Way) -> set[ColumnId]:
-        """Structs around the column and fields inside it that edges lead from, that way."""
+        """Structs around the column and fields inside it that have edges in this direction."""
         name, path = column
         return {
             each

@@ -1,4 +1,4 @@
-"""The lineage answer built node by node from the graph, with nothing kept: what the quick one must equal."""
+"""A reference for the lineage answer, built node by node without caches; the faster one must give the same."""
 
 from functools import reduce
 from typing import Any
@@ -17,11 +17,11 @@ from headwater.service.views.runs import run_shapes
 Body = dict[str, Any]
 Node = DatasetId | JobId | ColumnId
 _Edge = tuple[DatasetId | JobId, DatasetId | JobId, Edge, str | None]
-"""From, to, how often, and which facet says so where there is no job."""
+"""Source, target, count, and the facet that reports it if there is no job."""
 
 
 def slow_lineage(knowledge: Knowledge, node: Node, max_hops: int) -> Body:
-    """Jobs within so many jobs of the node, with all that they read and write, and the node itself."""
+    """Jobs within so many jobs of the node, with their inputs and outputs, and the node itself."""
     center = node.dataset if isinstance(node, ColumnId) else node
     derived = _derived(knowledge)
     jobs, made = _around(knowledge, derived, center, max_hops)
@@ -64,7 +64,7 @@ def _around(
 
 
 def _derived(knowledge: Knowledge) -> list[_Edge]:
-    """Edges between datasets that no job stands between."""
+    """Edges between datasets without a job."""
     graph = knowledge.graph
     edges: list[_Edge] = []
     names = {graph.shown(name) for name in graph.datasets}
@@ -80,7 +80,7 @@ def _derived(knowledge: Knowledge) -> list[_Edge]:
             if not is_taken and not graph.hides(name):
                 seen = reduce(Seen.union, (edge.seen for edge in mine.values()))
                 edge = Edge(seen, sum(edge.runs for edge in mine.values()))
-                edges.append((name, target, edge, max(mine)))  # "lineage" is the later word, and the stronger one
+                edges.append((name, target, edge, max(mine)))  # "lineage" sorts last, and takes precedence
     return edges
 
 

@@ -1,4 +1,4 @@
-"""What all jobs and datasets come to, by a look at each of them: what the answers that are kept in step must equal."""
+"""Totals computed from all jobs and datasets; the incrementally updated answers must give the same."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -14,7 +14,7 @@ EDGES_US = [0, 1_700_000_000_000_000, 1_779_000_000_000_000, 1_800_000_000_000_0
 
 
 def slow_overview(knowledge: Knowledge) -> dict[str, Any]:
-    """Numbers, order of jobs, namespaces with their times and what is in them, and how many were known when."""
+    """Counts, order of jobs, namespaces with their times and contents, and the counts known over time."""
     graph = knowledge.graph
     jobs = [job for job in graph.jobs if knowledge.is_job(job)]
     datasets = sorted(graph.shown_datasets())

@@ -1,4 +1,4 @@
-"""What later runs say of a use, read plainly: by a look at every run of a job for every question."""
+"""A reference for uses: each query scans all later runs of the job."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from headwater.model.names import DatasetId, JobId
 
 
 class _Said(NamedTuple):
-    """When a use was told last, and which runs since do without it, or do not tell."""
+    """When a use was last reported, and which later runs lack it, or do not report."""
 
     last_us: int
     runs: frozenset[str]
@@ -21,7 +21,7 @@ class _Said(NamedTuple):
 
 
 class SlowUsing:
-    """As `headwater.graph.impact.uses.Using`, of a graph that does not change."""
+    """As `headwater.graph.impact.uses.Using`, for a graph that does not change."""
 
     def __init__(
         self, graph: Graph, is_stream: Callable[[JobId], bool], source: DatasetId, target: DatasetId | None

@@ -1,4 +1,4 @@
-"""The OpenLineage specification's own JSON schemas, and those of our facets, as judges of events."""
+"""Validates events against the OpenLineage specification's JSON schemas and those of our facets."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ _ENTITY_OF_FILE = {
 class Specification:
     """Validates an event as a whole, and each facet in it by the facet's own file.
 
-    A facet that names us for its schema must have one, and no member that the schema does not describe.
+    A facet with a schema of ours must have that schema, and no member that it does not describe.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -56,7 +56,7 @@ class Specification:
                 self._ours[f"{HEADWATER_FACETS}/{path.name}", key] = validator
 
     def complaints(self, event: bytes) -> list[str]:
-        """Everything that is wrong with the event; empty if it is valid."""
+        """All validation errors of the event; empty if it is valid."""
         body = json.loads(event)
         envelope = [
             f"{'.'.join(map(str, fault.instance_path))}: {fault.message}" for fault in self._envelope.iter_errors(body)
@@ -64,7 +64,7 @@ class Specification:
         return [*envelope, *(complaint for _, complaint in self._about_facets(body))]
 
     def complaints_about_ours(self, body: Mapping[str, Any]) -> list[str]:
-        """What is wrong with an event of ours, or with our facets in one of somebody else."""
+        """Validation errors of an event of ours, or of our facets in another producer's event."""
         if body["producer"].startswith("https://headwater.dev/"):
             return self.complaints(json.dumps(body).encode())
         return [complaint for is_ours, complaint in self._about_facets(body) if is_ours]
@@ -84,7 +84,7 @@ class Specification:
 
 
 class SpecFacet(NamedTuple):
-    """A facet's definition in the standard; `defs` are those that its references mean."""
+    """A facet's definition in the standard; `defs` are the definitions that it references."""
 
     entity: Entity
     key: str
@@ -94,12 +94,12 @@ class SpecFacet(NamedTuple):
 
 @cache
 def facets_of_standard(folder: Path) -> tuple[SpecFacet, ...]:
-    """Every facet of the standard, once for each kind of thing that it hangs on."""
+    """Every facet of the standard, once for each kind of entity it belongs to."""
     return tuple(facet for path in _files(folder) for facet in _facets_of_file(json.loads(path.read_text())))
 
 
 def local(schema: Schema, defs: dict[str, Schema]) -> Schema | None:
-    """What a reference within the file means; None where the schema is no such reference."""
+    """Resolves a reference within the file; None if the schema is not such a reference."""
     reference = schema.get("$ref", "")
     return defs[reference.rpartition("/")[2]] if reference.startswith("#") else None
 
@@ -122,7 +122,7 @@ def _facets_of_file(file: Schema) -> Iterator[SpecFacet]:
 
 
 def _closed(schema: Any) -> Any:  # noqa: ANN401  (JSON)
-    """The schema with objects that have no members but those described."""
+    """The schema with additional members forbidden in all objects."""
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,10 +1,10 @@
-"""What a statement's columns are made from, found by running it: change the values of a column, and see what changes.
+"""Finds the inputs of a statement's columns by running it: change a column's values, and see which results change.
 
-That is the other way round to reading the text, so the two share no mistake. A change that is seen proves that a column
-takes part; that none is seen proves nothing, so only what the text does not tell is looked for.
+This is independent of analysing the text, so the two do not share mistakes. A changed result proves that a column is an
+input; an unchanged one proves nothing, so only inputs missing in the analysis are looked for.
 """
 
-# ruff: noqa: S608  (the text is what is tested)
+# ruff: noqa: S608  (SQL texts are the test data)
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from headwater.sql.columns import Statement
 from tests.support.sql_statements import TABLES
 
 Column = tuple[str, str]
-"""A table, and a column of it."""
+"""A table, and one of its columns."""
 Rows = Sequence[Sequence[Any]]
 Data = Mapping[str, Rows]
 Number = Callable[[Random], int | None]
@@ -31,19 +31,19 @@ _CHANGES: Final[Sequence[Number]] = (
     lambda _: 2,
     lambda _: None,
 )
-"""What the values of a column are changed to: others, far ones, one for all, nothing."""
+"""The replacement values of a column: others, distant ones, a constant, NULL."""
 _SHUFFLES: Final = 5
 
 
 class Missing(NamedTuple):
-    """Places of an answer that change with columns of tables of which none is told as their source."""
+    """Result columns that change with table columns, none of which the analysis names as their input."""
 
     places: tuple[int, ...]
     untold: frozenset[Column]
 
 
 class Database:
-    """DuckDB with the three tables, in one thread, so that equal data gives equal answers."""
+    """DuckDB with the three tables, single-threaded, so that equal data gives equal answers."""
 
     def __init__(self) -> None:
         self._database = duckdb.connect(":memory:", config={"threads": 1})
@@ -52,11 +52,11 @@ class Database:
             self._database.execute(f"CREATE TABLE {table} ({listed})")
 
     def close(self) -> None:
-        """End it."""
+        """Close it."""
         self._database.close()
 
     def answer(self, sql: str, written: str | None, data: Data) -> Rows:
-        """The query's rows, or those of the table that the statement writes, once it is done.
+        """The query's rows, or those of the table that the statement writes, after running it.
 
         Raises:
             duckdb.Error: the statement is not valid, or cannot be run over such values.
@@ -73,7 +73,7 @@ class Database:
 
 
 def missing(database: Database, sql: str, told: Statement, random: Random) -> Missing | None:
-    """What the text does not tell of what happens; None where nothing is found to be missing.
+    """The inputs that the analysis of the text misses; None if none is found.
 
     Raises:
         duckdb.Error: the statement is not valid.
@@ -85,7 +85,7 @@ def missing(database: Database, sql: str, told: Statement, random: Random) -> Mi
     for untold in {untold for _, untold in claims}:
         for change in _CHANGES:
             after = _changed(before, untold, change, random)
-            with suppress(duckdb.Error):  # over such values it cannot be run
+            with suppress(duckdb.Error):  # it fails on such values
                 changed = database.answer(sql, written, after)
                 for places in (places for places, of in claims if of == untold):
                     is_other = _at(found, places) != _at(changed, places)
@@ -97,7 +97,7 @@ def missing(database: Database, sql: str, told: Statement, random: Random) -> Mi
 
 
 def _claims(told: Statement, written: str | None) -> Iterator[tuple[tuple[int, ...], frozenset[Column]]]:
-    """Places, and what they do not change with, as the text tells: each place alone, and an answer's rows."""
+    """Result columns with the inputs that the analysis excludes: each column by itself, and the rows as a whole."""
     rows = {(source.table[-1], source.column) for source in told.rows}
     names = [*told.columns] if written is None else [*TABLES[written]]
     every: set[Column] = {*rows}
@@ -106,7 +106,7 @@ def _claims(told: Statement, written: str | None) -> Iterator[tuple[tuple[int, .
         if name in told.gaps or "*" in told.gaps:
             continue
         made = {(source.table[-1], source.column) for source in told.columns.get(name, ())}
-        made |= {(written, name)} if written is not None else set()  # what it was before
+        made |= {(written, name)} if written is not None else set()  # its previous content
         every |= made
         known.append(at)
         yield (at,), EVERY - made - rows
@@ -117,7 +117,7 @@ def _claims(told: Statement, written: str | None) -> Iterator[tuple[tuple[int, .
 def _is_certain(
     database: Database, sql: str, written: str | None, data: Data, places: tuple[int, ...], random: Random
 ) -> bool:
-    """Whether the answer hangs on the data alone: not so where equal rows stand in an order that nobody asked for."""
+    """Whether the answer depends on the data alone, not on an unspecified order of equal rows."""
     answers = []
     for _ in range(_SHUFFLES):
         shuffled = {table: random.sample(rows, len(rows)) for table, rows in data.items()}

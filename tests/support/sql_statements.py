@@ -1,9 +1,9 @@
-"""Statements at random over three small tables, in DuckDB's SQL: most are valid, and each says much in few words.
+"""Random statements over three small tables, in DuckDB's SQL: most are valid, and each is short but complex.
 
-The same seed gives the same statement. `tests/support/sql_by_running.py` knows what their columns are made from.
+The same seed gives the same statement. `tests/support/sql_by_running.py` finds the inputs of their columns.
 """
 
-# ruff: noqa: S311, S608  (chance makes test data; the text is what is tested)
+# ruff: noqa: S311, S608  (random test data; SQL texts are the test data)
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
     "b": {"k": "INTEGER", "x": "INTEGER", "z": "INTEGER", "l": "INTEGER[]"},
     "c": {"k": "INTEGER", "y": "INTEGER", "w": "INTEGER", "r": "STRUCT(p INTEGER, q INTEGER)"},
 }
-"""The columns of each table and their types; several share names, so that it matters what a name means."""
+"""The columns of each table and their types; several share names, so that name resolution matters."""
 
 _COMPARISONS: Final = ("=", "<", ">", "<>", "IS DISTINCT FROM")
 _JOINS: Final = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
@@ -25,21 +25,21 @@ _JOINS: Final = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 @dataclass(frozen=True)
 class Relation:
-    """What a query reads under one name, and its integer columns."""
+    """A source of a query under one name, and its integer columns."""
 
     name: str
     columns: Sequence[str]
 
 
 class Query(NamedTuple):
-    """A query and the columns of its answer, integers all of them."""
+    """A query and the columns of its result, all integers."""
 
     sql: str
     columns: Sequence[str]
 
 
 class Statements:
-    """Makes statements; `depth` bounds how many queries stand within each other."""
+    """Generates statements; `depth` limits the nesting of queries."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
@@ -47,7 +47,7 @@ class Statements:
         self._common: list[Relation] = []
 
     def statement(self, depth: int) -> str:
-        """A query three times out of four; else one that writes a table."""
+        """A query in three cases of four; otherwise a statement that writes a table."""
         if self._chance(0.75):
             return self.query(depth).sql
         written = self._one(TABLES)
@@ -70,7 +70,7 @@ class Statements:
         )
 
     def query(self, depth: int, width: int | None = None, around: Sequence[Relation] = ()) -> Query:
-        """A query of so many columns; `around`: what it may name of the queries that it stands in."""
+        """A query of so many columns; `around`: the sources of enclosing queries that it may reference."""
         width = width or self._random.randrange(1, 4)
         if depth and self._chance(0.2):
             return self._set_operation(depth - 1, width)
@@ -87,7 +87,7 @@ class Statements:
 
     def _with_common_table(self, depth: int, width: int) -> Query:
         inner = self.query(depth)
-        name = self._one([self._new("w"), "a", "b"])  # a common table may have a table's name, and hides it
+        name = self._one([self._new("w"), "a", "b"])  # a common table expression may have a table's name, and hides it
         columns = [f"{column}_" for column in inner.columns]
         is_renamed = self._chance(0.3)
         head = f"{name} ({', '.join(columns)})" if is_renamed else name
@@ -161,7 +161,7 @@ class Statements:
         return reads, text
 
     def _named(self, depth: int) -> tuple[Relation, str]:
-        """Something to read, under a name of its own."""
+        """A source under a new name."""
         name = self._new("t")
         if self._common and self._chance(0.5):
             common = self._one(self._common)

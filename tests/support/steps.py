@@ -1,4 +1,4 @@
-"""Work that is done in steps, done at a stretch."""
+"""Runs work that is divided into steps to its end."""
 
 from collections.abc import Generator
 from typing import TypeVar
@@ -7,7 +7,7 @@ ThingT = TypeVar("ThingT")
 
 
 def outcome(steps: Generator[object, None, ThingT]) -> ThingT:
-    """What the steps come to in the end."""
+    """The result of the steps."""
     while True:
         try:
             next(steps)

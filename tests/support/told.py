@@ -1,4 +1,4 @@
-"""Events whose truth is known, in few words."""
+"""Short constructors of events with known lineage."""
 
 import json
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ def job(name: str) -> dict[str, str]:
 def told_of(
     number: int, name: str, lineage: dict[str, Any], reads: Iterable[str] = (), job_name: str = "load"
 ) -> bytes:
-    """An event by which a run of its own writes a dataset and tells what that is made from, in a `lineage` facet."""
+    """An event of a new run that writes a dataset and reports its inputs in a `lineage` facet."""
     return json.dumps(
         event(
             eventType="COMPLETE",
@@ -39,14 +39,14 @@ def symlinks(*names: tuple[str, str]) -> dict[str, Any]:
 
 
 def lineage_facet(**columns: list[tuple[str, str, str]]) -> dict[str, Any]:
-    """For each target column: sources as (dataset, column, type/subtype)."""
+    """The sources of each target column, as (dataset, column, type/subtype)."""
     return facet(
         fields={column: {"inputFields": [source(*each) for each in found]} for column, found in columns.items()}
     )
 
 
 def source(name: str, column: str, how: str) -> dict[str, Any]:
-    """A source column, and what is done to it: type/subtype."""
+    """A source column, and its transformation as type/subtype."""
     kind, _, subtype = how.partition("/")
     transformation = {"type": kind, "subtype": subtype, "description": "", "masking": False}
     return {"namespace": "lake", "name": name, "field": column, "transformations": [transformation]}

@@ -1,4 +1,4 @@
-"""Topics with records in them, written and read by Confluent's own clients."""
+"""Topics and their records, written and read with Confluent's own clients."""
 
 import json
 import uuid
@@ -19,7 +19,7 @@ Record = Mapping[str, Any]
 
 @dataclass
 class Topics:
-    """A way to the lab's broker and registry."""
+    """Access to the lab's broker and registry."""
 
     lab: Lab
     registry: SchemaRegistryClient = field(init=False)
@@ -37,7 +37,7 @@ class Topics:
         return self.lab.address("registry")
 
     def named(self, name: str) -> str:
-        """A topic nobody else has."""
+        """A new topic with a unique name."""
         return f"{name}-{uuid.uuid4().hex[:12]}"
 
     def put(self, topic: str, *values: bytes | None, key: bytes | None = None) -> None:
@@ -56,7 +56,7 @@ class Topics:
 
     @contextmanager
     def no_rule(self) -> Iterator[None]:
-        """Let the registry take any version meanwhile; Apicurio holds a subject without a rule to the global one."""
+        """Let the registry accept any version in this block; Apicurio applies the global rule if a subject has none."""
         self.registry.set_compatibility(level="NONE")
         try:
             yield

@@ -1,4 +1,4 @@
-"""A watcher in a process of its own, and what it has told."""
+"""A watcher in its own process, and the events it emitted."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.support.service import Service
 
 
 class Watch(Program):
-    """`headwater watch …`, started and killed at will; `arguments` say which, and what to watch."""
+    """`headwater watch …`, which tests start and kill; `arguments` select the watcher and its target."""
 
     def __init__(self, home: Path, service: Service, *arguments: str, lost_after_s: int = 5) -> None:
         super().__init__(home)
@@ -25,7 +25,7 @@ class Watch(Program):
         assert self.begin("watch", *self._arguments).startswith("watching ")
 
     def events(self, job: str) -> list[dict[str, Any]]:
-        # A watcher that was killed tells some again, in the same bytes.
+        # A watcher that was killed emits some events again, in the same bytes.
         lines = dict.fromkeys(self.file.read_bytes().splitlines() if self.file.exists() else [])
         return [event for line in lines if (event := json.loads(line))["job"]["name"] == job]
 
@@ -36,14 +36,14 @@ class Watch(Program):
         return facets
 
     def flows(self, job: str) -> tuple[list[str], list[str]]:
-        """The names of what the newest event reads and writes."""
+        """The names of the newest event's inputs and outputs."""
         event = self.events(job)[-1]
         return [each["name"] for each in event.get("inputs", [])], [each["name"] for each in event.get("outputs", [])]
 
     def transitions(self, job: str) -> list[str]:
-        """What was told of it, without the RUNNINGs between; each once, by its time.
+        """Its events without the RUNNINGs in between; each once, by its time.
 
-        A watcher that was killed before it had kept that it told an end tells it again, and may know more figures then.
+        A watcher killed before it stored that it reported an end reports it again, possibly with newer figures.
         """
         told = {
             (event["eventTime"], event["eventType"]): event["run"]["facets"]["headwater_run"].get("stopReason", "")

@@ -1,4 +1,4 @@
-"""Somebody else's witness, as https://c2sp.org/tlog-witness has it: one log, its state in memory."""
+"""An external witness after https://c2sp.org/tlog-witness: one log, its state in memory."""
 
 import threading
 from base64 import b64decode
@@ -16,14 +16,14 @@ NOON_S = 1_779_451_200
 
 
 class OthersWitness:
-    """What it answers, and what it saw last."""
+    """Its answers, and the last checkpoint it saw."""
 
     def __init__(self, log: NoteVerifier) -> None:
         self._log = log
         self._size, self._root = 0, b""
 
     def answer(self, path: str, body: str) -> tuple[int, str]:
-        """The status and the body for what is posted."""
+        """The status and the body of the answer to a post."""
         if path != "/add-checkpoint":
             return 404, ""
         before, _, note = body.partition("\n\n")
@@ -50,7 +50,7 @@ class OthersWitness:
 
 @contextmanager
 def witness_of_others(log_key: str) -> Iterator[str]:
-    """Its URL, for as long as the block lasts."""
+    """Run a witness for the duration of the block; yields its URL."""
     witness = OthersWitness(parse_verifier(log_key))
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,7 +1,7 @@
-"""Write vectors of a node's chain, without the package: events in their places, and what is missing where some are.
+"""Write vectors of a node's chain, without the package: chained events, and the problems if some are missing.
 
-The canonical form comes from `slow_canonical`, keys and signatures from the `openssl` command; what is expected of the
-records is written by hand.
+The canonical form comes from `slow_canonical`, keys and signatures from the `openssl` command; the problems expected
+in the records are written by hand.
 
     .venv/bin/python -m tests.support.write_chain_vectors > conformance/chain.json
 """
@@ -37,7 +37,7 @@ _RECORDS: list[dict[str, Any]] = [
 
 
 def chain_vectors(folder: Path) -> dict[str, Any]:
-    """Make the vectors; `folder` takes the files that `openssl` reads."""
+    """Create the vectors; `folder` is for the files that `openssl` reads."""
     key = OpensslKey.from_seed(_SEED, folder)
     first = _vector("0", _E1, 0, None, key)
     second = _vector("1", _E1, 1, first["payloadHash"], key, lastCheckpoint=_CHECKPOINT)

@@ -1,4 +1,4 @@
-"""Write signature vectors of our own, in the form of the shared ones, without the package.
+"""Write our own signature vectors, in the format of the shared ones, without the package.
 
 The canonical form comes from `slow_canonical`, keys and signatures from the `openssl` command:
 
@@ -43,7 +43,7 @@ FACETS: Mapping[str, str] = {
 
 
 def own_vectors(folder: Path) -> Vectors:
-    """Make the vectors; `folder` takes the files that `openssl` reads."""
+    """Create the vectors; `folder` is for the files that `openssl` reads."""
     key = OpensslKey.from_seed(_SEED, folder)
     vectors = [_vector(name, _event(facets), key) for name, facets in FACETS.items()]
     vectors.append(_vector("signature-of-the-job-stays", _event("{}", job='{"signature":{"algorithm":"none"}}'), key))
@@ -94,7 +94,7 @@ def _facet(payload: bytes, key: OpensslKey) -> dict[str, str]:
 
 
 def _spliced(payload: bytes, facet: object) -> str:
-    """Put a facet among the run's: in front, and from there into its sorted place."""
+    """The event with a facet added in front of the run's facets, in canonical form, so sorted."""
     opening = '"run":{"facets":{'
     before, found, after = payload.decode().partition(opening)
     comma = "" if after.startswith("}") else ","
@@ -185,7 +185,7 @@ def _changed_texts(signed: str, payload: str, facet: str) -> dict[str, tuple[str
 
 
 def _signed_as_they_stand(payload: str, key: OpensslKey) -> dict[str, tuple[str, str]]:
-    """Texts that have no canonical form, and a good signature over the very bytes that are left without it."""
+    """Texts that have no canonical form, with a good signature over the bytes without the signature facet."""
     deep = "[" * 600 + "]" * 600
     facets = '"run":{"facets":{'
     payload = payload.replace("?a=1\\u0026b=2", "")  # with no escape in the facet, so that every verifier cuts it out

@@ -1,4 +1,4 @@
-"""Programs on a real Spark, each in a session and a lake of its own, and what their capture tells."""
+"""Programs on a real Spark, each with its own session and lake, and the events of their capture."""
 
 import itertools
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tests.support.spec import Specification
 
 @pytest.fixture
 def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Program]:
-    """A program called `shop` that is listened to, with an Iceberg catalog `lake`, kept by JDBC."""
+    """A captured program called `shop`, with an Iceberg catalog `lake` over JDBC."""
     session = spark.newSession()
     events: list[bytes] = []
     for key, value in {
@@ -30,7 +30,7 @@ def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Progr
     session.sql("CREATE NAMESPACE IF NOT EXISTS lake.sales")
     session.sql("CREATE TABLE lake.sales.orders (id BIGINT, price DOUBLE, supplier STRING) USING iceberg")
     session.sql("INSERT INTO lake.sales.orders VALUES (1, 2.5, 'acme'), (2, 4.0, 'acme'), (3, 1.0, 'brix')")
-    # Spark tells listeners late: what made the lake is no part of what the program is heard to do.
+    # Spark notifies listeners late: the statements that created the lake must not be captured.
     session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     numbers = itertools.count(1)
     around = CaptureContext(

@@ -16,14 +16,14 @@ from tests.support.ports import free_port
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A service in this process; it is open."""
+    """A service in this process, which accepts events."""
     with served(None) as taker:
         yield taker
 
 
 @pytest.fixture
 def unknown_receiver(tmp_path: Path) -> Iterator[Receiver]:
-    """The same over TLS, with a certificate that it signed itself."""
+    """The same over TLS, with a self-signed certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate(tmp_path))
     with served(context) as taker:
@@ -56,7 +56,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 @pytest.fixture
 def pipeline() -> Iterator[Callable[..., Pipeline]]:
-    """Starts processes that hold an emitter: `pipeline(spool, url, name=value…)`."""
+    """Starts processes with an emitter: `pipeline(spool, url, name=value…)`."""
     with contextlib.ExitStack() as processes:
 
         def start(spool: Path, url: str, *arguments: str) -> Pipeline:

@@ -1,4 +1,4 @@
-"""Pipelines run on a real Spark: a HEADWATER_HOME (and so a lake) for each."""
+"""Pipelines on a real Spark, each with its own HEADWATER_HOME and so its own lake."""
 
 from pathlib import Path
 

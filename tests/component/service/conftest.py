@@ -1,4 +1,4 @@
-"""What tests of the service share."""
+"""Fixtures shared by tests of the service."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +11,6 @@ from tests.support.app import served
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    """A service that knows nothing yet."""
+    """A service with an empty store."""
     with served(tmp_path) as client:
         yield client

@@ -11,7 +11,7 @@ ORDERS = """order_id BIGINT, customer_id BIGINT, amount DOUBLE, status STRING, p
 
 @pytest.fixture(scope="session")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
-    """A session of its own, so that its views and catalogs are, too."""
+    """A separate session, so that views and catalogs are separate too."""
     folder = tmp_path_factory.mktemp("sparkplan")
     session = spark.newSession()
     session.conf.set("spark.sql.catalog.lineage", "org.apache.iceberg.spark.SparkCatalog")

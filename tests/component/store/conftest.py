@@ -1,4 +1,4 @@
-"""The stores that every behaviour is shown on: SQLite, and PostgreSQL."""
+"""The stores that every behaviour is tested on: SQLite and PostgreSQL."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,7 +13,7 @@ from tests.support.postgres import Cluster
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str | Path:
-    """A database with nothing in it, as `open_store` takes it."""
+    """An empty database, as `open_store` takes it."""
     if request.param == "sqlite":
         return tmp_path / "headwater.db"
     cluster: Cluster = request.getfixturevalue("cluster")

@@ -1,4 +1,4 @@
-// Go's own code for transparent logs and signed notes, asked by the Python tests: JSON on standard input, JSON out.
+// Go's own code for transparent logs and signed notes, called by the Python tests: JSON on standard input and output.
 package main
 
 import (
@@ -20,7 +20,7 @@ type question struct {
 	Leaves      [][]byte // the data of each leaf, in order
 	VerifierKey string
 	Note        string
-	Witnesses   []string // their keys; Go's own note package knows no time in a signature, so they are read by hand
+	Witnesses   []string // their keys; Go's note package does not support timestamps in signatures, so they are parsed here
 	SignerKey   string   // Go signs Text with it
 	Text        string
 	Inclusion   []proof

@@ -1,4 +1,4 @@
-"""The vectors: those that all implementations share, and our own beside them."""
+"""The signature vectors: the shared ones, and our own."""
 
 from pathlib import Path
 
