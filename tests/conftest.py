@@ -44,7 +44,7 @@ def shared() -> Path:
     """The folder with the specification's schemas and recorded events of engines; skips with a message if missing."""
     folder = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
     if not (folder / "openlineage").is_dir():
-        pytest.skip(f"no specification files at {folder}: set HEADWATER_SHARED to the folder that contains openlineage/")
+        pytest.skip(f"no specification files at {folder}: set HEADWATER_SHARED to the folder with openlineage/")
     return folder
 
 
