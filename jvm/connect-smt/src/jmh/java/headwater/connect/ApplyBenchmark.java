@@ -37,8 +37,8 @@ public class ApplyBenchmark {
   @Param({
     "one-schema",
     "six-topics",
-    "two-schemas-in-turns",
-    "schema-configured-anew",
+    "two-alternating-schemas",
+    "schema-per-record",
     "no-schema",
     "bytes"
   })
@@ -63,8 +63,9 @@ public class ApplyBenchmark {
           switch (records) {
             case "one-schema" -> record("orders", first, null);
             case "six-topics" -> record("orders-" + number % 6, first, null);
-            case "two-schemas-in-turns" -> record("orders", number % 2 == 0 ? first : second, null);
-            case "schema-configured-anew" -> record("orders", schema("int64"), null);
+            case "two-alternating-schemas" ->
+                record("orders", number % 2 == 0 ? first : second, null);
+            case "schema-per-record" -> record("orders", schema("int64"), null);
             case "no-schema" -> record("orders", null, value());
             default -> record("orders", Schema.BYTES_SCHEMA, new byte[] {0, 0, 0, 0, 7, 1});
           };

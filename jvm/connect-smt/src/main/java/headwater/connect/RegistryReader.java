@@ -1,8 +1,8 @@
 package headwater.connect;
 
 import headwater.signing.JsonReader;
-import headwater.signing.NumberLiteral;
 import headwater.signing.LimitedBody;
+import headwater.signing.NumberLiteral;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -116,9 +116,9 @@ final class RegistryReader {
           new ScheduledThreadPoolExecutor(
               1,
               work -> {
-                Thread made = new Thread(work, "headwater-lineage-registry");
-                made.setDaemon(true);
-                return made;
+                Thread daemon = new Thread(work, "headwater-lineage-registry");
+                daemon.setDaemon(true);
+                return daemon;
               });
       client =
           HttpClient.newBuilder()

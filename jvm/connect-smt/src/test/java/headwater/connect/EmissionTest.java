@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class EmissionTest {
   /** Records events, and returns configured outcomes. */
-  private static final class Kept implements Transport {
+  private static final class RecordingTransport implements Transport {
     final List<byte[]> events = new ArrayList<>();
     final Deque<Delivery> outcomes = new ArrayDeque<>();
 
@@ -57,7 +57,7 @@ class EmissionTest {
       return (Map<?, ?>) run.get("facets");
     }
 
-    synchronized List<Map<?, ?>> places() {
+    synchronized List<Map<?, ?>> links() {
       return IntStream.range(0, events.size())
           .<Map<?, ?>>mapToObj(number -> (Map<?, ?>) facets(number).get(Chain.FACET))
           .toList();
@@ -79,10 +79,10 @@ class EmissionTest {
        "d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}
       """;
 
-  private final Kept kept = new Kept();
+  private final RecordingTransport transport = new RecordingTransport();
   private final Outbox outbox = new Outbox(8);
   private final Emission emission =
-      new Emission("test", kept, new RegistryReader(), "4.3.1", outbox);
+      new Emission("test", transport, new RegistryReader(), "4.3.1", outbox);
 
   @AfterEach
   void stop() {
@@ -96,19 +96,19 @@ class EmissionTest {
     task.observe(new SourceRecord(Map.of(), Map.of(), "orders", Schema.STRING_SCHEMA, "x"));
     task.close();
 
-    eventually(() -> kept.types().size() == 3);
-    assertThat(kept.types()).containsExactly("START", "RUNNING", "ABORT");
+    eventually(() -> transport.types().size() == 3);
+    assertThat(transport.types()).containsExactly("START", "RUNNING", "ABORT");
   }
 
   @Test
   void anUnavailableTargetIsRetriedAndARefusedEventIsNot() {
-    kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
-    kept.outcomes.add(new Transport.Delivery(Transport.Outcome.REFUSED, "never"));
+    transport.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
+    transport.outcomes.add(new Transport.Delivery(Transport.Outcome.REFUSED, "never"));
     emission.start();
     emission.open("orders", 0, settings(Map.of())).close();
 
-    eventually(() -> kept.types().contains("ABORT"));
-    assertThat(kept.types()).containsExactly("ABORT");
+    eventually(() -> transport.types().contains("ABORT"));
+    assertThat(transport.types()).containsExactly("ABORT");
     assertThat(outbox.getlineage_events_refused_total()).isEqualTo(1);
   }
 
@@ -119,8 +119,8 @@ class EmissionTest {
         .open("orders", 0, settings(Map.of("node.key", folder.resolve("none").toString())))
         .close();
 
-    eventually(() -> kept.types().contains("ABORT"));
-    Map<?, ?> run = (Map<?, ?>) ((Map<?, ?>) JsonReader.read(kept.events.get(0))).get("run");
+    eventually(() -> transport.types().contains("ABORT"));
+    Map<?, ?> run = (Map<?, ?>) ((Map<?, ?>) JsonReader.read(transport.events.get(0))).get("run");
     assertThat(((Map<?, ?>) run.get("facets")).containsKey("signature")).isFalse();
   }
 
@@ -130,39 +130,39 @@ class EmissionTest {
     Settings settings = settings(Map.of("node.key", file.toString()));
     emission.start();
     emission.open("orders", 0, settings).close();
-    eventually(() -> kept.types().contains("ABORT"));
+    eventually(() -> transport.types().contains("ABORT"));
 
     Files.writeString(file, KEY);
     emission.open("bids", 0, settings).close();
-    eventually(() -> kept.types().size() == 4);
+    eventually(() -> transport.types().size() == 4);
 
-    assertThat(kept.events.stream().map(event -> new String(event).contains("\"signature\"")))
+    assertThat(transport.events.stream().map(event -> new String(event).contains("\"signature\"")))
         .containsExactly(false, false, true, true);
   }
 
   @Test
   void signedEventsAreNumberedAndEachNamesTheOneBefore(@TempDir Path folder) throws IOException {
-    kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
+    transport.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
     emission.start();
     emission.open("orders", 0, settings(signing(folder, false))).close();
     emission.open("bids", 0, settings(signing(folder, false))).close();
-    eventually(() -> kept.types().size() == 4);
+    eventually(() -> transport.types().size() == 4);
 
-    List<Map<?, ?>> places = kept.places();
-    assertThat(places.stream().map(place -> number(place, "sequence"))).containsExactly(0, 1, 2, 3);
-    assertThat(places.get(0).get("previousHash")).isNull();
-    assertThat(places.get(3).get("previousHash")).isEqualTo(kept.payloadHash(2));
-    assertThat(places.stream().map(place -> place.get("epoch")).distinct()).hasSize(1);
-    assertThat(places.stream().noneMatch(place -> place.containsKey("follows"))).isTrue();
+    List<Map<?, ?>> links = transport.links();
+    assertThat(links.stream().map(link -> number(link, "sequence"))).containsExactly(0, 1, 2, 3);
+    assertThat(links.get(0).get("previousHash")).isNull();
+    assertThat(links.get(3).get("previousHash")).isEqualTo(transport.payloadHash(2));
+    assertThat(links.stream().map(link -> link.get("epoch")).distinct()).hasSize(1);
+    assertThat(links.stream().noneMatch(link -> link.containsKey("follows"))).isTrue();
   }
 
   @Test
   void aFolderLetsTheNextStartFollowTheOneBefore(@TempDir Path folder)
       throws IOException, InterruptedException {
-    Kept later = new Kept();
+    RecordingTransport later = new RecordingTransport();
     emission.start();
     emission.open("orders", 0, settings(signing(folder, true))).close();
-    eventually(() -> kept.types().size() == 2);
+    eventually(() -> transport.types().size() == 2);
     emission.stop();
     Emission next = new Emission("test", later, new RegistryReader(), "4.3.1", new Outbox(8));
     eventually(() -> isReleased(folder.resolve("chain")));
@@ -172,42 +172,42 @@ class EmissionTest {
     eventually(() -> later.types().size() == 2);
     next.stop();
 
-    Map<?, ?> head = (Map<?, ?>) ((List<?>) later.places().get(0).get("follows")).get(0);
-    assertThat(head.get("epoch")).isEqualTo(kept.places().get(1).get("epoch"));
+    Map<?, ?> head = (Map<?, ?>) ((List<?>) later.links().get(0).get("follows")).get(0);
+    assertThat(head.get("epoch")).isEqualTo(transport.links().get(1).get("epoch"));
     assertThat(number(head, "sequence")).isEqualTo(1);
-    assertThat(head.get("payloadHash")).isEqualTo(kept.payloadHash(1));
-    assertThat(later.places().get(1).containsKey("follows")).isFalse();
+    assertThat(head.get("payloadHash")).isEqualTo(transport.payloadHash(1));
+    assertThat(later.links().get(1).containsKey("follows")).isFalse();
   }
 
   @Test
   void droppedEventsTakeNoSequenceNumberAndAreReported(@TempDir Path folder) throws IOException {
     Map<String, String> signing = signing(folder, false);
-    kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
+    transport.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
     emission.start();
     for (int connector = 0; connector < 6; connector++) {
       emission.open("orders-" + connector, 0, settings(signing)).close();
     }
 
-    eventually(() -> kept.types().contains("RUNNING"));
+    eventually(() -> transport.types().contains("RUNNING"));
 
-    List<Map<?, ?>> places = kept.places();
-    assertThat(places.stream().map(place -> number(place, "sequence")))
-        .containsExactlyElementsOf(IntStream.range(0, places.size()).boxed().toList());
-    Map<?, ?> beat = (Map<?, ?>) kept.facets(places.size() - 1).get("headwater_heartbeat");
-    assertThat(number((Map<?, ?>) beat.get("gap"), "events") + places.size() - 1).isEqualTo(12);
+    List<Map<?, ?>> links = transport.links();
+    assertThat(links.stream().map(link -> number(link, "sequence")))
+        .containsExactlyElementsOf(IntStream.range(0, links.size()).boxed().toList());
+    Map<?, ?> heartbeat = (Map<?, ?>) transport.facets(links.size() - 1).get("headwater_heartbeat");
+    assertThat(number((Map<?, ?>) heartbeat.get("gap"), "events") + links.size() - 1).isEqualTo(12);
   }
 
   @Test
   void whereAllIsRefusedTheReportsOfThatAreLimited(@TempDir Path folder) throws IOException {
-    for (int times = 0; times < 100; times++) {
-      kept.outcomes.add(new Transport.Delivery(Transport.Outcome.REFUSED, "never"));
+    for (int attempt = 0; attempt < 100; attempt++) {
+      transport.outcomes.add(new Transport.Delivery(Transport.Outcome.REFUSED, "never"));
     }
     emission.start();
 
     emission.open("orders", 0, settings(signing(folder, false))).close();
 
     eventually(() -> outbox.getlineage_events_refused_total() == 3 && outbox.isEmpty());
-    assertThat(kept.outcomes).hasSize(97);
+    assertThat(transport.outcomes).hasSize(97);
   }
 
   @Test
@@ -219,8 +219,8 @@ class EmissionTest {
 
     emission.open("orders", 0, settings(signing)).close();
 
-    eventually(() -> kept.types().size() == 2);
-    assertThat(number(kept.places().get(1), "sequence")).isEqualTo(1);
+    eventually(() -> transport.types().size() == 2);
+    assertThat(number(transport.links().get(1), "sequence")).isEqualTo(1);
   }
 
   private static Map<String, String> signing(Path folder, boolean isKept) throws IOException {
@@ -257,59 +257,59 @@ class EmissionTest {
 
     emission.drain(Duration.ofSeconds(1), Duration.ofSeconds(10));
 
-    assertThat(kept.types()).containsExactly("START", "ABORT");
+    assertThat(transport.types()).containsExactly("START", "ABORT");
   }
 
   @Test
   void drainingRetriesWaitingEventsOnce() throws InterruptedException {
-    for (int times = 0; times < 3; times++) { // then it would wait for 4 s
-      kept.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
+    for (int attempt = 0; attempt < 3; attempt++) { // then it would wait for 4 s
+      transport.outcomes.add(new Transport.Delivery(Transport.Outcome.UNAVAILABLE, "down"));
     }
     emission.start();
     emission.open("orders", 0, settings(Map.of())).close();
-    eventually(() -> kept.outcomes.isEmpty());
+    eventually(() -> transport.outcomes.isEmpty());
 
     emission.drain(Duration.ofSeconds(1), Duration.ofSeconds(2));
 
-    assertThat(kept.types()).containsExactly("START", "ABORT");
+    assertThat(transport.types()).containsExactly("START", "ABORT");
   }
 
   /** The metrics of a task whose connector another worker runs; counts the lookups. */
-  private static final class Asked extends StandardMBean implements AskedMBean {
-    final AtomicInteger times = new AtomicInteger();
+  private static final class LookupCounter extends StandardMBean implements LookupCounterMBean {
+    final AtomicInteger lookups = new AtomicInteger();
 
-    Asked() {
-      super(AskedMBean.class, false);
+    LookupCounter() {
+      super(LookupCounterMBean.class, false);
     }
 
     @Override
     public Object getAttribute(String name) throws AttributeNotFoundException {
-      times.incrementAndGet();
+      lookups.incrementAndGet();
       throw new AttributeNotFoundException(name);
     }
   }
 
   /** An empty MBean. */
-  public interface AskedMBean {}
+  public interface LookupCounterMBean {}
 
   @Test
   void theWorkersMetricsAreNotReadForARunWithoutUpdates() throws JMException {
-    Asked metrics = new Asked();
+    LookupCounter metrics = new LookupCounter();
     ObjectName name = new ObjectName("kafka.connect:type=connector-metrics,connector=silent");
     ManagementFactory.getPlatformMBeanServer().registerMBean(metrics, name);
     try {
       emission.start();
       emission.open("silent", 0, settings(Map.of()));
-      eventually(() -> kept.types().size() == 1);
-      int asked = metrics.times.get();
+      eventually(() -> transport.types().size() == 1);
+      int lookupsBefore = metrics.lookups.get();
 
       for (int other = 1; other <= 5; other++) {
         int events = 1 + 2 * other;
         emission.open("other-" + other, 0, settings(Map.of())).close();
-        eventually(() -> kept.types().size() == events);
+        eventually(() -> transport.types().size() == events);
       }
 
-      assertThat(metrics.times).hasValue(asked);
+      assertThat(metrics.lookups).hasValue(lookupsBefore);
     } finally {
       ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
     }
@@ -322,9 +322,9 @@ class EmissionTest {
     return Settings.read(all, Map.of(), name -> null, warning -> {});
   }
 
-  static void eventually(BooleanSupplier isSo) {
+  static void eventually(BooleanSupplier condition) {
     long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-    while (!isSo.getAsBoolean() && System.nanoTime() < end) {
+    while (!condition.getAsBoolean() && System.nanoTime() < end) {
       Thread.onSpinWait();
       try {
         Thread.sleep(10);
@@ -332,6 +332,6 @@ class EmissionTest {
         throw new IllegalStateException(ended);
       }
     }
-    assertThat(isSo.getAsBoolean()).isTrue();
+    assertThat(condition.getAsBoolean()).isTrue();
   }
 }

@@ -203,9 +203,9 @@ class OpenLineageLifecycleSmtTest {
     smt.close();
 
     EmissionTest.eventually(() -> types("to-postgres").contains("RUNNING"));
-    Map<?, ?> told = events("to-postgres").get(1);
-    assertThat(names(told, "inputs")).containsExactly("kafka://broker:9092 orders");
-    assertThat(names(told, "outputs")).containsExactly("postgres://db:5432 shop.public.orders");
+    Map<?, ?> event = events("to-postgres").get(1);
+    assertThat(names(event, "inputs")).containsExactly("kafka://broker:9092 orders");
+    assertThat(names(event, "outputs")).containsExactly("postgres://db:5432 shop.public.orders");
   }
 
   @Test

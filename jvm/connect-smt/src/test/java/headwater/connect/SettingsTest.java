@@ -95,14 +95,14 @@ class SettingsTest {
   @Test
   void credentialsOfTheRegistryComeFromTheConfigurationOrTheEnvironment() {
     environ.put("REGISTRY", "me:pass");
-    Map<String, Object> given = new HashMap<>();
-    given.put("value.converter.schema.read", true);
-    given.put("schema.registry.url", "http://registry:8081");
-    given.put("schema.registry.basic.auth.env", "REGISTRY");
+    Map<String, Object> configs = new HashMap<>();
+    configs.put("value.converter.schema.read", true);
+    configs.put("schema.registry.url", "http://registry:8081");
+    configs.put("schema.registry.basic.auth.env", "REGISTRY");
 
-    Settings.Registry fromEnvironment = read(given).registry();
-    given.put("schema.registry.basic.auth.user.info", new Password("you:word"));
-    Settings.Registry fromConfiguration = read(given).registry();
+    Settings.Registry fromEnvironment = read(configs).registry();
+    configs.put("schema.registry.basic.auth.user.info", new Password("you:word"));
+    Settings.Registry fromConfiguration = read(configs).registry();
 
     assertThat(fromEnvironment.userInfo().value()).isEqualTo("me:pass");
     assertThat(fromConfiguration.userInfo().value()).isEqualTo("you:word");
@@ -133,7 +133,7 @@ class SettingsTest {
         .allSatisfy(key -> assertThat(page).contains("`" + key + "`"));
   }
 
-  private Settings read(Map<String, ?> given) {
-    return Settings.read(given, worker, environ::get, warnings::add);
+  private Settings read(Map<String, ?> configs) {
+    return Settings.read(configs, worker, environ::get, warnings::add);
   }
 }

@@ -22,7 +22,7 @@ class SignatureVectorsTest {
   private static final Path PROJECT = Path.of("..", "..").toAbsolutePath().normalize();
 
   /** These are valid JSON, but not signed events. */
-  private static final Set<String> JSON_BUT_NO_EVENT =
+  private static final Set<String> JSON_BUT_NOT_AN_EVENT =
       Set.of("no-object", "run-is-a-string", "facets-are-a-string");
 
   @TestFactory
@@ -32,18 +32,18 @@ class SignatureVectorsTest {
 
   @TestFactory
   Stream<DynamicTest> theSharedVectorsAreSignedAlike() throws IOException {
-    String given = System.getenv("HEADWATER_SHARED");
-    Path shared = given == null ? PROJECT.resolveSibling("shared") : Path.of(given);
+    String configured = System.getenv("HEADWATER_SHARED");
+    Path shared = configured == null ? PROJECT.resolveSibling("shared") : Path.of(configured);
     Path vectors = shared.resolve("conformance/signature.json");
     assumeTrue(Files.exists(vectors), "no shared vectors: set HEADWATER_SHARED to their folder");
     return signed(vectors);
   }
 
   @TestFactory
-  Stream<DynamicTest> whatIsNoJsonIsRefused() throws IOException {
+  Stream<DynamicTest> invalidJsonIsRefused() throws IOException {
     return objects(PROJECT.resolve("conformance/signature.json"), "negative")
         .filter(vector -> "malformed".equals(vector.get("expect")))
-        .filter(vector -> !JSON_BUT_NO_EVENT.contains(text(vector, "id")))
+        .filter(vector -> !JSON_BUT_NOT_AN_EVENT.contains(text(vector, "id")))
         .map(
             vector ->
                 dynamicTest(

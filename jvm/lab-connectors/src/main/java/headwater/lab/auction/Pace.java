@@ -7,11 +7,11 @@ record Pace(int perSecond, long limit) {
   /**
    * The number of items due now, at most those of one second.
    *
-   * @param made the number of items so far, which the limit counts
-   * @param madeSince the number of them in `elapsedNanos`
+   * @param done the number of items so far, which the limit counts
+   * @param doneSince the number of them in `elapsedNanos`
    */
-  int due(long made, long madeSince, long elapsedNanos) {
-    long inTime = elapsedNanos * perSecond / NANOS - madeSince;
-    return (int) Math.max(0, Math.min(Math.min(inTime, limit - made), perSecond));
+  int due(long done, long doneSince, long elapsedNanos) {
+    long overdue = elapsedNanos * perSecond / NANOS - doneSince;
+    return (int) Math.max(0, Math.min(Math.min(overdue, limit - done), perSecond));
   }
 }

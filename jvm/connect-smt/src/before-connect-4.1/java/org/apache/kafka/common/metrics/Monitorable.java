@@ -1,8 +1,8 @@
 package org.apache.kafka.common.metrics;
 
 /**
- * Stands in where Kafka has none yet, so that a class that implements it can be loaded; nobody
- * calls it there.
+ * Substitute for older Kafka versions, so that a class that implements it can be loaded; they never
+ * call it.
  */
 public interface Monitorable {
   void withPluginMetrics(PluginMetrics metrics);

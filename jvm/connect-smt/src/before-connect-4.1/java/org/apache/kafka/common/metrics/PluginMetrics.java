@@ -1,4 +1,4 @@
 package org.apache.kafka.common.metrics;
 
-/** Stands in where Kafka has none yet; nobody makes one there. */
+/** Substitute for older Kafka versions, which never create one. */
 public interface PluginMetrics {}
