@@ -107,24 +107,24 @@ def _topic_read() -> Body:
 
 
 def _orders() -> Body:
-    made = {"supplier": [_from(KAFKA, "orders", "supplier")], "price": [_from(KAFKA, "orders", "price")]}
-    return dataset("sales.orders", "lake", schema=_fields("supplier", "price"), columnLineage=_columns(made))
+    sources = {"supplier": [_from(KAFKA, "orders", "supplier")], "price": [_from(KAFKA, "orders", "price")]}
+    return dataset("sales.orders", "lake", schema=_fields("supplier", "price"), columnLineage=_columns(sources))
 
 
 def _stats(day: int) -> Body:
-    made = {
+    sources = {
         "supplier": [_from("lake", "sales.orders", "supplier")],
         "total": [_from("lake", "sales.orders", "price", "AGGREGATION")],
     }
-    facets = {"schema": _fields("supplier", "total"), "columnLineage": _columns(made)}
+    facets = {"schema": _fields("supplier", "total"), "columnLineage": _columns(sources)}
     return {**dataset("sales.stats", "lake", **facets), "outputFacets": {"outputStatistics": facet(rowCount=40 - day)}}
 
 
 def _dashboard() -> bytes:
-    made = {"total": [_from("lake", "sales.stats", "total")]}
+    sources = {"total": [_from("lake", "sales.stats", "total")]}
     owners = facet(owners=[{"name": "team:finance", "type": "OWNER"}])
     kind = facet(datasetType="DASHBOARD")
-    shown = dataset("revenue", "dashboards", columnLineage=_columns(made), ownership=owners, datasetType=kind)
+    shown = dataset("revenue", "dashboards", columnLineage=_columns(sources), ownership=owners, datasetType=kind)
     body = {
         "eventTime": _at(DAY + timedelta(hours=9)),
         "producer": "https://example.org/producer",
@@ -140,8 +140,8 @@ def _fields(*names: str) -> Body:
     return facet(fields=[{"name": name, "type": "string" if name == "supplier" else "decimal(10,2)"} for name in names])
 
 
-def _columns(made: Mapping[str, list[Body]]) -> Body:
-    return facet(fields={column: {"inputFields": sources} for column, sources in made.items()})
+def _columns(sources: Mapping[str, list[Body]]) -> Body:
+    return facet(fields={column: {"inputFields": inputs} for column, inputs in sources.items()})
 
 
 def _from(namespace: str, name: str, column: str, subtype: str = "IDENTITY") -> Body:

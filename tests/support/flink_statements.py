@@ -58,7 +58,7 @@ def recorded() -> dict[str, Any]:
 
 def planned() -> dict[str, Any]:
     """The same from the real planner, in a process with Flink's own Python; takes 10 s."""
-    asked = {"tables": tables(), "statements": {one.name: one.sql for one in statements()}}
+    request = {"tables": tables(), "statements": {one.name: one.sql for one in statements()}}
     command = [str(PYTHON), str(Path(__file__).with_name("inside_flink_planner.py"))]
     environment = {
         **os.environ,
@@ -67,7 +67,7 @@ def planned() -> dict[str, Any]:
         "HADOOP_CLASSPATH": f"{folder_of(FLINK)}/*",
     }
     done = subprocess.run(
-        command, input=json.dumps(asked), env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, input=json.dumps(request), env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

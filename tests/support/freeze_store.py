@@ -34,8 +34,8 @@ def main() -> None:
     with running_cluster() as cluster, closing(PostgresStore(cluster.url("postgres"))) as store:
         _fill(store)
         dump = [PROGRAMS[-1] / "pg_dump", "--no-owner", "--no-privileges", "--inserts", cluster.url("postgres")]
-        told = subprocess.run(dump, check=True, capture_output=True, text=True).stdout.splitlines()
-    _write("postgres", [line.replace("public.", "") for line in told if line and not line.startswith(_OF_NO_TABLE)])
+        lines = subprocess.run(dump, check=True, capture_output=True, text=True).stdout.splitlines()
+    _write("postgres", [line.replace("public.", "") for line in lines if line and not line.startswith(_OF_NO_TABLE)])
 
 
 def _fill(store: Store) -> None:

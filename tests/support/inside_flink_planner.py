@@ -11,15 +11,15 @@ from headwater_probe.script import statements
 from pyflink.table import EnvironmentSettings, TableEnvironment
 from pyflink.table.udf import udtf
 
-asked = json.load(sys.stdin)
+request = json.load(sys.stdin)
 environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-for declaration in statements(asked["tables"]):
+for declaration in statements(request["tables"]):
     environment.execute_sql(declaration.text)
 sys.modules["cloudpickle"] = SimpleNamespace(dumps=lambda _: b"")  # the planner ignores what a function does
 environment.create_temporary_function("words_of", udtf(lambda *_: [], result_types=["STRING", "INT"]))
 java = environment._j_tenv
 found = {}
-for name, sql in asked["statements"].items():
+for name, sql in request["statements"].items():
     try:
         (found[name],) = (write.tree for write in writes(java, parsed(java, sql)))
     except Exception as refused:

@@ -177,7 +177,7 @@ class _Reader:
 
     def _unknown(self) -> None:
         """Routes not reached from any event so far."""
-        nobody = {
+        unknown = {
             "namespace": "nobody",
             "name": "nothing",
             "run_id": "none",
@@ -187,7 +187,7 @@ class _Reader:
             "index": "0",
         }
         for template in self.documented - self.asked - {ENDLESS}:
-            path = template.format_map(nobody)
+            path = template.format_map(unknown)
             parameters = self._page["paths"][template]["get"].get("parameters", ())
             taken = {each["name"] for each in parameters if each["in"] == "query"}
             something = _SOMETHING | (_SOMETHING_NEXT if template == f"{_API}/neighbours" else {})

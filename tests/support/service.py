@@ -13,10 +13,10 @@ from tests.support.ports import free_port
 from tests.support.program import Program
 
 
-def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
     """Wait until the condition holds; the timeout is against hanging, not a measurement."""
     deadline = time.monotonic() + within_s
-    while not is_so():
+    while not condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)

@@ -24,11 +24,11 @@ def slow_lineage(knowledge: Knowledge, node: Node, max_hops: int) -> Body:
     """Jobs within so many jobs of the node, with their inputs and outputs, and the node itself."""
     center = node.dataset if isinstance(node, ColumnId) else node
     derived = _derived(knowledge)
-    jobs, made = _around(knowledge, derived, center, max_hops)
+    jobs, derived_names = _around(knowledge, derived, center, max_hops)
     jobs = [job for job in jobs if knowledge.is_job(job)]
     edges = [edge for job in sorted(jobs) for edge in _edges(knowledge, job)]
     ends = {end for edge in edges for end in edge[:2] if isinstance(end, DatasetId)}
-    datasets = ends | {*made} | ({center} if isinstance(center, DatasetId) else set())
+    datasets = ends | {*derived_names} | ({center} if isinstance(center, DatasetId) else set())
     edges += [edge for edge in derived if {*edge[:2]} <= datasets]
     edges += _handed_over(knowledge, jobs)
     nodes = [_node(name, "DATASET", dict(dataset_core(knowledge, name)), edges) for name in datasets]
@@ -41,7 +41,7 @@ def _around(
 ) -> tuple[list[JobId], list[DatasetId]]:
     graph = knowledge.graph
 
-    def beside(name: DatasetId) -> list[tuple[str, Any]]:
+    def joined(name: DatasetId) -> list[tuple[str, Any]]:
         ends = [edge[:2] for edge in derived if name in edge[:2]]
         return [("dataset", end) for pair in ends for end in pair if end != name]
 
@@ -51,11 +51,11 @@ def _around(
     def sharing_data(step: tuple[str, Any]) -> list[tuple[str, Any]]:
         kind, node = step
         if kind == "dataset":
-            return [*(("job", job) for job in graph.writers(node) | graph.readers(node)), *beside(node)]
+            return [*(("job", job) for job in graph.writers(node) | graph.readers(node)), *joined(node)]
         touched = [*filter(graph.shows, (*graph.reads(node), *graph.writes(node)))]
         sharing = [other for name in touched for other in graph.writers(name) | graph.readers(name)]
         jobs = [*sharing, *graph.jobs[node].fed_by, *graph.jobs[node].feeds]
-        datasets = [each for name in touched for each in beside(name)]
+        datasets = [each for name in touched for each in joined(name)]
         return [*(("job", job) for job in jobs), *datasets]
 
     start = [("job", center)] if isinstance(center, JobId) else neighbours(("dataset", center))
@@ -71,11 +71,11 @@ def _derived(knowledge: Knowledge) -> list[_Edge]:
     for target in sorted((name for name in names if not graph.hides(name)), key=lambda name: name.node_id):
         if not target.is_complete:
             continue
-        told = {
+        edges_by_source = {
             source: edge for source, edge in sources_of(graph, target).items() if "outputs" not in source.derivation
         }
-        for name in sorted({source.dataset for source in told} - {target}):
-            mine = {source.derivation: edge for source, edge in told.items() if source.dataset == name}
+        for name in sorted({source.dataset for source in edges_by_source} - {target}):
+            mine = {source.derivation: edge for source, edge in edges_by_source.items() if source.dataset == name}
             is_taken = any(name in graph.reads(job) for job in graph.writers(target))
             if not is_taken and not graph.hides(name):
                 seen = reduce(Seen.union, (edge.seen for edge in mine.values()))
@@ -85,10 +85,15 @@ def _derived(knowledge: Knowledge) -> list[_Edge]:
 
 
 def _handed_over(knowledge: Knowledge, jobs: list[JobId]) -> list[_Edge]:
-    feeds = [(job, other, told) for job in jobs for other, told in knowledge.graph.jobs[job].feeds.items()]
+    feeds = [(job, other, reports) for job in jobs for other, reports in knowledge.graph.jobs[job].feeds.items()]
     return [
-        (job, other, Edge(reduce(Seen.union, told.values()), sum(isinstance(teller, str) for teller in told)), None)
-        for job, other, told in sorted(feeds, key=lambda each: each[:2])
+        (
+            job,
+            other,
+            Edge(reduce(Seen.union, reports.values()), sum(isinstance(reporter, str) for reporter in reports)),
+            None,
+        )
+        for job, other, reports in sorted(feeds, key=lambda each: each[:2])
         if other in jobs
     ]
 

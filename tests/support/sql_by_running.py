@@ -72,16 +72,16 @@ class Database:
             self._database.execute("ROLLBACK")
 
 
-def missing(database: Database, sql: str, told: Statement, random: Random) -> Missing | None:
+def missing(database: Database, sql: str, analysed: Statement, random: Random) -> Missing | None:
     """The inputs that the analysis of the text misses; None if none is found.
 
     Raises:
         duckdb.Error: the statement is not valid.
     """
-    written = None if told.target is None else told.target[-1]
+    written = None if analysed.target is None else analysed.target[-1]
     before = _any_data(random)
     found = database.answer(sql, written, before)
-    claims = [*_claims(told, written)]
+    claims = [*_claims(analysed, written)]
     for untold in {untold for _, untold in claims}:
         for change in _CHANGES:
             after = _changed(before, untold, change, random)
@@ -96,20 +96,20 @@ def missing(database: Database, sql: str, told: Statement, random: Random) -> Mi
     return None
 
 
-def _claims(told: Statement, written: str | None) -> Iterator[tuple[tuple[int, ...], frozenset[Column]]]:
+def _claims(analysed: Statement, written: str | None) -> Iterator[tuple[tuple[int, ...], frozenset[Column]]]:
     """Result columns with the inputs that the analysis excludes: each column by itself, and the rows as a whole."""
-    rows = {(source.table[-1], source.column) for source in told.rows}
-    names = [*told.columns] if written is None else [*TABLES[written]]
+    rows = {(source.table[-1], source.column) for source in analysed.rows}
+    names = [*analysed.columns] if written is None else [*TABLES[written]]
     every: set[Column] = {*rows}
     known = []
     for at, name in enumerate(names):
-        if name in told.gaps or "*" in told.gaps:
+        if name in analysed.gaps or "*" in analysed.gaps:
             continue
-        made = {(source.table[-1], source.column) for source in told.columns.get(name, ())}
-        made |= {(written, name)} if written is not None else set()  # its previous content
-        every |= made
+        inputs = {(source.table[-1], source.column) for source in analysed.columns.get(name, ())}
+        inputs |= {(written, name)} if written is not None else set()  # its previous content
+        every |= inputs
         known.append(at)
-        yield (at,), EVERY - made - rows
+        yield (at,), EVERY - inputs - rows
     if written is None:
         yield tuple(known), EVERY - every
 

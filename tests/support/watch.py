@@ -31,8 +31,8 @@ class Watch(Program):
 
     def newest(self, job: str) -> dict[str, Any]:
         """The run facets of the newest event."""
-        told = self.events(job)
-        facets: dict[str, Any] = told[-1]["run"]["facets"] if told else {}
+        events = self.events(job)
+        facets: dict[str, Any] = events[-1]["run"]["facets"] if events else {}
         return facets
 
     def flows(self, job: str) -> tuple[list[str], list[str]]:
@@ -45,9 +45,9 @@ class Watch(Program):
 
         A watcher killed before it stored that it reported an end reports it again, possibly with newer figures.
         """
-        told = {
+        reasons = {
             (event["eventTime"], event["eventType"]): event["run"]["facets"]["headwater_run"].get("stopReason", "")
             for event in self.events(job)
             if event["eventType"] != "RUNNING"
         }
-        return [f"{kind} {why}".strip() for (_, kind), why in told.items()]
+        return [f"{kind} {why}".strip() for (_, kind), why in reasons.items()]

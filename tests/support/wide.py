@@ -15,16 +15,16 @@ def grouped(size: int) -> Body:
     """A run that copies the columns, and groups by all of them."""
     names, visits = named(size), f"visits-{size}"
     copied = {name: [source(visits, name, "DIRECT", "IDENTITY")] for name in names}
-    made = columns([source(visits, name, "INDIRECT", "GROUP_BY") for name in names], **copied)
+    lineage_columns = columns([source(visits, name, "INDIRECT", "GROUP_BY") for name in names], **copied)
     read = dataset(visits, schema=schema(*names))
-    return ran("distinct", f"r-{size}", 1, [read], [dataset(f"visitors-{size}", columnLineage=made)])
+    return ran("distinct", f"r-{size}", 1, [read], [dataset(f"visitors-{size}", columnLineage=lineage_columns)])
 
 
 def joined(size: int, of: str = "visits", into: str = "sums") -> Body:
     """A run that derives each column from all columns that it reads."""
     how = [{"type": "DIRECT", "subtype": "AGGREGATION"}]
     whole = {"namespace": "lake", "name": f"{of}-{size}", "type": "DATASET", "transformations": how}
-    made = facet(fields={name: {"inputs": [whole]} for name in named(size)}, inputs=[])
+    lineage_columns = facet(fields={name: {"inputs": [whole]} for name in named(size)}, inputs=[])
     read = dataset(f"{of}-{size}", schema=schema(*named(size)))
-    written = dataset(f"{into}-{size}", schema=schema(*named(size)), lineage=made)
+    written = dataset(f"{into}-{size}", schema=schema(*named(size)), lineage=lineage_columns)
     return ran(f"join-{into}", f"j-{into}-{size}", 2, [read], [written])

@@ -55,10 +55,10 @@ def witness_of_others(log_key: str) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            status, told = witness.answer(self.path, self.rfile.read(int(self.headers["content-length"])).decode())
+            status, answer = witness.answer(self.path, self.rfile.read(int(self.headers["content-length"])).decode())
             self.send_response(status)
             self.end_headers()
-            self.wfile.write(told.encode())
+            self.wfile.write(answer.encode())
 
         def log_message(self, *_: object) -> None:
             pass

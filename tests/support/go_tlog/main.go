@@ -16,7 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-type question struct {
+type input struct {
 	Leaves      [][]byte // the data of each leaf, in order
 	VerifierKey string
 	Note        string
@@ -87,11 +87,11 @@ func cosigned(signed []byte, key string) error {
 }
 
 func main() {
-	var asked question
-	check(json.NewDecoder(os.Stdin).Decode(&asked))
+	var request input
+	check(json.NewDecoder(os.Stdin).Decode(&request))
 	var stored hashes
 	var roots []tlog.Hash
-	for index, data := range asked.Leaves {
+	for index, data := range request.Leaves {
 		grown, err := tlog.StoredHashes(int64(index), data, stored)
 		check(err)
 		stored = append(stored, grown...)
@@ -99,22 +99,22 @@ func main() {
 		check(err)
 		roots = append(roots, root)
 	}
-	for _, each := range asked.Inclusion {
-		check(tlog.CheckRecord(each.Hashes, each.Size, roots[each.Size-1], each.From, tlog.RecordHash(asked.Leaves[each.From])))
+	for _, each := range request.Inclusion {
+		check(tlog.CheckRecord(each.Hashes, each.Size, roots[each.Size-1], each.From, tlog.RecordHash(request.Leaves[each.From])))
 	}
-	for _, each := range asked.Consistency {
+	for _, each := range request.Consistency {
 		check(tlog.CheckTree(each.Hashes, each.Size, roots[each.Size-1], each.From, roots[each.From-1]))
 	}
-	verifier, err := note.NewVerifier(asked.VerifierKey)
+	verifier, err := note.NewVerifier(request.VerifierKey)
 	check(err)
-	opened, err := note.Open([]byte(asked.Note), note.VerifierList(verifier))
+	opened, err := note.Open([]byte(request.Note), note.VerifierList(verifier))
 	check(err)
-	for _, key := range asked.Witnesses {
-		check(cosigned([]byte(asked.Note), key))
+	for _, key := range request.Witnesses {
+		check(cosigned([]byte(request.Note), key))
 	}
-	signer, err := note.NewSigner(asked.SignerKey)
+	signer, err := note.NewSigner(request.SignerKey)
 	check(err)
-	signed, err := note.Sign(&note.Note{Text: asked.Text}, signer)
+	signed, err := note.Sign(&note.Note{Text: request.Text}, signer)
 	check(err)
 	check(json.NewEncoder(os.Stdout).Encode(map[string]any{"roots": roots, "text": opened.Text, "signed": string(signed)}))
 }
