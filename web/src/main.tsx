@@ -7,19 +7,19 @@ import { type Listener, listen } from './api/stream'
 import { formatAsOf, parseAsOf } from './core/asOf'
 import { App } from './ui/App'
 import { layoutInWorker } from './ui/layoutEngine'
-import { Admitted } from './ui/SignIn'
+import { RequireSignIn } from './ui/SignIn'
 import './ui/styles/index.css'
 
 const API = 'api/v1' // relative: the service may be mounted below a path
 
 const session = new Session({
-  kept: window.sessionStorage,
+  storage: window.sessionStorage,
   fetch: (url, init) => window.fetch(url, init),
-  begin: () => window.location.reload(),
+  reload: () => window.location.reload(),
 })
 const asOf = parseAsOf(window.location.search)
 const client = new Client(session.fetch, API, asOf)
-const hear = (listener: Listener) =>
+const listenToService = (listener: Listener) =>
   listen(
     {
       open: () => session.stream(`${API}/stream`, () => new EventSource(`${API}/stream`)),
@@ -31,8 +31,8 @@ const hear = (listener: Listener) =>
   )
 const feed = new Feed({
   client,
-  listen: asOf === undefined ? hear : () => () => undefined, // the past stays as it was
-  gatherMs: 200,
+  listen: asOf === undefined ? listenToService : () => () => undefined, // the past does not change
+  batchMs: 200,
   retryMs: 1_000,
 })
 
@@ -40,16 +40,16 @@ const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(
   <StrictMode>
-    <Admitted session={session}>
+    <RequireSignIn session={session}>
       <App
         client={client}
         feed={feed}
         findLayout={layoutInWorker()}
         asOf={asOf}
-        travel={(time) => {
+        showAsOf={(time) => {
           window.location.search = formatAsOf(time)
         }}
       />
-    </Admitted>
+    </RequireSignIn>
   </StrictMode>,
 )

@@ -1,7 +1,7 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import 'swagger-ui-dist/swagger-ui.css'
 
-const SERVICE = new URL('..', window.location.href) // it may be mounted below a path
+const SERVICE = new URL('..', window.location.href) // the service may be mounted below a path
 
 const isDark = window.matchMedia('(prefers-color-scheme: dark)').matches
 document.documentElement.classList.toggle('dark-mode', isDark) // Swagger UI's own
@@ -15,10 +15,10 @@ SwaggerUI({
   defaultModelsExpandDepth: -1,
   docExpansion: 'list',
   filter: true,
-  validatorUrl: null, // nobody else is asked about this service
+  validatorUrl: null, // no request to Swagger's public validator
 })
 
-/** The paths as they are called from here. */
+/** The paths prefixed with the folder that the service is mounted below. */
 function below(folder: string, paths: Readonly<Record<string, object>>): Record<string, object> {
   const named = Object.entries(paths).map(([path, methods]) => [`${folder}${path.slice(1)}`, methods])
   return Object.fromEntries(named)

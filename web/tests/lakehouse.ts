@@ -5,12 +5,12 @@ import type { Fetch } from '../src/api/client'
 import type {
   ColumnLineage,
   Dataset,
+  Direction,
   InputField,
   Neighbour,
   Run,
   Transformation,
   Verdict,
-  Way,
   WireColumn,
   WireEdge,
   WireNode,
@@ -519,7 +519,7 @@ function neighbours(
   beyond: readonly Neighbour[],
   query: URLSearchParams,
 ): Answer {
-  const [way, type] = [query.get('way') as Way, query.get('type') as WireNode['type']]
+  const [way, type] = [query.get('way') as Direction, query.get('type') as WireNode['type']]
   const known = neighboursIn(merge(EMPTY_GRAPH, allNodes(jobs)), node, way, type)
   const more = way === 'downstream' && type === 'JOB' ? beyond : []
   return page('neighbours', [...known, ...more], query)

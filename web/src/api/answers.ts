@@ -1,4 +1,4 @@
-/** What the service answers to questions: whether records are whole, which schemas changed, why, and what is hit. */
+/** The service's answers about nodes' records, gaps, quality, schema changes, root causes, impact and changes. */
 
 import type { NodeId, RunId } from '../core/ids'
 import type { Named, RunState } from './types'
@@ -15,7 +15,7 @@ export interface TroubleCounts {
   readonly clockAhead: number
 }
 
-/** A node of the record, that is, a machine; `nodes` of the graph are jobs and datasets. */
+/** A machine that signs events: the API calls it a node. In the page's code, nodes are the graph's jobs and datasets. */
 export interface Machine {
   readonly nodeId: string
   readonly firstSeen: string
@@ -93,7 +93,7 @@ export interface Coverage {
   }
 }
 
-/** What was asserted, measured or tested at one time; `passed` is null where nothing was asserted or tested. */
+/** The assertions, measurements or tests of one time; `passed` is null if nothing was asserted or tested. */
 export interface QualityPoint {
   readonly at: string
   readonly run: RunId | null
@@ -103,7 +103,7 @@ export interface QualityPoint {
   readonly tests: readonly unknown[]
 }
 
-/** A run that goes on by its events, and has been silent for longer than its job lets pass between two. */
+/** A running run whose last event is older than the longest interval that its job announced. */
 export interface SilentStream {
   readonly job: Named
   readonly run: RunId
@@ -143,7 +143,7 @@ export interface Finding {
   readonly words: string
   readonly nodeId: NodeId
   readonly at: string
-  /** A consequence of another finding. */
+  /** True if it follows from another finding. */
   readonly consequence: boolean
   readonly events: readonly { readonly logIndex: number; readonly digest: string }[]
   readonly path: readonly { readonly dataset: NodeId; readonly words: string }[]
@@ -162,14 +162,14 @@ export interface RootCause {
   readonly isCut: boolean
 }
 
-/** What a job is a part of, and what is a part of it. Source: `/containment`. */
+/** A job's parent and its parts. Source: `/containment`. */
 export interface Containment {
   readonly partOf: Named | null
   readonly parts: readonly Named[]
   readonly totalCount: number
 }
 
-/** Something that came, went or changed between two times. Source: `/diff`. */
+/** Something added, removed or changed between two times. Source: `/diff`. */
 export interface Change {
   readonly change: 'came' | 'went' | 'changed'
   readonly kind:

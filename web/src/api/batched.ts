@@ -1,5 +1,5 @@
-/** The next call waits this many times the duration of the last one, so that a busy service gets a rest. */
-const REST = 4
+/** The next call waits this many times the duration of the last one, so that a busy service is not overloaded. */
+const BACK_OFF = 4
 
 /** Batches items that arrive within `ms` and calls `work` with them, one call at a time; later items wait for the next. */
 export function batched<T>(ms: number, work: (items: readonly T[]) => Promise<void>): (item: T) => void {
@@ -10,7 +10,7 @@ export function batched<T>(ms: number, work: (items: readonly T[]) => Promise<vo
     waiting = []
     const began = Date.now()
     await work(items)
-    if (waiting.length > 0) setTimeout(run, Math.max(ms, REST * (Date.now() - began)))
+    if (waiting.length > 0) setTimeout(run, Math.max(ms, BACK_OFF * (Date.now() - began)))
     else busy = false
   }
   return (item) => {

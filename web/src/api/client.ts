@@ -1,7 +1,7 @@
-/** Asks the service. Every failure is a `ServiceError` with a sentence for people. */
+/** The client of the service's API. Every failure is a `ServiceError` with a message for the reader. */
 
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
-import { MOST_STEPS } from '../core/columns'
+import { MAX_STEPS } from '../core/columns'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type {
   Change,
@@ -21,6 +21,7 @@ import { type Page, paged } from './paged'
 import type {
   ColumnLineage,
   Dataset,
+  Direction,
   InclusionProof,
   Job,
   LogEntry,
@@ -30,13 +31,12 @@ import type {
   Run,
   RunEvent,
   SearchResult,
-  Way,
   WireNode,
 } from './types'
 
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
-  /** Undefined if no answer came at all. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number) {
@@ -47,17 +47,17 @@ export class ServiceError extends Error {
 
 export type Fetch = (url: string, init?: { signal?: AbortSignal }) => Promise<Response>
 
-/** More hops than any lineage shown here has. */
+/** In hops; more than most lineage has. */
 const DEPTH = 20
-/** Only what is next to a node: so little that not even the edges of its neighbours are all told. */
-const BESIDE = 0
+/** Only a node and its neighbours; of the neighbours' edges only some are in the answer. */
+const NEIGHBOURS_ONLY = 0
 
 export class Client {
   readonly #fetch: Fetch
   readonly #base: string
   readonly #asOf: string | undefined
 
-  /** `base` is where the service's routes begin, for example `api/v1`; `asOf`: what is asked for is how it was then. */
+  /** `base`: where the service's routes begin, for example `api/v1`; `asOf`: sent with each request, undefined for now. */
   constructor(fetch: Fetch, base: string, asOf?: string) {
     this.#fetch = fetch
     this.#base = base
@@ -70,7 +70,7 @@ export class Client {
     return { items: answer.jobs, totalCount: answer.totalCount }
   }
 
-  /** The first `count` jobs whose newest run failed, those heard of last first. */
+  /** The first `count` jobs whose newest run failed, the last reported first. */
   async failedJobs(count: number): Promise<Page<Job>> {
     return paged(count, (limit, offset) => this.#failedJobs(limit, offset))
   }
@@ -80,11 +80,11 @@ export class Client {
     return paged(count, (limit, offset) => this.#silentStreams(limit, offset))
   }
 
-  /** How many jobs failed last, and how many streams are silent, where the caller may see all of them. */
+  /** The number of jobs whose newest run failed, plus silent streams if the caller may see them. */
   async failureCount(): Promise<number> {
     const [failed, silent] = await Promise.all([
       this.#failedJobs(0, 0),
-      this.#silentStreams(0, 0).catch(nothingIfClosed),
+      this.#silentStreams(0, 0).catch(undefinedIfForbidden),
     ])
     return failed.totalCount + (silent?.totalCount ?? 0)
   }
@@ -94,38 +94,43 @@ export class Client {
     return this.#lineage(node, DEPTH)
   }
 
-  /** A node with all of its edges, and what is next to it with some. */
-  async beside(node: NodeId): Promise<readonly WireNode[]> {
-    return this.#lineage(node, BESIDE)
+  /** A node with all of its edges, and its neighbours with some of theirs. */
+  async withNeighbours(node: NodeId): Promise<readonly WireNode[]> {
+    return this.#lineage(node, NEIGHBOURS_ONLY)
   }
 
-  /** What a job or dataset is made from and what is made from it. */
+  /** The edges upstream and downstream of a job or dataset. */
   async path(node: NodeId, signal: AbortSignal): Promise<Path> {
     return this.#get(`path?${query({ nodeId: node, depth: DEPTH })}`, signal)
   }
 
-  /** The first `count` jobs, or datasets, next to a node on one side, by name. */
-  async neighbours(node: NodeId, way: Way, type: WireNode['type'], count: number): Promise<Page<Neighbour>> {
+  /** The first `count` jobs, or datasets, directly upstream or downstream of a node, by name. */
+  async neighbours(
+    node: NodeId,
+    direction: Direction,
+    type: WireNode['type'],
+    count: number,
+  ): Promise<Page<Neighbour>> {
     return paged(count, async (limit, offset) => {
-      const path = `neighbours?${query({ nodeId: node, way, type, limit, offset })}`
+      const path = `neighbours?${query({ nodeId: node, way: direction, type, limit, offset })}`
       const answer = await this.#get<{ neighbours: Neighbour[]; totalCount: number }>(path)
       return { items: answer.neighbours, totalCount: answer.totalCount }
     })
   }
 
-  /** The id under which a node is shown; its own if nothing is known by it. */
-  async shownAs(node: NodeId): Promise<NodeId> {
-    const asked = this.#get<{ shown: Named }>(`identity?${query({ nodeId: node })}`)
-    const identity = await asked.catch((error: unknown) =>
-      isMistaken(error) ? undefined : nothingIfUnknown(error),
+  /** The id that the service shows a node under, which may be an alias's; the same id if it is unknown. */
+  async shownId(node: NodeId): Promise<NodeId> {
+    const request = this.#get<{ shown: Named }>(`identity?${query({ nodeId: node })}`)
+    const identity = await request.catch((error: unknown) =>
+      isBadRequest(error) ? undefined : undefinedIfNotFound(error),
     )
     return identity ? datasetId(identity.shown.namespace, identity.shown.name) : node
   }
 
-  /** The columns around all columns of a dataset, both ways. */
+  /** The column lineage of all columns of a dataset, upstream and downstream. */
   async columnLineage(dataset: NodeId, signal: AbortSignal): Promise<ColumnLineage> {
     return this.#get(
-      `column-lineage?${query({ nodeId: dataset, depth: MOST_STEPS, withDownstream: true })}`,
+      `column-lineage?${query({ nodeId: dataset, depth: MAX_STEPS, withDownstream: true })}`,
       signal,
     )
   }
@@ -149,7 +154,7 @@ export class Client {
     })
   }
 
-  /** The job that a job is a part of, and its first `count` parts, by name. */
+  /** A job's parent, and its first `count` parts by name. */
   async containment(job: NodeId, count: number): Promise<Containment> {
     let partOf: Containment['partOf'] = null
     const { items, totalCount } = await paged(count, async (limit, offset) => {
@@ -169,44 +174,44 @@ export class Client {
     return (await this.#get<{ results: SearchResult[] }>(path, signal)).results
   }
 
-  /** The first `limit` nodes of the record, by name. */
+  /** The first `limit` machines, by name. */
   async machines(limit: number): Promise<Page<Machine>> {
     const answer = await this.#get<{ nodes: Machine[]; totalCount: number }>(`nodes?${query({ limit })}`)
     return { items: answer.nodes, totalCount: answer.totalCount }
   }
 
-  /** A node of the record, with the newest `limit` of its epochs and of what does not fit. */
+  /** A machine, with the newest `limit` of its epochs and of its troubles. */
   async machine(id: string, limit: number): Promise<MachineDetail> {
     return this.#get(`nodes/${segment(id)}?${query({ limit })}`)
   }
 
-  /** The head of the log as it is now, for a log has no other; and the newest that a witness signed, if any did. */
+  /** The log's current checkpoint, whatever `asOf` is; and the newest that a witness signed, if any. */
   async heads(): Promise<readonly [head: Checkpoint, witnessed: Checkpoint | undefined]> {
     const response = await answer(this.#fetch, this.checkpointUrl)
     const head = await readHead(response)
     if (response.headers.get(WITNESSED) === '0') return [head, undefined] // else the browser's console would show a 404
-    const asked = answer(this.#fetch, `${this.checkpointUrl}?witnesses=1`).then(readHead)
-    return [head, await asked.catch(nothingIfUnknown)]
+    const request = answer(this.#fetch, `${this.checkpointUrl}?witnesses=1`).then(readHead)
+    return [head, await request.catch(undefinedIfNotFound)]
   }
 
-  /** An entry of the log; what the log holds, it held at any time. */
+  /** An entry of the log, whatever `asOf` is: entries never change. */
   async entry(index: number): Promise<LogEntry> {
     const response = await answer(this.#fetch, `${this.#base}/log/entries/${index}`)
-    const { text, said } = await read<RunEvent>(response)
-    return { ...said, raw: text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}')) }
+    const { text, parsed } = await read<RunEvent>(response)
+    return { ...parsed, raw: text.slice(text.indexOf(EVENT) + EVENT.length, text.lastIndexOf('}')) }
   }
 
-  /** That the entry stands in the log as it is now. */
+  /** The proof that the entry is included in the current log. */
   async inclusion(index: number): Promise<InclusionProof> {
     return json(await answer(this.#fetch, this.inclusionUrl(index)))
   }
 
-  /** Where the proof is, for people who want to check it. */
+  /** For readers who want to verify the proof. */
   inclusionUrl(index: number): string {
     return `${this.#base}/log/proof/inclusion?${query({ index })}`
   }
 
-  /** Where the log's head stands, for people who want to keep it. */
+  /** For readers who want to keep the checkpoint. */
   get checkpointUrl(): string {
     return `${this.#base}/log/checkpoint`
   }
@@ -219,11 +224,11 @@ export class Client {
 
   /** Why a dataset, or one of its columns, may be wrong. */
   async rootCause(dataset: NodeId, column: string | undefined, signal: AbortSignal): Promise<RootCause> {
-    const asked = { nodeId: dataset, ...(column === undefined ? {} : { column }) }
-    return this.#get(`root-cause?${query(asked)}`, signal)
+    const subject = { nodeId: dataset, ...(column === undefined ? {} : { column }) }
+    return this.#get(`root-cause?${query(subject)}`, signal)
   }
 
-  /** What a change of a dataset, or of one of its columns, reaches; `isDrop`: and what breaks once it is gone. */
+  /** What depends on a dataset or one of its columns; `isDrop`: also what breaks if it is dropped. */
   async impact(
     dataset: NodeId,
     column: string | undefined,
@@ -231,23 +236,26 @@ export class Client {
     limit: number,
     signal: AbortSignal,
   ): Promise<Impact> {
-    const asked = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
-    return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`, signal)
+    const options = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
+    return this.#get(`impact?${query({ nodeId: dataset, ...options, limit })}`, signal)
   }
 
-  /** The first `limit` changes since then of what touches a job or dataset. */
+  /** The first `limit` changes to a job or dataset since a time. */
   async changes(node: NodeId, since: string, limit: number, signal: AbortSignal): Promise<Page<Change>> {
-    const asked = {
+    const parameters = {
       nodeId: node,
       from: since,
       ...(this.#asOf === undefined ? {} : { to: this.#asOf }),
       limit,
     }
-    const answer = await this.#get<{ changes: Change[]; totalCount: number }>(`diff?${query(asked)}`, signal)
+    const answer = await this.#get<{ changes: Change[]; totalCount: number }>(
+      `diff?${query(parameters)}`,
+      signal,
+    )
     return { items: answer.changes, totalCount: answer.totalCount }
   }
 
-  /** How many gaps are known, and how many events are signed. */
+  /** The counts of known gaps and of signed events. */
   async coverage(): Promise<Coverage> {
     return this.#get(`coverage?${query({ limit: 0 })}`)
   }
@@ -261,13 +269,13 @@ export class Client {
     })
   }
 
-  /** What was last asserted or measured of a dataset, or tested by a job, newest first. */
+  /** The last assertions and measurements of a dataset, or tests of a job, newest first. */
   async quality(node: NodeId, limit: number): Promise<readonly QualityPoint[]> {
     return (await this.#get<{ timeline: QualityPoint[] }>(`quality?${query({ nodeId: node, limit })}`))
       .timeline
   }
 
-  /** How many events are stored: it grows with each. */
+  /** The number of stored events. */
   async storedEvents(): Promise<number> {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
   }
@@ -289,19 +297,19 @@ export class Client {
   }
 
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
-    const then = this.#asOf && `${path.includes('?') ? '&' : '?'}${query({ asOf: this.#asOf })}`
-    const asked = answer(this.#fetch, `${this.#base}/${path}${then ?? ''}`, signal)
-    const response = await asked.catch((error: unknown) => {
-      throw isUnreadTime(error) ? new ServiceError(noTime(this.#asOf), error.status) : error
+    const asOf = this.#asOf && `${path.includes('?') ? '&' : '?'}${query({ asOf: this.#asOf })}`
+    const request = answer(this.#fetch, `${this.#base}/${path}${asOf ?? ''}`, signal)
+    const response = await request.catch((error: unknown) => {
+      throw isInvalidTime(error) ? new ServiceError(invalidTimeText(this.#asOf), error.status) : error
     })
     return json(response)
   }
 }
 
-/** What stands before an entry's event, which is the last member: parsed, its bytes would not be those of the digest. */
+/** Precedes an entry's event, which is the last member: cut out as text, since parsing would lose the digested bytes. */
 const EVENT = '"event":'
 
-/** How long the log was in the newest head that a witness signed. */
+/** The header with the log size of the newest checkpoint that a witness signed. */
 const WITNESSED = 'Headwater-Witnessed-Size'
 
 async function readHead(response: Response): Promise<Checkpoint> {
@@ -310,49 +318,49 @@ async function readHead(response: Response): Promise<Checkpoint> {
   return found
 }
 
-function isUnreadTime(error: unknown): error is ServiceError {
-  return isMistaken(error) && error.message.startsWith('query param asOf ')
+function isInvalidTime(error: unknown): error is ServiceError {
+  return isBadRequest(error) && error.message.startsWith('query param asOf ')
 }
 
-/** In terms of the page: readers know nothing of the parameters that it asks by. */
-function noTime(asOf: string | undefined): string {
+/** In the page's terms: the service's message names a parameter that the reader does not know. */
+function invalidTimeText(asOf: string | undefined): string {
   return (
     `The address asks for all as of “${asOf}”, which is no time that can be read. Choose one with “as of” above, ` +
     'or end the address with a time and its zone: ?asOf=2026-05-22T14:23:11Z'
   )
 }
 
-/** Whether the service did not answer, or what stands before it said so: it may do so soon. */
-export function isAway(error: unknown): boolean {
+/** Whether the service did not respond, or a gateway in front of it reported that: a retry may help. */
+export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && (error.status === undefined || GATEWAY.has(error.status))
 }
 
 /** Source: RFC 9110, 15.6.3 to 15.6.5 */
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Whether the service could not read what it was asked, and never will. */
-export function isMistaken(error: unknown): error is ServiceError {
+/** Whether the request itself is invalid: a retry cannot help. */
+export function isBadRequest(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 400
 }
 
-/** For where not to be known is an answer, too. */
-export function nothingIfUnknown(error: unknown): undefined {
-  return nothingIf(404, error)
+/** For requests that a 404 answers, too. */
+export function undefinedIfNotFound(error: unknown): undefined {
+  return undefinedIf(404, error)
 }
 
-/** For what not everybody may see. */
-export function nothingIfClosed(error: unknown): undefined {
-  return nothingIf(403, error)
+/** For data that not every caller may see. */
+export function undefinedIfForbidden(error: unknown): undefined {
+  return undefinedIf(403, error)
 }
 
-function nothingIf(status: number, error: unknown): undefined {
+function undefinedIf(status: number, error: unknown): undefined {
   if (error instanceof ServiceError && error.status === status) return undefined
   throw error
 }
 
 /**
- * A name as one segment of a path. Browsers would take `..`, percent-encoded too, as a step of the path; the service
- * knows it with a semicolon behind it. Source: URL Standard, double-dot URL path segment
+ * A name as one segment of a path. Browsers resolve `.` and `..`, percent-encoded too; with a semicolon appended they
+ * do not, and the service accepts that. Source: URL Standard, double-dot URL path segment
  */
 function segment(name: string): string {
   return name === '.' || name === '..' ? `${name};` : encodeURIComponent(name)
@@ -376,22 +384,22 @@ async function answer(fetch: Fetch, url: string, signal?: AbortSignal): Promise<
   )
 }
 
-/** What an answer says; none at all where a network's own page came in its place, or the half of it. */
+/** The parsed body; fails for a proxy's page in its place, or a truncated body. */
 async function json<T>(response: Response): Promise<T> {
-  return (await read<T>(response)).said
+  return (await read<T>(response)).parsed
 }
 
-/** The same, and its very text. */
-async function read<T>(response: Response): Promise<{ readonly text: string; readonly said: T }> {
+/** The body, parsed and as text. */
+async function read<T>(response: Response): Promise<{ readonly text: string; readonly parsed: T }> {
   try {
     const text = await response.text()
-    return { text, said: JSON.parse(text) as T } // the one place where the service's word is taken for its types
+    return { text, parsed: JSON.parse(text) as T } // the one unchecked cast: the service's answers have these types
   } catch {
     throw new ServiceError('What came is no answer of the lineage service, or not all of it.')
   }
 }
 
-/** The service's own words, from `{"code": 404, "message": "…"}`. */
+/** The service's message, from `{"code": 404, "message": "…"}`. */
 async function reason(response: Response): Promise<string | undefined> {
   const body: unknown = await response.json().catch(() => undefined)
   const message = typeof body === 'object' && body !== null ? Reflect.get(body, 'message') : undefined

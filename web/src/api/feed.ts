@@ -1,54 +1,54 @@
-/** Keeps the graph in step with the service. Knows nothing of React: it is subscribed to. */
+/** Keeps the graph up to date with the service. Independent of React, which subscribes to it. */
 
 import { EMPTY_GRAPH, jobsOf, type LineageGraph, merge } from '../core/graph'
 import { jobId, type NodeId } from '../core/ids'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 import { batched } from './batched'
-import { type Client, isMistaken, nothingIfUnknown } from './client'
+import { type Client, isBadRequest, undefinedIfNotFound } from './client'
 import type { Connection, Listener } from './stream'
 import type { Touched, WireNode } from './types'
 
 export interface FeedState {
   readonly graph: Loadable<LineageGraph>
-  /** Whether what was asked for can never be answered, so nothing is asked again. */
-  readonly isGivenUp: boolean
-  /** Whether the graph could not be kept in step: the service was asked, and gave no answer. */
+  /** Whether the service refused the request as invalid, so it is not retried. */
+  readonly isFatal: boolean
+  /** Whether the last update of the graph failed. */
   readonly isBehind: boolean
-  /** How many jobs the service knows that are not in the graph. */
+  /** The number of the service's jobs that are not in the graph. */
   readonly unlisted: number
   readonly connection: Connection | undefined
-  /** Grows with all that is heard; answers about everything may be stale when they are of an older revision. */
+  /** Grows with every event; answers about the whole service that have an older revision may be out of date. */
   readonly revision: number
-  /** The revision at which anything in the graph was last touched by an event. */
-  readonly drawn: number
-  /** The revision at which a node was last touched by an event. */
-  readonly touched: ReadonlyMap<NodeId, number>
+  /** The revision at which an event last touched any node of the graph. */
+  readonly graphRevision: number
+  /** The revision at which an event last touched each node. */
+  readonly nodeRevisions: ReadonlyMap<NodeId, number>
 }
 
 export interface FeedOptions {
   readonly client: Client
   readonly listen: (listener: Listener) => () => void
-  /** Events within this time are answered by one refresh. */
-  readonly gatherMs: number
+  /** Events within this time lead to one update. */
+  readonly batchMs: number
   readonly retryMs: number
 }
 
 const JOBS_LISTED = 100
-/** Of a graph of more nodes than this nobody sees anything; one answer may still be larger. */
-const MOST_NODES = 1_000
-const AT_ONCE = 6
-/** Of more changes than this, what they are does not matter: all is asked for. */
-const MOST_CHANGES = 60
+/** No more lineage is loaded from this size on: larger graphs are unreadable. A single answer may exceed it. */
+const MAX_NODES = 1_000
+const PARALLEL_REQUESTS = 6
+/** With more changed nodes than this, everything is reloaded. */
+const MAX_CHANGES = 60
 
 const START: FeedState = {
   graph: LOADING,
-  isGivenUp: false,
+  isFatal: false,
   isBehind: false,
   unlisted: 0,
   connection: undefined,
   revision: 0,
-  drawn: 0,
-  touched: new Map(),
+  graphRevision: 0,
+  nodeRevisions: new Map(),
 }
 
 export class Feed {
@@ -61,17 +61,17 @@ export class Feed {
   readonly #listeners = new Set<() => void>()
   readonly #stopListening: () => void
   readonly #refresh: (change: Touched | undefined) => void
-  readonly #tell: (change: Touched) => void
+  readonly #raiseSoon: (change: Touched) => void
 
   /** Starts to load and to listen. */
-  constructor({ client, listen, gatherMs, retryMs }: FeedOptions) {
+  constructor({ client, listen, batchMs, retryMs }: FeedOptions) {
     this.#client = client
     this.#retryMs = retryMs
-    this.#refresh = batched(gatherMs, (changes) => this.#answer(changes))
-    this.#tell = batched(gatherMs, async (changes) => this.#touch(this.#shown(namesIn(changes))))
+    this.#refresh = batched(batchMs, (changes) => this.#update(changes))
+    this.#raiseSoon = batched(batchMs, async (changes) => this.#raise(this.#inGraph(nodesIn(changes))))
     this.#stopListening = listen({
       onChange: (change) => {
-        if (change) this.#tell(change) // at once: who looks at a node does not wait until the graph is in step
+        if (change) this.#raiseSoon(change) // before the graph is loaded, so that an open node's details need not wait
         this.#refresh(change)
       },
       onConnection: (connection) => this.#set({ connection }),
@@ -86,14 +86,14 @@ export class Feed {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Loads a node's surroundings if the graph does not hold it; the id that it is shown under, if it is known. */
+  /** Loads a node's lineage if it is not in the graph; returns the id that the node is shown under. */
   async include(node: NodeId): Promise<NodeId> {
     this.#included = node
     if (!this.#graph().nodes.has(node)) await this.#loadChanged(new Set([node]))
-    return this.#graph().nodes.has(node) ? node : this.#client.shownAs(node)
+    return this.#graph().nodes.has(node) ? node : this.#client.shownId(node)
   }
 
-  /** No node is asked for any more; what the graph holds stays. */
+  /** Stops keeping the included node up to date; the graph stays as it is. */
   release(): void {
     this.#included = undefined
   }
@@ -103,25 +103,25 @@ export class Feed {
     clearTimeout(this.#retry)
   }
 
-  /** Loads what changed; undefined among the changes stands for anything. */
-  async #answer(changes: readonly (Touched | undefined)[]): Promise<void> {
-    const wanted = this.#wanted(namesIn(changes))
+  /** Loads what changed; undefined among the changes means that anything may have. */
+  async #update(changes: readonly (Touched | undefined)[]): Promise<void> {
+    const wanted = this.#wanted(nodesIn(changes))
     const isAll =
-      this.#state.graph.state !== 'ready' || changes.includes(undefined) || wanted.size > MOST_CHANGES
+      this.#state.graph.state !== 'ready' || changes.includes(undefined) || wanted.size > MAX_CHANGES
     const isFirst = this.#isFirst
     this.#isFirst = false
     try {
       if (isAll) await this.#loadAll()
       else if (wanted.size > 0) await this.#loadChanged(wanted)
-      // What was asked for while all was loaded for the first time is as new as that.
-      if (isAll && !isFirst) this.#touch(this.#graph().nodes.keys())
+      // Other requests made during the first load are as new as it is.
+      if (isAll && !isFirst) this.#raise(this.#graph().nodes.keys())
       if (this.#state.isBehind) this.#set({ isBehind: false })
     } catch (error) {
-      // A graph that is there stays, and is said to be old.
+      // A loaded graph stays, marked as out of date.
       if (this.#state.graph.state === 'ready') this.#set({ isBehind: true })
       else {
-        this.#set({ graph: failed(error), isGivenUp: isMistaken(error) })
-        if (this.#state.isGivenUp) return
+        this.#set({ graph: failed(error), isFatal: isBadRequest(error) })
+        if (this.#state.isFatal) return
       }
       this.#retry = setTimeout(() => this.#refresh(undefined), this.#retryMs)
     }
@@ -131,51 +131,53 @@ export class Feed {
     const { items, totalCount } = await this.#client.jobs(JOBS_LISTED)
     const jobs = items.map(({ namespace, name }) => jobId(namespace, name))
     const included = this.#included
-    const answer = await neighbourhoods(this.#client, included === undefined ? jobs : [included, ...jobs])
+    const answer = await lineageOfAll(this.#client, included === undefined ? jobs : [included, ...jobs])
     if (this.#included !== undefined && this.#included !== included)
-      // by who chose another one meanwhile
-      answer.push(...(await neighbourhoods(this.#client, [this.#included])))
-    const graph = merge(EMPTY_GRAPH, answer) // anew: what is no more, is not in the answer
+      // another node was included meanwhile
+      answer.push(...(await lineageOfAll(this.#client, [this.#included])))
+    const graph = merge(EMPTY_GRAPH, answer) // replaces the old graph: deleted nodes are not in the answer
     this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
   }
 
   /**
-   * Of a graph that is only a part, what is in it or touches it: else it would grow with every job that is heard of.
-   * Around a node that was asked for nothing else was wanted, however little that is.
+   * The changed nodes to load. If the graph is only a part of the service's, or was opened at a node, new nodes that are
+   * not connected to it are left out: else it would grow with every job that reports an event.
    */
   #wanted(changed: ReadonlySet<NodeId>): ReadonlySet<NodeId> {
-    const isRoom = this.#included === undefined && this.#graph().nodes.size < MOST_NODES
-    return this.#state.unlisted === 0 || isRoom ? changed : new Set(this.#shown(changed))
+    const isRoom = this.#included === undefined && this.#graph().nodes.size < MAX_NODES
+    return this.#state.unlisted === 0 || isRoom ? changed : new Set(this.#inGraph(changed))
   }
 
-  /** Those that the graph holds, and what was asked for, be it there or not. */
-  #shown(changed: ReadonlySet<NodeId>): NodeId[] {
+  /** The changed nodes that are in the graph, and the included node even if it is not. */
+  #inGraph(changed: ReadonlySet<NodeId>): NodeId[] {
     const { nodes } = this.#graph()
     return [...changed].filter((node) => nodes.has(node) || node === this.#included)
   }
 
-  /** Of a few nodes that have no new neighbour only they themselves are asked for. */
+  /** Loads the lineage of the changed nodes; of a few without new neighbours only the nodes themselves. */
   async #loadChanged(changed: ReadonlySet<NodeId>): Promise<void> {
     const { nodes } = this.#graph()
-    const isHere = [...changed].every((node) => nodes.has(node))
-    const beside = isHere && changed.size <= AT_ONCE ? await allBeside(this.#client, changed) : undefined
-    const answer = beside?.every(({ id }) => nodes.has(id))
-      ? beside.filter(({ id }) => changed.has(id)) // of the others not all edges are told
-      : await neighbourhoods(this.#client, [...changed])
+    const areLoaded = [...changed].every((node) => nodes.has(node))
+    const isFew = areLoaded && changed.size <= PARALLEL_REQUESTS
+    const found = isFew ? await withNeighbours(this.#client, changed) : undefined
+    const answer = found?.every(({ id }) => nodes.has(id))
+      ? found.filter(({ id }) => changed.has(id)) // the neighbours come with only some of their edges
+      : await lineageOfAll(this.#client, [...changed])
     if (answer.length === 0 && ![...changed].some((node) => this.#graph().nodes.has(node))) return
-    // Into what is there now: another load may have come first.
+    // Merged into the current graph: another load may have finished meanwhile.
     this.#set({ graph: ready(merge(this.#graph(), answer, changed)) })
   }
 
-  #touch(nodes: Iterable<NodeId>): void {
+  /** Raises the revisions of these nodes. */
+  #raise(nodes: Iterable<NodeId>): void {
     const revision = this.#state.revision + 1
-    const touched = new Map(this.#state.touched)
-    let { drawn } = this.#state
+    const nodeRevisions = new Map(this.#state.nodeRevisions)
+    let { graphRevision } = this.#state
     for (const node of nodes) {
-      touched.set(node, revision)
-      drawn = revision
+      nodeRevisions.set(node, revision)
+      graphRevision = revision
     }
-    this.#set({ revision, drawn, touched })
+    this.#set({ revision, graphRevision, nodeRevisions })
   }
 
   #graph(): LineageGraph {
@@ -188,28 +190,32 @@ export class Feed {
   }
 }
 
-function namesIn(changes: readonly (Touched | undefined)[]): Set<NodeId> {
+function nodesIn(changes: readonly (Touched | undefined)[]): Set<NodeId> {
   return new Set(changes.flatMap((change) => (change ? [...change.jobs, ...change.datasets] : [])))
 }
 
-/** The nodes that the service knows, with what is next to them. */
-async function allBeside(client: Client, nodes: Iterable<NodeId>): Promise<WireNode[]> {
-  const answers = await Promise.all([...nodes].map((node) => client.beside(node).catch(nothingIfUnknown)))
+/** The nodes, with their neighbours; unknown ones are left out. */
+async function withNeighbours(client: Client, nodes: Iterable<NodeId>): Promise<WireNode[]> {
+  const answers = await Promise.all(
+    [...nodes].map((node) => client.withNeighbours(node).catch(undefinedIfNotFound)),
+  )
   return answers.flatMap((answer) => answer ?? [])
 }
 
-/** The lineage of `wanted` nodes that the service knows, till it is enough; one answer often covers many of them. */
-async function neighbourhoods(client: Client, wanted: readonly NodeId[]): Promise<WireNode[]> {
+/** The lineage of `wanted` nodes, up to `MAX_NODES`; unknown ones are left out. One answer often covers many of them. */
+async function lineageOfAll(client: Client, wanted: readonly NodeId[]): Promise<WireNode[]> {
   const found: WireNode[] = []
   const covered = new Set<NodeId>()
-  let open = wanted
-  for (let width = 1; open.length > 0 && covered.size < MOST_NODES; width = AT_ONCE) {
-    const asked = open.slice(0, width)
-    const answers = await Promise.all(asked.map((node) => client.lineage(node).catch(nothingIfUnknown)))
+  let remaining = wanted
+  for (let width = 1; remaining.length > 0 && covered.size < MAX_NODES; width = PARALLEL_REQUESTS) {
+    const requested = remaining.slice(0, width)
+    const answers = await Promise.all(
+      requested.map((node) => client.lineage(node).catch(undefinedIfNotFound)),
+    )
     const nodes = answers.flatMap((answer) => answer ?? [])
     found.push(...nodes)
-    for (const id of [...asked, ...nodes.map((node) => node.id)]) covered.add(id)
-    open = open.filter((node) => !covered.has(node))
+    for (const id of [...requested, ...nodes.map((node) => node.id)]) covered.add(id)
+    remaining = remaining.filter((node) => !covered.has(node))
   }
   return found
 }

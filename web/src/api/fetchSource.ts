@@ -1,4 +1,4 @@
-/** Server-sent events over `fetch`, which can say who asks. Does not open itself again: `listen` does. */
+/** Server-sent events over `fetch`, which can send an authorization header. Does not reconnect: `listen` does. */
 
 import type { Source } from './stream'
 
@@ -25,17 +25,17 @@ export class FetchSource extends EventTarget implements Source {
     const response = await fetch(url, { signal: this.#stop.signal })
     if (!response.ok || !response.body) throw new Error(`answered ${response.status}`)
     this.dispatchEvent(new Event('open'))
-    let rest = ''
+    let buffer = ''
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      const events = (rest + part.value).split('\n\n')
-      rest = events.pop() ?? ''
-      for (const event of events) this.#tell(event)
+      const events = (buffer + part.value).split('\n\n')
+      buffer = events.pop() ?? ''
+      for (const event of events) this.#dispatch(event)
     }
     throw new Error('the stream ended')
   }
 
-  #tell(text: string): void {
+  #dispatch(text: string): void {
     const fields = new Map<string, string>()
     for (const line of text.split('\n')) {
       const colon = line.indexOf(': ')

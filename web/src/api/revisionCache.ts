@@ -8,7 +8,7 @@ export class RevisionCache<T> {
   }
 
   /** Stores an answer and returns it; drops answers of older revisions, and does not store one that is outdated itself. */
-  keep(subject: string, revision: number, answer: T): T {
+  put(subject: string, revision: number, answer: T): T {
     if (revision > this.#revision) this.#answers.clear()
     this.#revision = Math.max(revision, this.#revision)
     if (revision === this.#revision) this.#answers.set(subject, answer)

@@ -1,4 +1,4 @@
-/** Who asks: an API key or token that is kept until the tab is closed, and sent with every question. */
+/** The reader's API key or token: stored until the tab is closed, and sent with every request. */
 
 import type { Fetch } from './client'
 import { FetchSource, type FetchStream } from './fetchSource'
@@ -6,38 +6,38 @@ import type { Source } from './stream'
 
 const KEY = 'headwater-token'
 
-/** `open`: whatever is known is enough; `asked`: the service asks who we are; `refused`: it does not know the token. */
-export type Admission = 'open' | 'asked' | 'refused'
+/** `ok`: no request was refused; `required`: the service requires a token; `rejected`: it rejected the token. */
+export type AuthState = 'ok' | 'required' | 'rejected'
 
-type RevisionCache = Pick<Storage, 'getItem' | 'setItem'>
+type TokenStorage = Pick<Storage, 'getItem' | 'setItem'>
 
 export interface SessionOptions {
-  readonly kept: RevisionCache
+  readonly storage: TokenStorage
   readonly fetch: FetchStream
-  /** Begins anew, so that nothing stays that another was shown. */
-  readonly begin: () => void
+  /** Reloads the page, so that nothing stays that was loaded for another caller. */
+  readonly reload: () => void
 }
 
 export class Session {
   readonly #options: SessionOptions
   readonly #listeners = new Set<() => void>()
-  #admission: Admission = 'open'
+  #authState: AuthState = 'ok'
 
   constructor(options: SessionOptions) {
     this.#options = options
   }
 
-  /** As `window.fetch`, but says who asks, and asks nothing more once that is not enough. */
+  /** `window.fetch` with the token; once the service has refused a request, no more are sent. */
   readonly fetch: Fetch & FetchStream = async (url, init) => {
-    if (this.#admission !== 'open') throw new Error('nobody is signed in')
+    if (this.#authState !== 'ok') throw new Error('nobody is signed in')
     const token = this.#token()
     const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
     const response = await this.#options.fetch(url, { ...init, headers })
-    if (response.status === 401) this.#become(token ? 'refused' : 'asked')
+    if (response.status === 401) this.#set(token ? 'rejected' : 'required')
     return response
   }
 
-  readonly admission = (): Admission => this.#admission
+  readonly authState = (): AuthState => this.#authState
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -45,22 +45,22 @@ export class Session {
   }
 
   readonly signIn = (token: string): void => {
-    this.#options.kept.setItem(KEY, token.trim())
-    this.#options.begin()
+    this.#options.storage.setItem(KEY, token.trim())
+    this.#options.reload()
   }
 
-  /** A stream of events; a browser's own cannot say who asks, so with a token it is one of ours. */
-  stream(url: string, own: () => Source): Source {
-    const isOurs = this.#token() !== null || this.#admission !== 'open'
-    return isOurs ? new FetchSource(this.fetch, url) : own()
+  /** A stream of events: the browser's `EventSource`, or with a token a `FetchSource`, which can send it. */
+  stream(url: string, eventSource: () => Source): Source {
+    const isFetched = this.#token() !== null || this.#authState !== 'ok'
+    return isFetched ? new FetchSource(this.fetch, url) : eventSource()
   }
 
   #token(): string | null {
-    return this.#options.kept.getItem(KEY)
+    return this.#options.storage.getItem(KEY)
   }
 
-  #become(admission: Admission): void {
-    this.#admission = admission
-    for (const tell of this.#listeners) tell()
+  #set(state: AuthState): void {
+    this.#authState = state
+    for (const listener of this.#listeners) listener()
   }
 }

@@ -1,8 +1,8 @@
-/** Hears of every stored event: by server-sent events, or by asking once a second where these fail. */
+/** Notifies about every stored event: by server-sent events, or by polling if these fail. */
 
 import type { Touched } from './types'
 
-/** `live`: pushed; `polling`: asked for each second; `lost`: the service does not answer. */
+/** `live`: server-sent events; `polling`: a request each second; `lost`: the service does not respond. */
 export type Connection = 'live' | 'polling' | 'lost'
 
 export interface Listener {
@@ -11,7 +11,7 @@ export interface Listener {
   readonly onConnection: (connection: Connection) => void
 }
 
-/** The part of the browser's EventSource that is needed here. */
+/** The part of the browser's EventSource that is used here. */
 export interface Source {
   addEventListener(type: string, listen: (event: Event) => void): void
   close(): void
@@ -19,14 +19,14 @@ export interface Source {
 
 export interface StreamOptions {
   readonly open: () => Source
-  /** Grows with every stored event. */
+  /** The number of stored events. */
   readonly storedEvents: () => Promise<number>
   readonly pollEveryMs: number
-  /** After a failure the stream is opened anew this often: a browser gives up on an answer that is no stream. */
+  /** The interval of attempts to reopen a failed stream: browsers do not retry a response that is not a stream. */
   readonly reopenEveryMs: number
 }
 
-/** Starts to listen; returns what stops it. */
+/** Starts to listen; returns a function that stops it. */
 export function listen(options: StreamOptions, listener: Listener): () => void {
   const poll = polling(options, listener)
   let source: Source | undefined
@@ -59,7 +59,7 @@ export function listen(options: StreamOptions, listener: Listener): () => void {
 
 interface Polling {
   readonly start: () => void
-  /** True if it was going on. */
+  /** Returns whether it was running. */
   readonly stop: () => boolean
 }
 

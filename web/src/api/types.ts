@@ -1,4 +1,4 @@
-/** The service's answers, as far as the page reads them. Facets stay unknown: producers may send anything there. */
+/** The part of the service's answers that the page reads. Facets are `unknown`: producers may send anything there. */
 
 import type { NodeId, RunId } from '../core/ids'
 
@@ -11,7 +11,7 @@ export type Facets = Readonly<Record<string, unknown>>
 
 export type RunState = 'NEW' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'ABORTED'
 
-/** How an event's signature fared; of a run, the worst of its events. */
+/** The result of verifying an event's signature; for a run, the worst of its events. */
 export type Verdict = 'ok' | 'tampered' | 'unknown-key' | 'unsigned' | 'malformed'
 
 export interface Signature {
@@ -37,9 +37,9 @@ export interface Run {
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly durationMs: number | null
-  /** When it was heard of last. */
+  /** The time of its newest event. */
   readonly updatedAt?: string
-  /** When a run that goes on counts as stale, if its job promises to be heard of now and then. */
+  /** When a running run becomes stale, if its job announced an interval between events. */
   readonly staleAfter?: string | null
   readonly facets: Facets
   readonly counters?: Counters | null
@@ -51,7 +51,7 @@ export interface Field {
   readonly type: string | null
   readonly description: string | null
   readonly tags?: readonly string[]
-  /** Of a nested one. */
+  /** The members of a struct. */
   readonly fields?: readonly Field[]
 }
 
@@ -60,10 +60,10 @@ export interface Dataset extends Named {
   readonly fields: readonly Field[]
   /** Its other names. */
   readonly symlinks: readonly Named[]
-  /** What a producer called it, such as `DASHBOARD`. */
+  /** The producer's type, such as `DASHBOARD`. */
   readonly datasetType?: string
   readonly tags?: readonly string[]
-  /** Only where the dataset alone is asked for. */
+  /** Only in the answer about a single dataset. */
   readonly facets?: Facets
 }
 
@@ -75,27 +75,27 @@ export interface Job extends Named {
   readonly latestRuns?: readonly Run[] | null
   readonly outputs?: readonly Named[]
   readonly tags?: readonly string[]
-  /** Only where jobs are asked for, and not what is around one. */
+  /** Only in answers about jobs, not in lineage. */
   readonly facets?: Facets
 }
 
-/** An edge in the direction of the data's flow. */
+/** An edge in the direction of the data flow. */
 export interface WireEdge {
   readonly origin: NodeId
   readonly destination: NodeId
 }
 
-/** What a job or dataset is made from and what is made from it. Source: `/path` */
+/** The edges upstream and downstream of a job or dataset. Source: `/path` */
 export interface Path {
   readonly edges: readonly WireEdge[]
-  /** There are more beyond. */
+  /** There are more beyond the depth limit. */
   readonly isCut: boolean
 }
 
-/** On which side of a node. */
-export type Way = 'upstream' | 'downstream'
+/** Of lineage, seen from a node. */
+export type Direction = 'upstream' | 'downstream'
 
-/** A job or dataset next to another. */
+/** A job or dataset directly upstream or downstream of another. */
 export interface Neighbour extends Named {
   readonly nodeId: NodeId
   /** The other names of a dataset. */
@@ -122,7 +122,7 @@ export interface Transformation {
 interface InputDataset {
   readonly namespace: string
   readonly dataset: string
-  /** Absent where a service speaks only Marquez's dialect. */
+  /** Absent from a service that has only Marquez's API. */
   readonly transformations?: readonly Transformation[]
 }
 
@@ -130,15 +130,15 @@ export interface InputField extends InputDataset {
   readonly field: string
 }
 
-/** A source of a dataset as a whole. */
+/** A source of a dataset that is not listed per column. */
 export interface DatasetInputField extends InputDataset {
   /** Null: all columns of that dataset. */
   readonly field: string | null
-  /** The column that it goes into; null: all. */
+  /** The target column; null: all columns. */
   readonly targetField: string | null
 }
 
-/** What is told once of a dataset, because at each of its columns it would be too much. */
+/** Sources listed once per dataset, since repeating them for each column would be too large. */
 export interface InputFieldsOfDataset {
   readonly namespace: string
   readonly dataset: string
@@ -158,7 +158,7 @@ export interface WireColumn {
 /** Source: `/column-lineage` */
 export interface ColumnLineage {
   readonly graph: readonly WireColumn[]
-  /** There are more beyond; where there are none, it is not there, as Marquez does not have it. */
+  /** There are more beyond the depth limit; absent if there are none, as in Marquez. */
   readonly isCut?: boolean
   readonly datasetInputFields?: readonly InputFieldsOfDataset[]
 }
@@ -180,18 +180,18 @@ export interface RunEvent {
 
 /** An entry of the log. */
 export interface LogEntry extends RunEvent {
-  /** The event as it came: what the digest is of. */
+  /** The event as received; the digest covers these bytes. */
   readonly raw: string
 }
 
-/** Proves that an entry stands in the log: hashes up to the root of its tree. Source: `/log/proof/inclusion` */
+/** Proves that an entry is in the log: hashes up to the root of its Merkle tree. Source: `/log/proof/inclusion` */
 export interface InclusionProof {
   readonly size: number
   readonly leafHash: string
   readonly rootHash: string
 }
 
-/** What one stored event touched. */
+/** The jobs and datasets that one stored event touched. */
 export interface Touched {
   readonly jobs: readonly NodeId[]
   readonly datasets: readonly NodeId[]

@@ -1,23 +1,23 @@
-/** Where to look. A view maps a point p of the graph to `p * zoom + (x, y)` on the canvas. */
+/** The view of the graph: it maps a point p of the graph to `p * zoom + (x, y)` on the canvas. */
 
 import type { Box, Point, Size } from './geometry'
 
 export type View = Point & { readonly zoom: number }
 
-/** Smaller than this, names cannot be read. */
+/** The smallest zoom at which names are readable. */
 export const READABLE_ZOOM = 0.5
-/** At which a single node, or a path, is shown when all the graph is too small to read. */
+/** The zoom to show a single node, or a path, if the view is too small to read. */
 export const CLOSE_ZOOM = 0.9
 const MARGIN = 18
 
-/** All of `bounds`, as large as it fits, at most at `mostZoom`. */
-function overview(bounds: Box, canvas: Size, mostZoom = 1): View {
+/** All of `bounds`, as large as fits, at most at `maxZoom`. */
+function overview(bounds: Box, canvas: Size, maxZoom = 1): View {
   const { width, height } = inner(canvas)
-  return centred(bounds, canvas, Math.min(width / bounds.width, height / bounds.height, mostZoom))
+  return centred(bounds, canvas, Math.min(width / bounds.width, height / bounds.height, maxZoom))
 }
 
-/** Where to begin: all of the graph; of one that is long but low, its left end, large enough to read. */
-export function opening(bounds: Box, canvas: Size): View {
+/** The initial view: the whole graph, or, if it is long but low, its left end at a readable size. */
+export function initialView(bounds: Box, canvas: Size): View {
   const all = overview(bounds, canvas)
   if (all.zoom >= READABLE_ZOOM || bounds.height * READABLE_ZOOM > canvas.height) return all
   return { ...centred(bounds, canvas, READABLE_ZOOM), x: MARGIN - bounds.x * READABLE_ZOOM }
@@ -31,15 +31,15 @@ export function centred({ x, y, width, height }: Box, canvas: Size, zoom: number
   }
 }
 
-/** The least move after which `box` is seen; its upper left corner comes first if it is larger than the canvas. */
+/** The smallest move that brings `box` into sight; its upper left corner if it is larger than the canvas. */
 export function reveal(box: Box, view: View, canvas: Size): View {
   const shift = (low: number, high: number, room: number) => {
     if (low < MARGIN || high - low > room - 2 * MARGIN) return MARGIN - low
     return Math.min(0, room - MARGIN - high)
   }
   const [left, top] = [box.x * view.zoom + view.x, box.y * view.zoom + view.y]
-  const isSeen = contains(box, view, canvas)
-  return isSeen
+  const isInSight = contains(box, view, canvas)
+  return isInSight
     ? view
     : {
         x: view.x + shift(left, left + box.width * view.zoom, canvas.width),
@@ -48,7 +48,7 @@ export function reveal(box: Box, view: View, canvas: Size): View {
       }
 }
 
-/** Shows all of `path`, smaller or larger if need be, but never so small that names cannot be read: then `start` counts. */
+/** Brings all of `path` into sight, zooming if needed; if it does not fit at a readable size, `start` and its surroundings. */
 export function revealPath(path: Box, start: Box, view: View, canvas: Size): View {
   const isReadable = view.zoom >= READABLE_ZOOM
   if (isReadable && contains(path, view, canvas)) return view
@@ -57,7 +57,7 @@ export function revealPath(path: Box, start: Box, view: View, canvas: Size): Vie
   return isReadable && all.zoom === view.zoom ? reveal(path, view, canvas) : all
 }
 
-/** The view in which `after` stands where `before` stood. */
+/** The view in which `after` is where `before` was on the canvas. */
 export function anchored(view: View, before: Point, after: Point): View {
   return {
     x: view.x - (after.x - before.x) * view.zoom,

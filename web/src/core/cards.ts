@@ -1,10 +1,10 @@
-/** What each node shows, and so how large it is. */
+/** The content of each node's card, and so its size. */
 
 import type { Dataset, Field } from '../api/types'
 import type { Size } from './geometry'
 import { edgesOf } from './graph'
 import type { NodeId } from './ids'
-import { type Label, labelApart, labelText, NARROW_ROOM } from './labels'
+import { type Label, labelText, NARROW_ROOM, uniqueLabel } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
 import { withMembers } from './members'
 import type { DrawnGraph, DrawnNode } from './piles'
@@ -12,7 +12,7 @@ import type { Shape } from './shape'
 
 export interface Row {
   readonly field: Field
-  /** Undefined where no column's path is lit. */
+  /** Undefined if no column's path is lit. */
   readonly glow: Glow | 'dim' | undefined
 }
 
@@ -20,13 +20,13 @@ export interface Card {
   readonly node: DrawnNode
   readonly label: Label
   readonly rows: readonly Row[]
-  /** How many columns an unfolded dataset leaves to the panel; of a folded one, lit ones that are not drawn each. */
+  /** Columns without a row: of an unfolded dataset those only in the panel, of a folded one lit columns that are gathered. */
   readonly more: number
   readonly unfolded: boolean
   readonly dim: boolean
 }
 
-/** What the reader has opened and lit. */
+/** What the reader has unfolded and lit. */
 export interface Choices {
   readonly unfolded: ReadonlySet<NodeId>
   readonly lit: Lit | undefined
@@ -37,7 +37,7 @@ export const ROW_HEIGHT = 22
 const FOOT_HEIGHT = 6
 const WIDTH = 184
 const NARROW = 144
-const MOST_ROWS = 100
+const MAX_ROWS = 100
 
 export function cardsOf(graph: DrawnGraph, choices: Choices): Map<NodeId, Card> {
   return new Map([...graph.nodes].map(([id, node]) => [id, cardOf(node, choices)]))
@@ -60,10 +60,10 @@ function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
   const rows = node.kind === 'dataset' ? rowsOf(node.dataset, open, lit, node.id) : []
   const gathered = lit?.kind === 'column' ? lit.gathered.get(node.id) : undefined
   const isApart = (row: Row) => isGlowing(row) && !gathered?.has(row.field.name)
-  const shown = rows.filter((row, index) => (open && index < MOST_ROWS) || isApart(row))
+  const shown = rows.filter((row, index) => (open && index < MAX_ROWS) || isApart(row))
   return {
     node,
-    label: labelApart(node),
+    label: uniqueLabel(node),
     rows: shown,
     more: rows.length - shown.length,
     unfolded: open,
@@ -71,7 +71,7 @@ function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
   }
 }
 
-/** All columns of an unfolded dataset; of a folded one those that are lit. */
+/** All columns of an unfolded dataset; the lit ones of a folded dataset. */
 function rowsOf({ fields }: Dataset, open: boolean, lit: Lit | undefined, id: NodeId): Row[] {
   const column = lit?.kind === 'column' ? lit : undefined
   const glows = column?.columns.get(id)

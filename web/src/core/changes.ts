@@ -1,4 +1,4 @@
-/** What came, went or changed, in words. */
+/** Descriptions of additions, removals and changes. */
 
 import type { Change } from '../api/answers'
 import type { LineageGraph } from './graph'
@@ -6,38 +6,38 @@ import type { ColumnRef, NodeId } from './ids'
 import { isolated } from './isolated'
 import { labelOf } from './labels'
 
-export const CHANGE_WORDS: Readonly<Record<Change['change'], string>> = {
+export const CHANGE_LABELS: Readonly<Record<Change['change'], string>> = {
   came: 'new',
   went: 'gone',
   changed: 'changed',
 }
 
 /** "column `delay` of lake.marts.delays, int → long". */
-export function changeWords(graph: LineageGraph, change: Change): string {
+export function changeText(graph: LineageGraph, change: Change): string {
   const of = subjectOf(graph, change)
-  const how = howOf(graph, change)
+  const how = detailOf(graph, change)
   return how === '' ? of : `${of}, ${how}`
 }
 
 function subjectOf(graph: LineageGraph, { kind, nodeId, origin, destination, facet }: Change): string {
   switch (kind) {
     case 'edge':
-      return `${placeText(graph, origin)} → ${placeText(graph, destination)}`
+      return `${idText(graph, origin)} → ${idText(graph, destination)}`
     case 'columnEdge':
-      return `column ${placeText(graph, origin)} → ${placeText(graph, destination)}`
+      return `column ${idText(graph, origin)} → ${idText(graph, destination)}`
     case 'jobFacet':
     case 'datasetFacet':
-      return `${isolated(facet ?? '')} of ${placeText(graph, nodeId)}`
+      return `${isolated(facet ?? '')} of ${idText(graph, nodeId)}`
     case 'runFacet':
       return `${isolated(facet ?? '')} of the run`
     case 'schema':
-      return `schema of ${placeText(graph, nodeId)}`
+      return `schema of ${idText(graph, nodeId)}`
     default:
-      return `${kind} ${placeText(graph, nodeId)}`
+      return `${kind} ${idText(graph, nodeId)}`
   }
 }
 
-function howOf(graph: LineageGraph, { kind, change, nodeId, before, after }: Change): string {
+function detailOf(graph: LineageGraph, { kind, change, nodeId, before, after }: Change): string {
   switch (kind) {
     case 'column':
     case 'tag':
@@ -53,22 +53,22 @@ function howOf(graph: LineageGraph, { kind, change, nodeId, before, after }: Cha
   }
 }
 
-/** What is otherwise in the names of a dataset, which is told of by the one that it is shown by afterwards. */
+/** The difference in a dataset's names; `shown` is the name that it is shown under afterwards. */
 function namesText(
   graph: LineageGraph,
   shown: Change['nodeId'],
   before: readonly unknown[],
   after: readonly unknown[],
 ): string {
-  const got = after.filter((name) => !before.includes(name))
-  const said: readonly [string, readonly unknown[]][] = [
-    ['was called', got.includes(shown) ? before : []],
-    ['also called', got.filter((name) => name !== shown)],
+  const added = after.filter((name) => !before.includes(name))
+  const parts: readonly [string, readonly unknown[]][] = [
+    ['was called', added.includes(shown) ? before : []],
+    ['also called', added.filter((name) => name !== shown)],
     ['no longer called', before.filter((name) => !after.includes(name))],
   ]
-  return said
+  return parts
     .filter(([, names]) => names.length > 0)
-    .map(([how, names]) => `${how} ${names.map((name) => placeText(graph, String(name))).join(', ')}`)
+    .map(([how, names]) => `${how} ${names.map((name) => idText(graph, String(name))).join(', ')}`)
     .join('; ')
 }
 
@@ -84,10 +84,10 @@ function stepsText(steps: unknown): string {
   if (!isList(steps)) return ''
   const words = steps.map((step) => {
     const { type, subtype, masking } = step as { type: string; subtype: string | null; masking: boolean }
-    const done = isolated(subtype ?? type)
+    const label = isolated(subtype ?? type)
       .toLowerCase()
       .replaceAll('_', ' ')
-    return masking ? `${done}, masked` : done
+    return masking ? `${label}, masked` : label
   })
   return [...new Set(words)].join(', ')
 }
@@ -98,8 +98,8 @@ function isList(value: unknown): value is readonly unknown[] {
 
 const FIELD = 'datasetField:'
 
-/** A job or dataset by its label, a column after its dataset's. */
-function placeText(graph: LineageGraph, id: string | null): string {
+/** A job's or dataset's label; for a column also its name: `delay of lake.marts.delays`. */
+function idText(graph: LineageGraph, id: string | null): string {
   if (id === null) return ''
   const field = id.startsWith(FIELD) ? columnOf(graph, id.slice(FIELD.length)) : undefined
   return field
@@ -107,7 +107,7 @@ function placeText(graph: LineageGraph, id: string | null): string {
     : labelOf(graph, id as NodeId)
 }
 
-/** Which dataset of the graph has this column: names have colons too, so it is looked up. */
+/** The column and its dataset: looked up in the graph, since names may contain the colons that separate them. */
 function columnOf(graph: LineageGraph, name: string): ColumnRef | undefined {
   for (let end = name.lastIndexOf(':'); end > 0; end = name.lastIndexOf(':', end - 1)) {
     const dataset = `dataset:${name.slice(0, end)}` as NodeId

@@ -1,19 +1,22 @@
-/** The head of the log, as its text says. Whether its signatures are good is not for a page to say: `headwater audit`. */
+/** A checkpoint of the log. Its signatures are not verified here: `headwater audit` does that. */
 
 export interface Checkpoint {
   /** The log's name. */
   readonly origin: string
-  /** How many entries the log has. */
+  /** The log's size in entries. */
   readonly size: number
-  /** Base64 of the root of its tree. */
+  /** Base64, the root hash of the Merkle tree. */
   readonly rootHash: string
+  /** Whether the log itself signed it. */
   readonly isSigned: boolean
-  /** Who else signed it: witnesses. */
+  /** The other signers' names. */
   readonly witnesses: readonly string[]
 }
 
 /**
- * Source: https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note. Undefined for a text that is none.
+ * Parses a checkpoint; undefined if the text is not one.
+ *
+ * Source: https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note
  */
 export function readCheckpoint(text: string): Checkpoint | undefined {
   const [body = '', signatures = ''] = text.split('\n\n')

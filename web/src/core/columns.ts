@@ -1,4 +1,4 @@
-/** The graph of columns: which column goes into which, and how. */
+/** The graph of columns: edges from source to target columns, with their transformations. */
 
 import type { ColumnLineage, Transformation } from '../api/types'
 import { type ColumnKey, type ColumnRef, columnKey, datasetId, type NodeId, wholeKey } from './ids'
@@ -6,33 +6,33 @@ import { type ColumnKey, type ColumnRef, columnKey, datasetId, type NodeId, whol
 export interface ColumnEdge {
   readonly from: ColumnKey
   readonly to: ColumnKey
-  /** False if the source only steers the target: a filter, a join key, an order. */
+  /** False if no value of the source enters the target: a filter, a join key, a sort order. */
   readonly direct: boolean
   readonly transformations: readonly Transformation[]
-  /** It leads from all columns of a dataset to one of them, or from one to all: no data flows. */
+  /** It joins a column to the whole of its own dataset, or the reverse: no data flow. */
   readonly within: boolean
 }
 
 export interface ColumnGraph {
   readonly columns: ReadonlyMap<ColumnKey, ColumnRef>
-  /** Datasets of whose columns all are one end of an edge, which would be too many from column to column. */
+  /** Datasets all of whose columns together are one end of an edge; an edge for each column would be too many. */
   readonly wholes: ReadonlyMap<ColumnKey, NodeId>
-  /** Edges by what they end at. */
+  /** Edges by their target. */
   readonly into: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
-  /** Edges by what they start from. */
+  /** Edges by their source. */
   readonly outOf: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
-  /** From some column it would lead on, further than was asked for. */
+  /** There are more edges beyond the depth limit. */
   readonly isCut: boolean
 }
 
-/** How many steps away columns are asked for: more than the lineage of most columns has. */
-export const MOST_STEPS = 20
+/** The depth to which column lineage is requested, in steps; more than that of most columns. */
+export const MAX_STEPS = 20
 
-/** Of a dataset's columns on a path as many are drawn each; of those that are more, the others are counted. */
-export const MOST_LIT = 20
+/** The lit columns that a dataset shows as rows; the others are counted. */
+export const MAX_LIT = 20
 
-/** Of columns that hang together with others only as all columns of a dataset do, more are counted and not shown. */
-export const MOST_APART = 10
+/** If more columns than this are connected only by edges of whole datasets, they are counted and not shown. */
+export const MAX_APART = 10
 
 export function columnGraph({ graph, isCut = false, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
   const columns = new Map<ColumnKey, ColumnRef>()

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Formats numbers and times for readers. */
 
 const COUNT = new Intl.NumberFormat('en')
 
@@ -26,7 +26,7 @@ export function formatBytes(bytes: number): string {
   return `${scaled < 10 ? scaled.toFixed(1) : Math.round(scaled)} ${['', 'k', 'M', 'G', 'T', 'P'][power]}B`
 }
 
-/** By the reader's clock, with its zone: what is read out to others must mean the same there. Today's day is left out. */
+/** In the reader's time zone, which is named so that the text is clear to others; without the date if it is today. */
 export function formatTime(time: string, now: Date): string {
   const at = new Date(time)
   if (Number.isNaN(at.getTime())) return time

@@ -1,8 +1,8 @@
-/** What events leave untold, in words. */
+/** The kinds of known gaps. */
 
 import type { GapCounts, GapKind } from '../api/answers'
 
-/** The kinds, what an auditor asks for first; each with the name of its count. */
+/** The kinds, in an auditor's order of priority, each with the name of its count. */
 export const GAP_COUNTS: readonly (readonly [GapKind, keyof GapCounts])[] = [
   ['quarantined-name', 'quarantinedNames'],
   ['extraction-error', 'extractionErrors'],
@@ -14,7 +14,7 @@ export const GAP_COUNTS: readonly (readonly [GapKind, keyof GapCounts])[] = [
   ['dataset-without-schema', 'datasetsWithoutSchema'],
 ]
 
-export const GAP_WORDS: Readonly<Record<GapKind, string>> = {
+export const GAP_LABELS: Readonly<Record<GapKind, string>> = {
   'quarantined-name': 'Names in quarantine: of no known namespace',
   'extraction-error': 'Lineage that a producer could not extract',
   'unread-operator': 'Runs of operators that Airflow cannot read',

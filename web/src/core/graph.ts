@@ -8,11 +8,11 @@ export type GraphNode = (
   | { readonly kind: 'dataset'; readonly id: NodeId; readonly dataset: Dataset }
   | { readonly kind: 'job'; readonly id: NodeId; readonly job: Job }
 ) & {
-  /** Whether another one of its kind has the same short name. */
+  /** Whether another node of its kind has the same label. */
   readonly hasTwin: boolean
 }
 
-/** What lies between what. */
+/** Nodes and the edges between them. */
 export interface Flow<Node> {
   readonly nodes: ReadonlyMap<NodeId, Node>
   /** Upstream neighbours; both ends of every edge are in `nodes`. */
@@ -22,13 +22,13 @@ export interface Flow<Node> {
 }
 
 export interface LineageGraph extends Flow<GraphNode> {
-  /** As the service gave them; merging needs also those whose other end is not here yet. */
+  /** The service's nodes, also with edges whose other end is not in the graph yet: merging needs these. */
   readonly wire: ReadonlyMap<NodeId, WireNode>
 }
 
 export const EMPTY_GRAPH: LineageGraph = graphOf(new Map())
 
-/** Adds the nodes of one answer for the nodes of `old`, which are known by that answer or not at all. */
+/** Adds the nodes of an answer; nodes of `old` that are not in the answer are removed. */
 export function merge(
   graph: LineageGraph,
   answer: readonly WireNode[],
@@ -57,7 +57,7 @@ function graphOf(wire: ReadonlyMap<NodeId, WireNode>): LineageGraph {
   return { ...flowOf(nodes, edges), wire }
 }
 
-/** Edges may come twice, and may lead to what is not among the nodes. */
+/** Edges may be duplicates; those with an end that is not among the nodes are left out. */
 export function flowOf<Node>(nodes: ReadonlyMap<NodeId, Node>, edges: Iterable<WireEdge>): Flow<Node> {
   const sources = new Map<NodeId, Set<NodeId>>()
   const targets = new Map<NodeId, Set<NodeId>>()

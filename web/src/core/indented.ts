@@ -1,8 +1,8 @@
-/** JSON with a line for each member; nothing but white space between its parts is another. */
+/** Indents JSON, with a line for each member; changes only white space. */
 
 const PART = /"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
-/** The parts are not looked into: what a parser would make of a number or of a key that stands twice need not be it. */
+/** Works on tokens without parsing them: a parser could change numbers and drop duplicate keys. */
 export function indented(json: string): string {
   const parts = json.match(PART) ?? []
   let depth = 0

@@ -1,44 +1,47 @@
-/** Text from outside that stands within a line of the page. */
+/** Isolates text from events within a line of the page, so that right-to-left names do not reorder the rest. */
 
-/** Letters that are written from right to left. */
-const FROM_THE_RIGHT = /\p{Script=Hebrew}|\p{Script=Arabic}/u
-/** These, and marks of direction. */
-const TURNING = new RegExp(`[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|${FROM_THE_RIGHT.source}`, 'u')
+/** Right-to-left letters. */
+const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}/u
+/** Right-to-left letters and directional formatting characters. */
+const BIDIRECTIONAL = new RegExp(
+  `[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|${RIGHT_TO_LEFT.source}`,
+  'u',
+)
 const FIRST_STRONG_ISOLATE = '\u2068'
 const POP_ISOLATE = '\u2069'
 const ISOLATES = /[\u2066-\u2068]/g
 
 /**
- * The text such that it turns round nothing that stands before or after it; one that could not is given back as it is.
+ * The text in a directional isolate if it has right-to-left letters or formatting characters, else as it is.
  *
  * Source: Unicode Standard Annex #9, 2.4 Explicit Directional Isolates
  */
 export function isolated(text: string): string {
-  if (!TURNING.test(text)) return text
-  const open = text.replaceAll(POP_ISOLATE, '') // its own would end the isolate
+  if (!BIDIRECTIONAL.test(text)) return text
+  const open = text.replaceAll(POP_ISOLATE, '') // one in the text would end the isolate
   const depth = 1 + (open.match(ISOLATES)?.length ?? 0)
   return FIRST_STRONG_ISOLATE + open + POP_ISOLATE.repeat(depth)
 }
 
-/** A sentence with names within it, of which each turns round nothing but itself. */
+/** A sentence with each right-to-left name in it isolated. */
 export function isolatedNames(sentence: string): string {
-  const parts: { text: string; isTurning: boolean }[] = []
+  const parts: { text: string; isBidirectional: boolean }[] = []
   for (const word of sentence.split(' ')) {
-    const isTurning = TURNING.test(word)
+    const isBidirectional = BIDIRECTIONAL.test(word)
     const last = parts.at(-1)
-    if (last?.isTurning && isTurning)
-      last.text += ` ${word}` // of the same name, as far as anybody can tell
-    else parts.push({ text: word, isTurning })
+    if (last?.isBidirectional && isBidirectional)
+      last.text += ` ${word}` // taken as one name of several words
+    else parts.push({ text: word, isBidirectional })
   }
   return parts.map(({ text }) => isolated(text)).join(' ')
 }
 
 /**
- * Which way a name is read that is drawn in parts: as its first letter is.
+ * The direction of a name that is rendered in parts: that of its first letter.
  *
  * Source: Unicode Standard Annex #9, rules P2 and P3
  */
 export function directionOf(text: string): 'ltr' | 'rtl' {
   const [letter = ''] = text.match(/\p{Letter}/u) ?? []
-  return FROM_THE_RIGHT.test(letter) ? 'rtl' : 'ltr'
+  return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr'
 }

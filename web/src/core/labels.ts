@@ -1,4 +1,4 @@
-/** Short names for people; the full name stays in the panel and the tooltip. */
+/** Short names for display; the panel and the tooltip have the full name. */
 
 import type { Named, Neighbour } from '../api/types'
 import type { GraphNode, LineageGraph } from './graph'
@@ -13,12 +13,12 @@ export interface Label {
   readonly name: string
 }
 
-/** How many characters of a job's name a card shows, of its end behind what stands before that. */
+/** The characters of a job's name that a card has room for, without the path before the name. */
 const JOB_ROOM = 15
-/** How many a narrow card shows. */
+/** The same for a narrow card. */
 export const NARROW_ROOM = 11
 
-/** A table's name where the dataset goes by one, the most qualified; else the last two segments of its own. */
+/** The most qualified table name among the dataset's names; if there is none, the last two segments of its own. */
 export function datasetLabel(dataset: Named & Pick<Neighbour, 'symlinks'>): Label {
   const [best] = [dataset, ...(dataset.symlinks ?? [])].sort(
     (one, other) => qualified(other) - qualified(one),
@@ -26,12 +26,12 @@ export function datasetLabel(dataset: Named & Pick<Neighbour, 'symlinks'>): Labe
   return splitName((best ?? dataset).name)
 }
 
-/** Of how many parts a table's name is made; what has slashes is the name of a place. */
+/** The number of parts of a table's name; 0 for a path, which has slashes. */
 function qualified({ name }: Named): number {
   return name.includes('/') ? 0 : name.split('.').length
 }
 
-/** As many of the last segments as a card has room for: tasks of one pipeline begin alike. */
+/** As many of the last segments as a card has room for: the names of a pipeline's tasks begin alike. */
 export function jobLabel({ name }: Named): Label {
   if (name.length <= JOB_ROOM) return { path: '', name }
   const cuts = [...name.matchAll(/[./](?=.)/g)].map(({ index }) => index + 1)
@@ -43,8 +43,8 @@ export function nodeLabel(node: GraphNode): Label {
   return node.kind === 'job' ? jobLabel(node.job) : datasetLabel(node.dataset)
 }
 
-/** The label; of those that would have the same one, namespace and whole name. */
-export function labelApart(node: DrawnNode): Label {
+/** The label, or the namespace and full name if another node has the same label. */
+export function uniqueLabel(node: DrawnNode): Label {
   if (node.kind === 'pile') return { path: '', name: counted(node.neighbours, `more ${node.of}`) }
   if (!node.hasTwin) return nodeLabel(node)
   const { namespace, name } = namedBy(node)
@@ -57,24 +57,24 @@ export function labelText({ path, name }: Label): string {
   return path + name
 }
 
-/** The label of what the graph may not hold, by its names. */
+/** The label of a node that the graph may not hold. */
 export function neighbourLabel(neighbour: Neighbour): Label {
   return isJobId(neighbour.nodeId) ? jobLabel(neighbour) : datasetLabel(neighbour)
 }
 
-/** The label of a node, to stand within a line; of one that the graph does not hold, what its id says of its name. */
+/** A node's label for use within a line; taken from its id if the graph does not hold the node. */
 export function labelOf(graph: LineageGraph, id: NodeId): string {
   const node = graph.nodes.get(id)
-  return isolated(node ? labelText(labelApart(node)) : id.slice(id.indexOf(':') + 1))
+  return isolated(node ? labelText(uniqueLabel(node)) : id.slice(id.indexOf(':') + 1))
 }
 
-/** A name cut behind each of its separators: `['batch_', 'orders.', 'daily']`. */
+/** A name split after each of its separators: `['batch_', 'orders.', 'daily']`. */
 export function nameParts(name: string): string[] {
   return name.split(/(?<=[./_:-])(?=[^./_:-])/)
 }
 
 export function fullName(node: DrawnNode): string {
-  if (node.kind === 'pile') return pileWords(node)
+  if (node.kind === 'pile') return pileText(node)
   const { namespace, name } = namedBy(node)
   return `${isolated(namespace)} ${isolated(name)}`
 }
@@ -83,7 +83,7 @@ function namedBy(node: GraphNode): Named {
   return node.kind === 'job' ? node.job : node.dataset
 }
 
-function pileWords({ neighbours, of, nodes }: Pile): string {
+function pileText({ neighbours, of, nodes }: Pile): string {
   const beyond = nodes - neighbours
   const first = `${counted(neighbours, of)} not drawn`
   return beyond > 0 ? `${first}, and ${counted(beyond, 'node')} that only they lead to` : first

@@ -1,4 +1,4 @@
-/** Places boxes left to right. A pure function; `layout.worker.ts` runs it off the page's thread. */
+/** Lays out boxes from left to right. A pure function; `layout.worker.ts` runs it off the page's thread. */
 
 import { Graph, layout as runDagre } from '@dagrejs/dagre'
 import type { WireEdge } from '../api/types'
@@ -8,13 +8,13 @@ import { packed, partsOf } from './parts'
 import { edgeKey, type Layout, type Shape } from './shape'
 
 const SPACING = { rankdir: 'LR', nodesep: 14, edgesep: 10, ranksep: 40 } as const
-/** Of more boxes than these the shortest edges take too long to find: three quarters of all the time. */
+/** With more boxes than this, minimising edge lengths is too slow: three quarters of the whole time. */
 const MANY = 150
 
 /**
- * The same shape gives the same places, whatever the order of its boxes and edges.
+ * The same shape gives the same layout, whatever the order of its boxes and edges.
  *
- * Boxes that hang together are placed by `place`, part by part: it takes more than twice as long for twice as many.
+ * `place` lays out each connected part by itself: its time grows faster than the number of boxes.
  */
 export function layout(shape: Shape, place: (part: Shape) => Layout = placeTogether): Layout {
   return packed(partsOf(shape).map(place))
@@ -39,12 +39,12 @@ export function placeTogether({ boxes, edges }: Shape): Layout {
   }
 }
 
-/** Dagre speaks of centres. */
+/** Dagre's positions are centres. */
 function corner(centre: Point, { width, height }: Size): Box {
   return { x: centre.x - width / 2, y: centre.y - height / 2, width, height }
 }
 
-/** By the centre of the rank, which all its boxes share. */
+/** By the x of the rank's centre, which all its boxes share. */
 function halfWidthOfRanks(boxes: Iterable<Box>): Map<number, number> {
   const halves = new Map<number, number>()
   for (const { x, width } of boxes) {
@@ -54,7 +54,7 @@ function halfWidthOfRanks(boxes: Iterable<Box>): Map<number, number> {
   return halves
 }
 
-/** Dagre's points lie, in turn, between two ranks and on one; only the latter keep an edge off the boxes there. */
+/** Dagre's points lie alternately between two ranks and on one; only the latter keep an edge off the boxes. */
 function bends(points: readonly Point[], halfWidths: ReadonlyMap<number, number>): Point[] {
   const isForward = (points[0]?.x ?? 0) <= (points.at(-1)?.x ?? 0)
   const onRanks = points.slice(1, -1).filter((_, index) => index % 2 === 1)

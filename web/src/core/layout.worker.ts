@@ -1,7 +1,7 @@
 import { layout, placeTogether } from './layout'
 import { type Layout, type Shape, shapeKey } from './shape'
 
-/** A shape to place, and under the same number the places. */
+/** A shape to lay out; the reply has the same number. */
 export interface LayoutRequest {
   readonly number: number
   readonly shape: Shape
@@ -12,17 +12,17 @@ export interface LayoutReply {
   readonly layout: Layout
 }
 
-/** The parts of the last shape: a change mostly touches one of them. */
+/** The layouts of the last shape's parts: a change usually affects only one of them. */
 let known = new Map<string, Layout>()
 
 self.onmessage = ({ data: { number, shape } }: MessageEvent<LayoutRequest>) => {
   const used = new Map<string, Layout>()
-  const places = layout(shape, (part) => {
+  const found = layout(shape, (part) => {
     const key = shapeKey(part)
     const placed = known.get(key) ?? placeTogether(part)
     used.set(key, placed)
     return placed
   })
   known = used
-  self.postMessage({ number, layout: places } satisfies LayoutReply)
+  self.postMessage({ number, layout: found } satisfies LayoutReply)
 }

@@ -1,6 +1,6 @@
-/** The lit path: of a column over the graph of jobs and datasets, or of a job or dataset as a whole. */
+/** The lit (highlighted) path of a column over the graph of jobs and datasets, or of a whole job or dataset. */
 
-import { type ColumnEdge, type ColumnGraph, MOST_APART, MOST_LIT } from './columns'
+import { type ColumnEdge, type ColumnGraph, MAX_APART, MAX_LIT } from './columns'
 import type { LineageGraph } from './graph'
 import { type ColumnKey, type ColumnRef, columnKey, type NodeId } from './ids'
 import { type NodeLit, pathOver } from './path'
@@ -9,7 +9,7 @@ import { type ColumnPath, type ColumnReach, columnPath, type Strength } from './
 
 export type Glow = 'start' | Strength
 
-/** Where a segment begins or ends: at a column's row, or at a job or the head of a dataset (`column` undefined). */
+/** An end of a segment: a column's row, or (`column` undefined) a job or the head of a dataset's card. */
 export interface End {
   readonly node: NodeId
   readonly column: string | undefined
@@ -19,7 +19,7 @@ export interface Segment {
   readonly from: End
   readonly to: End
   readonly kind: Strength
-  /** How what the segment leads to hangs together with the start: a direct segment may lie beyond an indirect one. */
+  /** The strength of the whole path up to the segment's far end: a direct segment may lie beyond an indirect one. */
   readonly strength: Strength
 }
 
@@ -29,15 +29,15 @@ export interface ColumnLit {
   readonly kind: 'column'
   readonly path: ColumnPath
   readonly columns: ReadonlyMap<NodeId, ReadonlyMap<string, Glow>>
-  /** Columns that are not drawn each: they are too many, and their lines meet at the head of the dataset. */
+  /** Columns without a row, since they are too many; their lines meet at the head of the dataset's card. */
   readonly gathered: ReadonlyMap<NodeId, ReadonlySet<string>>
-  /** And piles that hold a part of the path. */
+  /** Jobs on the path, and piles that hold a part of it. */
   readonly jobs: ReadonlySet<NodeId>
-  /** Column to job and job to column; column to column where no known job stands between. */
+  /** Column to job and job to column; column to column if no job is known between them. */
   readonly segments: readonly Segment[]
 }
 
-/** `whole` is the path of the dataset: of several jobs between two datasets those on it take the column along. */
+/** `whole`: the path of the dataset; it selects among several jobs between two datasets. */
 export function lightUp(
   graph: LineageGraph,
   columns: ColumnGraph,
@@ -64,7 +64,7 @@ export function isLit(lit: Lit, node: NodeId): boolean {
   return lit.kind === 'node' ? lit.nodes.has(node) : lit.columns.has(node) || lit.jobs.has(node)
 }
 
-/** The path over what is drawn in the place of its nodes. */
+/** The path with each node replaced by the one that is drawn for it. */
 export function litOver(lit: Lit, drawnAs: (node: NodeId) => NodeId): Lit {
   return lit.kind === 'node' ? pathOver(lit, drawnAs) : columnOver(lit, drawnAs)
 }
@@ -100,8 +100,8 @@ function gatheredOn(
     [...onPath].filter((key) => !isApart(key)),
   )
   const gathered = [
-    ...[...tied].filter(([, names]) => names.length > MOST_APART),
-    ...[...byDataset(columns, inOrder)].map(([node, names]) => [node, names.slice(MOST_LIT)] as const),
+    ...[...tied].filter(([, names]) => names.length > MAX_APART),
+    ...[...byDataset(columns, inOrder)].map(([node, names]) => [node, names.slice(MAX_LIT)] as const),
   ]
   const found = new Map<NodeId, Set<string>>()
   for (const [node, names] of gathered) {
@@ -170,7 +170,7 @@ function segmentsOf(
   return merged(found)
 }
 
-/** One segment from an end to another, as strong as the strongest. */
+/** One segment per pair of ends, with the strongest kind and strength. */
 function merged(segments: readonly Segment[]): Segment[] {
   const found = new Map<string, Segment>()
   for (const { from, to, kind, strength } of segments) {
@@ -186,7 +186,7 @@ function merged(segments: readonly Segment[]): Segment[] {
   return [...found.values()]
 }
 
-/** Each edge with how its far end hangs together with the start. */
+/** Each edge with the strength of the path up to its far end. */
 function edgesOf({ start, upstream, downstream }: ColumnPath): { edge: ColumnEdge; strength: Strength }[] {
   const far = ({ columns, wholes }: ColumnReach, key: ColumnKey) =>
     key === start ? 'direct' : (columns.get(key) ?? wholes.get(key) ?? 'indirect')
@@ -201,14 +201,14 @@ function stronger(one: Strength, other: Strength | undefined): Strength {
   return one === 'direct' || other === 'direct' ? 'direct' : 'indirect'
 }
 
-/** Those on the path; where none is, all that read the one dataset and write the other. */
+/** The jobs that read one dataset and write the other: those on the path, or all if none is. */
 function jobsBetween({ sources, targets }: LineageGraph, path: NodeLit | undefined): JobsBetween {
   const onPath = new Set(path?.edges.map(edgeKey))
   const isOnPath = (origin: NodeId, destination: NodeId) => onPath.has(edgeKey({ origin, destination }))
   return (from, to) => {
     const writers = new Set(sources.get(to))
     const all = (targets.get(from) ?? []).filter((reader) => writers.has(reader))
-    const taking = all.filter((job) => isOnPath(from, job) && isOnPath(job, to))
-    return taking.length > 0 ? taking : all
+    const chosen = all.filter((job) => isOnPath(from, job) && isOnPath(job, to))
+    return chosen.length > 0 ? chosen : all
   }
 }

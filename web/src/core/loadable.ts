@@ -1,4 +1,4 @@
-/** A value that is on its way, has come, or will not come. */
+/** A value that is loading, failed to load, or is loaded. */
 export type Loadable<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly message: string }

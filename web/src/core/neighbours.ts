@@ -1,6 +1,6 @@
-/** What is next to a node, as far as the graph holds it. */
+/** A node's neighbours in the graph. */
 
-import type { Neighbour, Way, WireNode } from '../api/types'
+import type { Direction, Neighbour, WireNode } from '../api/types'
 import type { LineageGraph } from './graph'
 import type { NodeId } from './ids'
 import { byText } from './order'
@@ -9,10 +9,10 @@ import { byText } from './order'
 export function neighboursIn(
   graph: LineageGraph,
   node: NodeId,
-  way: Way,
+  direction: Direction,
   type: WireNode['type'],
 ): Neighbour[] {
-  const found = (way === 'upstream' ? graph.sources : graph.targets).get(node) ?? []
+  const found = (direction === 'upstream' ? graph.sources : graph.targets).get(node) ?? []
   return found
     .flatMap((id) => {
       const each = graph.wire.get(id)

@@ -1,4 +1,4 @@
-/** A comparison by a text's code units: the same on every machine, whatever its language. */
+/** Compares texts by code units: the same on every machine, whatever its locale. */
 export function byText<T>(textOf: (item: T) => string): (a: T, b: T) => number {
   return (a, b) => {
     const [left, right] = [textOf(a), textOf(b)]

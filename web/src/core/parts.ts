@@ -1,4 +1,4 @@
-/** Takes a shape apart into what hangs together, and puts the placed parts side by side again. */
+/** Splits a shape into its connected parts, and packs their layouts into one. */
 
 import type { WireEdge } from '../api/types'
 import { boundsOf, type Point, type Size } from './geometry'
@@ -8,7 +8,7 @@ import type { Layout, Shape } from './shape'
 import { reachable } from './walk'
 
 const GAP = 32
-/** How much wider than high the whole becomes, if its parts allow it. */
+/** The ratio of width to height that packing aims at. */
 const PROPORTION = 1.8
 
 /** The connected parts, each with all of its edges. */
@@ -36,7 +36,7 @@ export function partsOf({ boxes, edges }: Shape): Shape[] {
 
 const NO_SIZE: Size = { width: 0, height: 0 }
 
-/** Parts in rows from the upper left, the highest first. */
+/** Packs parts into rows from the upper left, the highest first. */
 export function packed(parts: readonly Layout[]): Layout {
   const sorted = parts
     .map((part) => ({
@@ -64,7 +64,7 @@ export function packed(parts: readonly Layout[]): Layout {
 
 const byName = byText(({ name }: { readonly name: string }) => name)
 
-/** The first of the part's ids: it tells parts of one height apart. */
+/** The first of the part's ids, to order parts of the same height. */
 function nameOf({ boxes }: Layout): string {
   return [...boxes.keys()].reduce((first, id) => (id < first ? id : first))
 }

@@ -1,4 +1,4 @@
-/** The lit path of a job or dataset: what it is made from and what is made from it. */
+/** The lit path of a job or dataset: everything upstream and downstream of it. */
 
 import type { Path, WireEdge } from '../api/types'
 import { edgesOf, type Flow, flowOf } from './graph'
@@ -7,22 +7,22 @@ import { reachable } from './walk'
 
 export interface NodeLit {
   readonly kind: 'node'
-  /** And piles that hold a part of the path. */
+  /** The nodes on the path, and piles that hold a part of it. */
   readonly nodes: ReadonlySet<NodeId>
   readonly edges: readonly WireEdge[]
-  /** How far it reaches, where that is known. */
+  /** The size of the path, if known. */
   readonly reach: Reach | undefined
 }
 
 export interface Reach {
-  /** Datasets, without the start. */
+  /** The number of datasets, without the start. */
   readonly upstream: number
   readonly downstream: number
-  /** There are more beyond. */
+  /** There are more beyond the depth limit. */
   readonly isCut: boolean
 }
 
-/** As far as the service says that data goes. */
+/** The path that the service gives. */
 export function litPath(start: NodeId, { edges, isCut }: Path): NodeLit {
   const ends = edges.flatMap(({ origin, destination }) => [origin, destination])
   const { sources, targets } = flowOf(new Map(ends.map((end) => [end, end])), edges)
@@ -34,15 +34,15 @@ export function litPath(start: NodeId, { edges, isCut }: Path): NodeLit {
   return { ...lit(start, edges), reach }
 }
 
-/** What is next to the start: that is on its path, whatever the service says of the rest. */
-export function litBeside(graph: Flow<unknown>, start: NodeId): NodeLit {
+/** The start and its neighbours, which are on its path in any case. */
+export function litNeighbours(graph: Flow<unknown>, start: NodeId): NodeLit {
   return lit(
     start,
     edgesOf(graph).filter(({ origin, destination }) => origin === start || destination === start),
   )
 }
 
-/** As far as data may go: into all that a job writes from all that it reads. */
+/** The largest possible path: as if each job wrote all of its outputs from all of its inputs. */
 export function litAtMost(graph: Flow<unknown>, start: NodeId): NodeLit {
   const upstream = reachable(start, (node) => graph.sources.get(node) ?? [])
   const downstream = reachable(start, (node) => graph.targets.get(node) ?? [])
@@ -52,7 +52,7 @@ export function litAtMost(graph: Flow<unknown>, start: NodeId): NodeLit {
   )
 }
 
-/** The path over what is drawn in the place of its nodes. */
+/** The path with each node replaced by the one that is drawn for it. */
 export function pathOver(path: NodeLit, drawnAs: (node: NodeId) => NodeId): NodeLit {
   const edges = path.edges.map(({ origin, destination }) => ({
     origin: drawnAs(origin),

@@ -1,4 +1,4 @@
-/** Of a node's very many neighbours only some are drawn; a pile stands for the others. */
+/** Piles: if a node has very many neighbours, only some are drawn, and a pile represents the others. */
 
 import { edgesOf, type Flow, flowOf, type GraphNode, type LineageGraph } from './graph'
 import type { NodeId } from './ids'
@@ -6,7 +6,7 @@ import { isLit, type Lit } from './lit'
 import { byText } from './order'
 import { reachable } from './walk'
 
-/** What stands for neighbours of one node that are not drawn, and for all that hangs on those alone. */
+/** Represents neighbours of one node, the hub, that are not drawn, and all nodes that are connected only through them. */
 export interface Pile {
   readonly kind: 'pile'
   readonly id: NodeId
@@ -14,77 +14,78 @@ export interface Pile {
   /** The neighbours are all jobs or all datasets. */
   readonly of: GraphNode['kind']
   readonly neighbours: number
-  /** How many of these failed when they ran last. */
+  /** How many of the neighbours failed in their last run. */
   readonly failed: number
-  /** How many nodes there are in it, the neighbours among them. */
+  /** The number of nodes in the pile, including the neighbours. */
   readonly nodes: number
-  /** How many of its neighbours are drawn once it is spread; then it stands for the others. */
+  /** How many of its neighbours are drawn when it is expanded next. */
   readonly more: number
-  /** As how many of the hub's neighbours are drawn then. */
+  /** How many of the hub's neighbours are drawn in all then. */
   readonly next: number
 }
 
 export type DrawnNode = GraphNode | Pile
 export type DrawnGraph = Flow<DrawnNode>
 
-export interface Look {
+export interface Choices {
   readonly open: NodeId | undefined
   readonly lit: Lit | undefined
-  /** How many neighbours the reader wants to see, by pile. */
-  readonly spread: ReadonlyMap<NodeId, number>
+  /** How many of the hub's neighbours the reader chose to see, by pile. */
+  readonly shownByPile: ReadonlyMap<NodeId, number>
 }
 
 export interface Piled {
   readonly graph: DrawnGraph
-  /** What is drawn for a node: itself, or the pile that it is in. */
+  /** The node that is drawn for a node: itself, or its pile. */
   readonly drawnAs: (node: NodeId) => NodeId
 }
 
-/** As many neighbours on one side of a node can be taken in at once. */
+/** The neighbours drawn on one side of a node at first. */
 const FIRST = 20
 const TIMES_MORE = 5
-/** A pile of fewer would save no room. */
-const FEWEST = 5
+/** A smaller pile would save no room. */
+const MIN_PILE = 5
 
 const SIDES = ['sources', 'targets'] as const
 type Side = (typeof SIDES)[number]
 
+/** The neighbours on one side of a hub, if they are too many. */
 interface Crowd {
   readonly pile: NodeId
   readonly hub: NodeId
-  /** Those that are worth most come first. */
+  /** The most relevant first. */
   readonly neighbours: readonly NodeId[]
   readonly shown: number
 }
 
 /**
- * Draws of neighbours that are too many those first that are lit, failed or lead on to most; and always the open node
- * with what is next to it.
+ * Replaces neighbours that are too many by piles. Drawn first are those that are lit, failed or have the most neighbours
+ * themselves; the open node and its neighbours are always drawn.
  */
-export function piled(graph: LineageGraph, look: Look): Piled {
-  const crowds = crowdsOf(graph, look)
+export function piled(graph: LineageGraph, choices: Choices): Piled {
+  const crowds = crowdsOf(graph, choices)
   if (crowds.length === 0) return { graph, drawnAs: (node) => node }
   const drawn = new Set([
-    ...(look.open === undefined ? [] : [look.open, ...closeTo(graph, look.open, crowds)]),
+    ...(choices.open === undefined ? [] : [choices.open, ...neighboursOf(graph, choices.open, crowds)]),
     ...crowds.flatMap(({ hub, neighbours, shown }) => [hub, ...neighbours.slice(0, shown)]),
   ])
   const hidden = new Map<NodeId, Crowd>()
   for (const crowd of crowds) {
     for (const node of crowd.neighbours) if (!drawn.has(node) && !hidden.has(node)) hidden.set(node, crowd)
   }
-  const pileOf = withHangers(graph, hidden, drawn)
+  const pileOf = withDependents(graph, hidden, drawn)
   const drawnAs = (node: NodeId) => pileOf.get(node)?.pile ?? node
   return { graph: contracted(graph, pileOf, pilesOf(graph, hidden, pileOf), drawnAs), drawnAs }
 }
 
-/** The neighbours of a node, but for those that are too many. */
-function closeTo(graph: LineageGraph, node: NodeId, crowds: readonly Crowd[]): NodeId[] {
+/** The neighbours of a node, except on a side that has too many. */
+function neighboursOf(graph: LineageGraph, node: NodeId, crowds: readonly Crowd[]): NodeId[] {
   const piles = new Set(crowds.map(({ pile }) => pile))
   return SIDES.flatMap((side) => (piles.has(pileId(side, node)) ? [] : (graph[side].get(node) ?? [])))
 }
 
-function crowdsOf(graph: LineageGraph, { lit, spread }: Look): Crowd[] {
-  const worth = (node: NodeId) => [
+function crowdsOf(graph: LineageGraph, { lit, shownByPile }: Choices): Crowd[] {
+  const relevance = (node: NodeId) => [
     Number(lit !== undefined && isLit(lit, node)),
     Number(isFailed(graph.nodes.get(node))),
     SIDES.reduce((sum, side) => sum + (graph[side].get(node)?.length ?? 0), 0),
@@ -92,11 +93,11 @@ function crowdsOf(graph: LineageGraph, { lit, spread }: Look): Crowd[] {
   return SIDES.flatMap((side) =>
     [...graph[side]].flatMap(([hub, neighbours]) => {
       const pile = pileId(side, hub)
-      const shown = spread.get(pile) ?? FIRST
-      if (neighbours.length < shown + FEWEST) return []
-      const worths = new Map(neighbours.map((node) => [node, worth(node)]))
-      const byWorth = (a: NodeId, b: NodeId) => descending(worths.get(a) ?? [], worths.get(b) ?? [])
-      const sorted = [...neighbours].sort((a, b) => byWorth(a, b) || byId(a, b))
+      const shown = shownByPile.get(pile) ?? FIRST
+      if (neighbours.length < shown + MIN_PILE) return []
+      const ranks = new Map(neighbours.map((node) => [node, relevance(node)]))
+      const byRank = (a: NodeId, b: NodeId) => descending(ranks.get(a) ?? [], ranks.get(b) ?? [])
+      const sorted = [...neighbours].sort((a, b) => byRank(a, b) || byId(a, b))
       return [{ pile, hub, neighbours: sorted, shown }]
     }),
   )
@@ -116,8 +117,8 @@ function isFailed(node: GraphNode | undefined): boolean {
   return node?.kind === 'job' && node.job.latestRun?.state === 'FAILED'
 }
 
-/** The hidden nodes, with those that hang together with nothing that is `drawn` but over them. */
-function withHangers(
+/** The hidden nodes, and those that are connected to `drawn` nodes only through them, each with its crowd. */
+function withDependents(
   graph: LineageGraph,
   hidden: ReadonlyMap<NodeId, Crowd>,
   drawn: ReadonlySet<NodeId>,
@@ -129,10 +130,10 @@ function withHangers(
     for (const next of around(node)) {
       if (hidden.has(next) || seen.has(next)) continue
       const part = reachable(next, (each) => around(each).filter((other) => !hidden.has(other)))
-      const hangs = [...part].every((each) => !drawn.has(each))
+      const isDependent = [...part].every((each) => !drawn.has(each))
       for (const each of part) {
         seen.add(each)
-        if (hangs) all.set(each, crowd)
+        if (isDependent) all.set(each, crowd)
       }
     }
   }

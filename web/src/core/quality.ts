@@ -1,4 +1,4 @@
-/** Reads what producers assert and test. What has any other shape than the spec's reads as absent. */
+/** Reads producers' assertions and tests. One that does not match the spec reads as absent. */
 
 import { text } from './facets'
 
@@ -11,10 +11,10 @@ export interface Verdicts {
 /** Source: OpenLineage DataQualityAssertionsDatasetFacet 1-0-1, TestRunFacet 1-0-1 */
 export function verdicts(assertions: readonly unknown[], tests: readonly unknown[]): Verdicts {
   const checks = [
-    ...assertions.map((each) => ({ words: asserted(each), success: success(each) })),
-    ...tests.map((each) => ({ words: text(each, 'name') ?? 'a test', success: testSuccess(each) })),
+    ...assertions.map((each) => ({ label: assertionLabel(each), success: success(each) })),
+    ...tests.map((each) => ({ label: text(each, 'name') ?? 'a test', success: testSuccess(each) })),
   ]
-  const failed = checks.filter((each) => each.success === false).map(({ words }) => words)
+  const failed = checks.filter((each) => each.success === false).map(({ label }) => label)
   return { passed: checks.filter((each) => each.success === true).length, failed }
 }
 
@@ -22,13 +22,13 @@ function success(assertion: unknown): unknown {
   return typeof assertion === 'object' && assertion !== null ? Reflect.get(assertion, 'success') : undefined
 }
 
-/** Undefined for one that was skipped; the service judges other words than the spec's in the same way. */
+/** Undefined if the test was skipped; treats values outside the spec as the service does. */
 function testSuccess(test: unknown): boolean | undefined {
   const status = text(test, 'status')?.toLowerCase() ?? 'skip'
   return status.startsWith('skip') ? undefined : !['fail', 'failed', 'failure', 'error'].includes(status)
 }
 
-function asserted(assertion: unknown): string {
+function assertionLabel(assertion: unknown): string {
   const [what, column] = [text(assertion, 'assertion') ?? 'an assertion', text(assertion, 'column')]
   return column === undefined ? what : `${what} of ${column}`
 }

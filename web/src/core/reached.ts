@@ -1,44 +1,44 @@
-/** What a change reaches, place by place: the service tells of columns, datasets and jobs one by one. */
+/** The impact of a change, by dataset and job: the service lists columns, datasets and jobs one by one. */
 
 import type { Owner, Reached } from '../api/answers'
 import { datasetId, jobId, type NodeId } from './ids'
 
-/** A dataset with those of its columns that are reached, or a job. */
-export interface Place {
+/** A dataset with its columns that are reached, or a job. */
+export interface ReachedNode {
   readonly node: NodeId
   readonly name: string
   readonly isJob: boolean
   readonly columns: readonly string[]
   readonly owners: readonly Owner[]
-  /** Null where events do not tell; undefined where no change was proposed. */
+  /** Null if unknown; undefined if no change was proposed. */
   readonly breaking: boolean | null | undefined
   readonly reason: string | undefined
 }
 
-/** All places at one number of steps. */
-export interface Ring {
+/** All nodes at one distance, in steps. */
+export interface AtDistance {
   readonly distance: number
-  readonly places: readonly Place[]
+  readonly nodes: readonly ReachedNode[]
 }
 
-/** Nearest first; at a distance datasets come before jobs, as the service orders them. */
-export function rings(reached: readonly Reached[], isProposed: boolean): Ring[] {
-  const found = new Map<number, Map<NodeId, Place>>()
+/** Nearest first; at each distance datasets come before jobs, in the service's order. */
+export function byDistance(reached: readonly Reached[], isProposed: boolean): AtDistance[] {
+  const found = new Map<number, Map<NodeId, ReachedNode>>()
   for (const each of reached) {
-    const ring = found.get(each.distance) ?? new Map<NodeId, Place>()
-    found.set(each.distance, ring)
-    const place = placeOf(each, isProposed)
-    ring.set(place.node, both(ring.get(place.node), place))
+    const nodes = found.get(each.distance) ?? new Map<NodeId, ReachedNode>()
+    found.set(each.distance, nodes)
+    const next = nodeOf(each, isProposed)
+    nodes.set(next.node, combined(nodes.get(next.node), next))
   }
   return [...found]
     .sort(([a], [b]) => a - b)
-    .map(([distance, places]) => ({
+    .map(([distance, nodes]) => ({
       distance,
-      places: [...places.values()].sort((a, b) => Number(a.isJob) - Number(b.isJob)),
+      nodes: [...nodes.values()].sort((a, b) => Number(a.isJob) - Number(b.isJob)),
     }))
 }
 
-function placeOf(reached: Reached, isProposed: boolean): Place {
+function nodeOf(reached: Reached, isProposed: boolean): ReachedNode {
   const { namespace, name, field } = reached
   const isJob = reached.type === 'JOB'
   return {
@@ -52,7 +52,7 @@ function placeOf(reached: Reached, isProposed: boolean): Place {
   }
 }
 
-function both(known: Place | undefined, more: Place): Place {
+function combined(known: ReachedNode | undefined, more: ReachedNode): ReachedNode {
   if (!known) return more
   return {
     ...known,
@@ -63,7 +63,7 @@ function both(known: Place | undefined, more: Place): Place {
   }
 }
 
-function worse(a: Place['breaking'], b: Place['breaking']): Place['breaking'] {
+function worse(a: ReachedNode['breaking'], b: ReachedNode['breaking']): ReachedNode['breaking'] {
   if (a === true || b === true) return true
   return a === null || b === null ? null : a
 }

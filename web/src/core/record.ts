@@ -1,19 +1,19 @@
-/** Says in words whether a machine's record is whole. */
+/** Describes the problems of a machine's record. */
 
 import type { Machine, TroubleKind } from '../api/answers'
 import { formatCount } from './format'
 
-/** `bad`: the record does not prove what it should; `odd`: there is an explanation, and somebody should know it. */
-export type Weight = 'bad' | 'odd'
+/** `bad`: events may be missing or forged; `odd`: unusual, and to be explained. */
+export type Severity = 'bad' | 'odd'
 
-export interface Remark {
-  readonly weight: Weight
+export interface Issue {
+  readonly severity: Severity
   readonly words: string
 }
 
-/** What does not fit, the worst first; nothing for a record that is whole. */
-export function remarks({ troubles, unproved }: Machine): Remark[] {
-  const found: readonly (readonly [number, Weight, string, string])[] = [
+/** The problems of a record, the worst first. */
+export function issuesOf({ troubles, unproved }: Machine): Issue[] {
+  const found: readonly (readonly [number, Severity, string, string])[] = [
     [troubles.missing, 'bad', 'event missing', 'events missing'],
     [troubles.forks, 'bad', 'place signed twice', 'places signed twice'],
     [
@@ -30,13 +30,13 @@ export function remarks({ troubles, unproved }: Machine): Remark[] {
   ]
   return found
     .filter(([count]) => count > 0)
-    .map(([count, weight, one, many]) => ({
-      weight,
+    .map(([count, severity, one, many]) => ({
+      severity,
       words: `${formatCount(count)} ${count === 1 ? one : many}`,
     }))
 }
 
-export const TROUBLE_WEIGHT: Readonly<Record<TroubleKind, Weight>> = {
+export const TROUBLE_SEVERITY: Readonly<Record<TroubleKind, Severity>> = {
   hole: 'bad',
   fork: 'bad',
   broken: 'bad',
@@ -46,7 +46,7 @@ export const TROUBLE_WEIGHT: Readonly<Record<TroubleKind, Weight>> = {
   clock: 'odd',
 }
 
-export const TROUBLE_WORDS: Readonly<Record<TroubleKind, string>> = {
+export const TROUBLE_LABELS: Readonly<Record<TroubleKind, string>> = {
   hole: 'missing',
   fork: 'fork',
   broken: 'broken link',
@@ -56,7 +56,7 @@ export const TROUBLE_WORDS: Readonly<Record<TroubleKind, string>> = {
   clock: 'clock',
 }
 
-/** What each may mean, for who has to judge it. */
+/** Explanations of the troubles, for auditors. */
 export const TROUBLE_MEANING: Readonly<Record<TroubleKind, string>> = {
   hole: 'Still on their way, lost, or held back by somebody: the numbers on both sides are signed, these never came.',
   fork: 'Two events were signed for one number: the key was copied, or an event was written anew after it was sent.',

@@ -1,43 +1,43 @@
-/** What the page shows, as the address keeps it: `#node=…&column=…&asked=changes&since=…&change=drop`, `#view=record&machine=…`, `#view=entry&index=…`, `#view=drift`, `#view=failures`. */
+/** What the page shows, as in the address: `#node=…&column=…&asked=changes&since=…&change=drop`, `#view=record&machine=…`, `#view=entry&index=…`, `#view=drift`, `#view=failures`. */
 
 import type { NodeId } from './ids'
 
-/** What can be asked of a node: why it may be wrong, what changed, what depends on it. */
+/** The questions about a node: why it may be wrong, what changed, what depends on it. */
 export const QUESTIONS = ['why', 'changes', 'impact'] as const
 export type Question = (typeof QUESTIONS)[number]
 
-/** The graph, and what is chosen in it. */
+/** The graph, with the reader's choices. */
 export interface GraphRoute {
   readonly view: 'graph'
   readonly node: NodeId | undefined
   /** A column of `node`, whose path is lit. */
   readonly column: string | undefined
-  /** The questions about it that are open. */
+  /** The open questions. */
   readonly asked: readonly Question[]
-  /** Since when it is asked what changed, if the reader chose that. */
+  /** The start of the period in `changes`, if the reader chose it. */
   readonly since: string | undefined
-  /** Whether it is also asked what breaks once it is dropped. */
+  /** Whether `impact` also shows what breaks if the node or column is dropped. */
   readonly isDrop: boolean
 }
 
-/** The log and the record of each machine, and the machine that is looked at closely. */
+/** The log, the records of all machines, and the machine whose details are open. */
 export interface RecordRoute {
   readonly view: 'record'
   readonly machine: string | undefined
 }
 
-/** One entry of the log, by its place. */
+/** One entry of the log, by its index. */
 export interface EntryRoute {
   readonly view: 'entry'
   readonly index: number
 }
 
-/** Schemas that changed. */
+/** Schema changes. */
 export interface DriftRoute {
   readonly view: 'drift'
 }
 
-/** Jobs that failed. */
+/** Failed jobs and silent runs. */
 export interface FailuresRoute {
   readonly view: 'failures'
 }
@@ -57,18 +57,18 @@ export const RECORD: RecordRoute = { view: 'record', machine: undefined }
 export const DRIFT: DriftRoute = { view: 'drift' }
 export const FAILURES: FailuresRoute = { view: 'failures' }
 
-/** To a node, or a column of it, with no question open. */
+/** The route to a node, or a column of it, with no question open. */
 export function routeTo(node: NodeId, column?: string): GraphRoute {
   return { ...HOME, node, column }
 }
 
-/** The same, with a question about it opened or closed. */
+/** The route with a question opened or closed. */
 export function withAsked(route: GraphRoute, question: Question, isOpen: boolean): GraphRoute {
   const asked = QUESTIONS.filter((one) => (one === question ? isOpen : route.asked.includes(one)))
   return { ...route, asked }
 }
 
-/** Whether something is looked at closely, beside the rest. */
+/** Whether the side panel is open. */
 export function hasPanel(route: Route): boolean {
   return (
     (route.view === 'graph' && route.node !== undefined) ||
@@ -92,7 +92,7 @@ export function parseRoute(hash: string): Route {
   }
 }
 
-/** The record for what is no place. */
+/** The record if the index is not a number. */
 function entryRoute(index: string): Route {
   return /^\d{1,15}$/.test(index) ? { view: 'entry', index: Number(index) } : RECORD
 }

@@ -1,11 +1,11 @@
-/** Runs in words. */
+/** Labels for runs. */
 
 import type { Run, RunState, Verdict } from '../api/types'
 
-/** `STALE`: it goes on as far as it told, and has been silent for longer than its job promised. */
-export type ToldState = RunState | 'STALE'
+/** `STALE`: running, but silent for longer than the interval that its job announced. */
+export type DisplayState = RunState | 'STALE'
 
-export const STATE_WORDS: Readonly<Record<ToldState, string>> = {
+export const STATE_LABELS: Readonly<Record<DisplayState, string>> = {
   NEW: 'not started',
   RUNNING: 'running',
   STALE: 'stale',
@@ -23,18 +23,18 @@ export const STATE_CLAUSES: Readonly<Record<RunState, string>> = {
   ABORTED: 'was stopped',
 }
 
-/** None of a run that others only name as their parent: whether it still goes on, nobody told. */
-export function toldState({ signature, state, staleAfter }: Run, now: Date): ToldState | undefined {
+/** Undefined for a run that is known only as the parent of others: it has no events, so its state is unknown. */
+export function displayState({ signature, state, staleAfter }: Run, now: Date): DisplayState | undefined {
   if (signature === null) return undefined
   return staleAfter && state === 'RUNNING' && Date.parse(staleAfter) < now.getTime() ? 'STALE' : state
 }
 
-export function stateWords(run: Run, now: Date): string {
-  const state = toldState(run, now)
-  return state === undefined ? 'not heard from' : STATE_WORDS[state]
+export function stateLabel(run: Run, now: Date): string {
+  const state = displayState(run, now)
+  return state === undefined ? 'not heard from' : STATE_LABELS[state]
 }
 
-export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
   ok: 'verified',
   tampered: 'tampered',
   'unknown-key': 'unknown key',
@@ -42,7 +42,7 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   malformed: 'malformed',
 }
 
-/** What a verdict means for the reader. */
+/** Explanations of the verdicts. */
 export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
   ok: 'signed by a trusted key, and unchanged since',
   tampered: 'the bytes are not those that were signed',
@@ -51,8 +51,8 @@ export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
   malformed: 'carries a signature that cannot be read',
 }
 
-/** How good or bad a verdict is; of what is unsigned nobody can say. */
-export const VERDICT_MARK: Readonly<Record<Verdict, 'good' | 'odd' | 'bad' | undefined>> = {
+/** The colour of a verdict's badge; neutral for unsigned events. */
+export const VERDICT_MARKS: Readonly<Record<Verdict, 'good' | 'odd' | 'bad' | undefined>> = {
   ok: 'good',
   tampered: 'bad',
   'unknown-key': 'odd',
@@ -60,10 +60,10 @@ export const VERDICT_MARK: Readonly<Record<Verdict, 'good' | 'odd' | 'bad' | und
   malformed: 'bad',
 }
 
-/** How long a run took, or for how long it is running; undefined if that cannot be told, as of one that is stale. */
+/** The duration of a run, so far if it is running, in milliseconds; undefined if unknown, as for a stale run. */
 export function runDuration(run: Run, now: Date): number | undefined {
   const counted = run.durationMs ?? run.counters?.durationMs
-  if (toldState(run, now) !== 'RUNNING') return counted ?? undefined
+  if (displayState(run, now) !== 'RUNNING') return counted ?? undefined
   const started = run.startedAt === null ? Number.NaN : Date.parse(run.startedAt)
   return Number.isNaN(started) ? undefined : Math.max(0, now.getTime() - started)
 }

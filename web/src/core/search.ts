@@ -1,4 +1,4 @@
-/** Search in the graph that is here already, so that typing answers at once. */
+/** Search in the loaded graph, for results at once while typing. */
 
 import type { SearchResult } from '../api/types'
 import type { GraphNode, LineageGraph } from './graph'
@@ -9,7 +9,7 @@ export interface Hit extends SearchResult {
   readonly label: Label
 }
 
-/** Nodes whose label or full name holds every word of the query, best first. */
+/** Nodes whose label or full name contains every word of the query, best first. */
 export function searchGraph(graph: LineageGraph, query: string, limit: number): Hit[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
@@ -21,13 +21,13 @@ export function searchGraph(graph: LineageGraph, query: string, limit: number): 
     .map(({ hit }) => hit)
 }
 
-/** What the service is asked for: it finds words in their order with `%` between them, and a node id as it stands. */
+/** The query for the service: words joined by its wildcard `%`, or a node id as it is. */
 export function textForService(query: string): string {
   const text = query.trim()
   return /^(job|dataset):/i.test(text) ? text : text.replaceAll(/\s+/g, '%')
 }
 
-/** The service's results after ours, without those that are ours already. */
+/** The hits, followed by the service's results that are not among them. */
 export function addFound(hits: readonly Hit[], found: readonly SearchResult[]): Hit[] {
   const known = new Set(hits.map(({ nodeId }) => nodeId))
   const news = found.filter(({ nodeId }) => !known.has(nodeId))

@@ -1,4 +1,4 @@
-/** What a layout is made from and what it makes. */
+/** The input and the result of a layout. */
 
 import type { WireEdge } from '../api/types'
 import type { Box, Point, Size } from './geometry'
@@ -11,7 +11,7 @@ export interface Shape {
 
 export interface Layout {
   readonly boxes: ReadonlyMap<NodeId, Box>
-  /** By `edgeKey`: where an edge that spans several ranks has to pass, two points level with each other a rank. */
+  /** By `edgeKey`: the points that an edge spanning several ranks passes through, two of the same height per rank. */
   readonly bends: ReadonlyMap<string, readonly Point[]>
 }
 
@@ -19,7 +19,7 @@ export function edgeKey({ origin, destination }: WireEdge): string {
   return JSON.stringify([origin, destination])
 }
 
-/** Equal shapes have equal keys, so a change that moves nothing needs no new layout. */
+/** Equal shapes have equal keys, so a change that does not affect the shape needs no new layout. */
 export function shapeKey({ boxes, edges }: Shape): string {
   return JSON.stringify([[...boxes], edges])
 }

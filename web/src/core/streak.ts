@@ -1,20 +1,20 @@
-/** For how long a job has been failing, by its newest runs. */
+/** A job's streak of failed runs. */
 
 import type { Run } from '../api/types'
 
 export interface Streak {
-  /** Failed runs since the last that went well, or since the oldest that is told of. */
+  /** Failed runs since the last success, or all if there is none among the runs. */
   readonly failed: number
-  /** When the last run that went well ended, if it is among those told of. */
-  readonly wentWell: string | undefined
+  /** The end of the last successful run, if there is one among the runs. */
+  readonly lastSuccess: string | undefined
 }
 
-/** `runs`: the newest first. One that is stopped or still goes on neither ends a streak nor counts. */
+/** `runs`: the newest first. Stopped and running ones neither count nor end the streak. */
 export function streakOf(runs: readonly Run[]): Streak {
   const good = runs.findIndex(({ state }) => state === 'COMPLETED')
   const since = good < 0 ? runs : runs.slice(0, good)
   return {
     failed: since.filter(({ state }) => state === 'FAILED').length,
-    wentWell: runs[good]?.endedAt ?? runs[good]?.startedAt ?? undefined,
+    lastSuccess: runs[good]?.endedAt ?? runs[good]?.startedAt ?? undefined,
   }
 }

@@ -25,8 +25,8 @@ export interface Drawing {
   readonly layout: Layout
 }
 
-/** Until a new layout is here: what has kept its size already shows its new self, the rest stays. */
-export function meanwhile(old: Drawing, news: ReadonlyMap<NodeId, Card>): Drawing {
+/** The drawing until the new layout arrives: new cards that have the same size, old ones for the rest. */
+export function provisional(old: Drawing, news: ReadonlyMap<NodeId, Card>): Drawing {
   const cards = new Map(
     [...old.cards].map(([id, card]) => {
       const [next, box] = [news.get(id), old.layout.boxes.get(id)]
@@ -36,7 +36,7 @@ export function meanwhile(old: Drawing, news: ReadonlyMap<NodeId, Card>): Drawin
   return { ...old, cards }
 }
 
-/** Table-level edges; while a path is lit, those on it stand out, on top, and the others step back. */
+/** Table-level edges; while a path is lit, those on it are highlighted and on top, and the others dimmed. */
 export function flowStrokes({ graph, layout }: Drawing, lit: Lit | undefined): Stroke[] {
   const onPath = new Set(lit?.kind === 'node' ? lit.edges.map(edgeKey) : [])
   const strokes = edgesOf(graph).flatMap((edge): Stroke[] => {
@@ -44,14 +44,14 @@ export function flowStrokes({ graph, layout }: Drawing, lit: Lit | undefined): S
     if (!from || !to) return []
     const key = edgeKey(edge)
     const tone = onPath.has(key) ? 'related' : lit ? 'dim' : 'plain'
-    return [{ key, d: curve(rightOf(from), wayOf(layout, edge), leftOf(to)), kind: 'flow', tone }]
+    return [{ key, d: curve(rightOf(from), routeOf(layout, edge), leftOf(to)), kind: 'flow', tone }]
   })
   return strokes.sort((a, b) => Number(a.tone === 'related') - Number(b.tone === 'related'))
 }
 
 export function columnStrokes(drawing: Drawing, lit: ColumnLit): Stroke[] {
   const strokes = lit.segments.flatMap((segment) => segmentStroke(drawing, segment))
-  // What people follow is drawn last, on top.
+  // The most important lines are drawn last, on top.
   const weight = ({ kind, tone }: Stroke) => Number(kind === 'direct') + Number(tone === 'plain')
   return strokes.sort((a, b) => weight(a) - weight(b))
 }
@@ -60,13 +60,13 @@ function segmentStroke(drawing: Drawing, { from, to, kind, strength }: Segment):
   const start = port(drawing, from, rightOf, kind)
   const end = port(drawing, to, leftOf, kind)
   if (!start || !end) return []
-  const way = wayOf(drawing.layout, { origin: from.node, destination: to.node })
+  const route = routeOf(drawing.layout, { origin: from.node, destination: to.node })
   const key = JSON.stringify([from.node, from.column, to.node, to.column])
   const tone = kind === 'direct' && strength === 'indirect' ? 'soft' : 'plain'
-  return [{ key, d: curve(start, way, end), kind, tone }]
+  return [{ key, d: curve(start, route, end), kind, tone }]
 }
 
-/** A column's lines meet its row; at a job, direct ones meet a little above the indirect ones. */
+/** Where a line ends: at a column's row; at a job direct lines a little above indirect ones. */
 function port(
   { cards, layout }: Drawing,
   { node, column }: End,
@@ -83,14 +83,14 @@ function port(
 
 const JOB_PORT_OFFSET = 5
 
-/** Where a line turns on its way; one that goes back runs to the left between its first and its last turn. */
-interface Way {
+/** The turns of a line; one that goes back runs to the left between its first and last turn. */
+interface LineRoute {
   readonly turns: readonly Point[]
   readonly goesBack: boolean
 }
 
-/** A job may write what it reads: that line goes back, past both boxes; beneath them where the layout says no other way. */
-function wayOf(layout: Layout, edge: WireEdge): Way {
+/** A job may write what it reads: that line goes back, past both boxes, and beneath them if the layout has no bends. */
+function routeOf(layout: Layout, edge: WireEdge): LineRoute {
   const [from, to] = [layout.boxes.get(edge.origin), layout.boxes.get(edge.destination)]
   const turns = layout.bends.get(edgeKey(edge)) ?? []
   if (!from || !to || to.x >= from.x + from.width) return { turns, goesBack: false }
@@ -99,7 +99,7 @@ function wayOf(layout: Layout, edge: WireEdge): Way {
   return { turns: [...past(from, first.y), ...turns, ...past(to, last.y)], goesBack: true }
 }
 
-/** From right to left past a box, as near to that height as it leaves free. */
+/** From right to left past a box, as near to the wanted height as the box allows. */
 function past({ x, y, width, height }: Box, wanted: number): Point[] {
   const [above, below] = [y - BENEATH, y + height + BENEATH]
   const isFree = wanted <= above || wanted >= below
@@ -119,7 +119,7 @@ function beneath(from: Box, to: Box): Point[] {
   ]
 }
 
-/** Half of what lies between two boxes of a column. */
+/** Half of the gap between two boxes of a rank. */
 const BENEATH = 7
 
 function rightOf({ x, y, width }: Box): Point {
@@ -130,8 +130,8 @@ function leftOf({ x, y }: Box): Point {
   return { x, y: y + HEAD_HEIGHT / 2 }
 }
 
-/** Leaves every point level, so that neighbouring pieces join smoothly. */
-function curve(start: Point, { turns, goesBack }: Way, end: Point): string {
+/** Bézier curves that are horizontal at every point, so that they join smoothly. */
+function curve(start: Point, { turns, goesBack }: LineRoute, end: Point): string {
   const points = [
     { ...start, heading: 1 },
     ...turns.map((turn) => ({ ...turn, heading: goesBack ? -1 : 1 })),
@@ -144,14 +144,14 @@ function curve(start: Point, { turns, goesBack }: Way, end: Point): string {
       { x: at.x + at.heading * reach, y: at.y },
       { x: next.x - next.heading * reach, y: next.y },
     ]
-    return `C${place(out)} ${place(back)} ${place(next)}`
+    return `C${coordinates(out)} ${coordinates(back)} ${coordinates(next)}`
   })
-  return `M${place(start)}${pieces.join('')}`
+  return `M${coordinates(start)}${pieces.join('')}`
 }
 
-/** How far a line swings out where it turns round. */
+/** How far a line swings out where it reverses. */
 const TURN = 20
 
-function place({ x, y }: Point): string {
+function coordinates({ x, y }: Point): string {
   return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`
 }

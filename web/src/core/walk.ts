@@ -1,14 +1,14 @@
-/** Walks over the two graphs. Cycles are fine: each node is visited once. */
+/** Walks over the graph of nodes and that of columns. Cycles are fine: each node is visited once. */
 
-import { type ColumnEdge, type ColumnGraph, MOST_STEPS } from './columns'
+import { type ColumnEdge, type ColumnGraph, MAX_STEPS } from './columns'
 import type { ColumnKey } from './ids'
 
-/** Everything that `neighbours` leads to from `start`, nearest first, with `start` itself. */
+/** Everything reachable from `start` by `neighbours`, nearest first, including `start`. */
 export function reachable<Node>(start: Node, neighbours: (node: Node) => Iterable<Node>): Set<Node> {
   return new Set(stepsFrom(start, neighbours).keys())
 }
 
-/** The same, with how many steps away each is; `start` is at 0. */
+/** The same, with the distance of each in steps; `start` is at 0. */
 function stepsFrom<Node>(start: Node, neighbours: (node: Node) => Iterable<Node>): Map<Node, number> {
   const reached = new Map([[start, 0]])
   // A Map also visits what is added to it during the walk, so this is a breadth-first search.
@@ -17,19 +17,19 @@ function stepsFrom<Node>(start: Node, neighbours: (node: Node) => Iterable<Node>
   return reached
 }
 
-/** How a column hangs together with the chosen one: only over direct edges, or over an indirect one. */
+/** How a column is connected to the chosen one: only by direct edges, or by an indirect one, too. */
 export type Strength = 'direct' | 'indirect'
 
 export interface ColumnReach {
   /** Nearest first, without the start. */
   readonly columns: ReadonlyMap<ColumnKey, Strength>
-  /** Of these, those that edges between two columns lead to; to the others only what is told of all columns does. */
+  /** Those that are connected by edges between single columns; the others only by edges of whole datasets. */
   readonly apart: ReadonlySet<ColumnKey>
-  /** Ends of edges that are all columns of a dataset. */
+  /** Whole datasets that are ends of edges. */
   readonly wholes: ReadonlyMap<ColumnKey, Strength>
-  /** All where data flows. */
+  /** All edges with a data flow. */
   readonly edges: readonly ColumnEdge[]
-  /** It goes as far as was asked for: there may be more beyond. */
+  /** It reaches the depth limit: there may be more beyond. */
   readonly isCut: boolean
 }
 
@@ -81,6 +81,6 @@ function reach(
     apart,
     wholes: new Map(strengths.filter(([key]) => wholes.has(key))),
     edges,
-    isCut: isCut && [...steps.values()].some((away) => away >= MOST_STEPS),
+    isCut: isCut && [...steps.values()].some((away) => away >= MAX_STEPS),
   }
 }

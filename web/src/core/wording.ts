@@ -1,7 +1,7 @@
-/** Says in words where a column comes from and what it reaches. */
+/** Describes in words where a column comes from and what it reaches. */
 
 import type { Transformation } from '../api/types'
-import { type ColumnEdge, type ColumnGraph, MOST_APART } from './columns'
+import { type ColumnEdge, type ColumnGraph, MAX_APART } from './columns'
 import { formatCount } from './format'
 import type { ColumnKey, NodeId } from './ids'
 import type { ColumnReach } from './walk'
@@ -17,7 +17,7 @@ export interface Phrase {
   readonly verb: string
   readonly direct: boolean
   readonly columns: readonly ColumnsOf[]
-  /** What to add where it is told not of the column but of all columns of its dataset. */
+  /** A clause to add if the edge is one of all columns of the dataset, not of this column alone. */
   readonly ofAll: string | undefined
 }
 
@@ -46,7 +46,7 @@ const INTO: Readonly<Record<string, string>> = {
   CONDITIONAL: 'decides',
 }
 
-/** What makes `column`, one step up: direct phrases first, none if nothing is known. */
+/** The sources of `column`, one step upstream: direct phrases first, none if no source is known. */
 export function comesFrom(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   const verb = ({ type, subtype }: Transformation) =>
     FROM[subtype ?? ''] ?? (type === 'DIRECT' ? 'derived from' : 'steered by')
@@ -61,7 +61,7 @@ export function comesFrom(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   })
 }
 
-/** What `column` makes, one step down. */
+/** The targets of `column`, one step downstream. */
 export function goesInto(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   const verb = ({ type, subtype }: Transformation) =>
     INTO[subtype ?? ''] ?? (type === 'DIRECT' ? 'goes into' : 'steers')
@@ -96,14 +96,14 @@ function phrasesOver(
   { farEnd, verb, plainVerb }: Side,
 ): Phrase[] {
   const found = new Map<string, { direct: boolean; columns: Set<ColumnKey> }>()
-  const say = (verb: string, direct: boolean, key: ColumnKey) => {
+  const add = (verb: string, direct: boolean, key: ColumnKey) => {
     const phrase = found.get(verb) ?? { direct, columns: new Set<ColumnKey>() }
     found.set(verb, phrase)
     phrase.columns.add(key)
   }
   for (const edge of edges) {
-    if (edge.transformations.length === 0) say(plainVerb, true, edge[farEnd])
-    for (const each of edge.transformations) say(verb(each), each.type === 'DIRECT', edge[farEnd])
+    if (edge.transformations.length === 0) add(plainVerb, true, edge[farEnd])
+    for (const each of edge.transformations) add(verb(each), each.type === 'DIRECT', edge[farEnd])
   }
   return [...found].map(([verb, { direct, columns }]) => ({
     verb,
@@ -130,18 +130,18 @@ function isOne(columns: readonly ColumnsOf[]): boolean {
   return others.length === 0 && first?.columns !== 'all' && first?.columns.length === 1
 }
 
-/** Of more columns than this a sentence does not name the rest. */
-const MOST_NAMED = 12
+/** The columns that a sentence names; the rest is counted. */
+const MAX_NAMED = 12
 
 export interface Mentioned {
   readonly columns: readonly ColumnsOf[]
-  /** How many columns are not named. */
+  /** The number of columns that are not named. */
   readonly left: number
 }
 
-/** What a sentence says of a phrase's columns: it names the first; the reach lists all. */
+/** The columns that a sentence names: the first ones; the reach lists all. */
 export function mentioned(phrase: Phrase): Mentioned {
-  let [room, left] = [MOST_NAMED, 0]
+  let [room, left] = [MAX_NAMED, 0]
   const columns = phrase.columns.flatMap((each): ColumnsOf[] => {
     const count = each.columns === 'all' ? 1 : each.columns.length
     const taken = isCounted(phrase, each) ? Math.min(room, 1) * count : Math.min(room, count)
@@ -153,9 +153,9 @@ export function mentioned(phrase: Phrase): Mentioned {
   return { columns, left }
 }
 
-/** Whether the columns are told as so many: many that hang together with all of a dataset, the reach lists them. */
+/** Whether the columns are only counted: all of a dataset, or many that are connected by an edge of a whole dataset. */
 export function isCounted({ ofAll }: Phrase, { columns }: ColumnsOf): boolean {
-  return columns === 'all' || (ofAll !== undefined && columns.length > MOST_APART)
+  return columns === 'all' || (ofAll !== undefined && columns.length > MAX_APART)
 }
 
 /** The columns of a reach, dataset by dataset, nearest first. */

@@ -6,11 +6,11 @@ import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { isolated } from '../core/isolated'
 import { labelOf } from '../core/labels'
+import { lineageRevisionOf } from '../core/lineageRevision'
 import { LOADING, type Loadable } from '../core/loadable'
-import { newestAround } from '../core/newest'
-import type { Pile } from '../core/piles'
 import { type GraphRoute, HOME, hasPanel, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { DriftView } from './drift/DriftView'
+import { ErrorBoundary } from './ErrorBoundary'
 import { FailuresView } from './failures/FailuresView'
 import { FocusTransfer, isByKey } from './focusTransfer'
 import { GraphPane } from './GraphPane'
@@ -21,9 +21,8 @@ import { type Page, PageContext } from './page'
 import { Details } from './panel/Details'
 import { EntryView } from './record/EntryView'
 import { RecordView } from './record/RecordView'
-import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
-import { useFocusAhead } from './useFocusAhead'
+import { useFocusNextView } from './useFocusNextView'
 import { useKey } from './useKeys'
 import { useLoaded } from './useLoaded'
 import { replace, useRoute } from './useRoute'
@@ -33,25 +32,25 @@ interface AppProps {
   readonly feed: Feed
   readonly findLayout: FindLayout
   readonly asOf: string | undefined
-  readonly travel: (asOf: string | undefined) => void
+  readonly showAsOf: (asOf: string | undefined) => void
 }
 
-export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
+export function App({ client, feed, findLayout, asOf, showAsOf }: AppProps) {
   const state = useSyncExternalStore(feed.subscribe, feed.state)
   const [route, go] = useRoute()
   const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
-  const [spread, setSpread] = useState<ReadonlyMap<NodeId, number>>(new Map())
+  const [shownByPile, setShownByPile] = useState<ReadonlyMap<NodeId, number>>(new Map())
   const [anchor, setAnchor] = useState<NodeId>()
-  const [landing, setLanding] = useState<FocusTransfer>()
+  const [focusTransfer, setFocusTransfer] = useState<FocusTransfer>()
   const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
   const chosen = route.view === 'graph' ? route : HOME
-  const { touched } = state
-  const around = useMemo(
-    () => (chosen.node === undefined ? 0 : newestAround(graph, touched, chosen.node)),
-    [graph, touched, chosen.node],
+  const { nodeRevisions } = state
+  const lineageRevision = useMemo(
+    () => (chosen.node === undefined ? 0 : lineageRevisionOf(graph, nodeRevisions, chosen.node)),
+    [graph, nodeRevisions, chosen.node],
   )
-  const columns = useColumns(client, graph, around, chosen.node)
-  // The address may name a node beyond those that are listed.
+  const columns = useColumns(client, graph, lineageRevision, chosen.node)
+  // The address may name a node that the graph does not hold yet.
   const included = useLoaded(
     chosen.node,
     state.revision,
@@ -66,27 +65,27 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   }, [shown, chosen])
 
   const page = pageOf(client, graph, state, route, {
-    around,
+    lineageRevision,
     asOf,
-    travel,
+    showAsOf,
     go,
-    landing,
-    lead: (place, click) => setLanding(isByKey(click) ? new FocusTransfer(place) : undefined),
+    focusTransfer,
+    moveFocus: (target, click) => setFocusTransfer(isByKey(click) ? new FocusTransfer(target) : undefined),
     anchor: setAnchor,
     toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
-    spread: ({ id, next }) => setSpread((shown) => new Map(shown).set(id, next)),
+    expandPile: ({ id, next }) => setShownByPile((shown) => new Map(shown).set(id, next)),
   })
   useKey('Escape', () => {
-    if (!isPopoverOpen()) page.close()
+    if (!isPopoverOpen()) page.stepBack()
   })
   useTitle(graph, route)
-  useFocusAhead(route.view)
+  useFocusNextView(route.view)
 
   return (
     <PageContext value={page}>
       <Header route={route} connection={state.connection} isBehind={state.isBehind} />
       <main className="stage" data-panel={hasPanel(route)}>
-        <Unbroken key={route.view}>
+        <ErrorBoundary key={route.view}>
           {route.view === 'record' && <RecordView machine={route.machine} />}
           {route.view === 'entry' && <EntryView key={route.index} index={route.index} />}
           {route.view === 'drift' && <DriftView />}
@@ -98,7 +97,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
                 columns={columns}
                 route={route}
                 unfolded={unfolded}
-                spread={spread}
+                shownByPile={shownByPile}
                 anchor={anchor}
                 findLayout={findLayout}
               />
@@ -108,7 +107,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
               </a>
             </section>
           )}
-        </Unbroken>
+        </ErrorBoundary>
         {chosen.node !== undefined && (
           <Details
             id={chosen.node}
@@ -122,7 +121,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   )
 }
 
-/** Escape closes that first. */
+/** Escape closes an open popover first. */
 function isPopoverOpen(): boolean {
   return document.querySelector('[popover]:popover-open') !== null
 }
@@ -132,73 +131,74 @@ interface GraphProps extends Pick<AppProps, 'findLayout'> {
   readonly columns: Loadable<ColumnGraph>
   readonly route: GraphRoute
   readonly unfolded: ReadonlySet<NodeId>
-  readonly spread: ReadonlyMap<NodeId, number>
+  readonly shownByPile: ReadonlyMap<NodeId, number>
   readonly anchor: NodeId | undefined
 }
 
-function Graph({ state: { graph, isGivenUp }, ...rest }: GraphProps) {
+function Graph({ state: { graph, isFatal }, ...rest }: GraphProps) {
   switch (graph.state) {
     case 'loading':
       return <LoadingNotice />
     case 'failed':
-      return <FailureNotice message={graph.message} isGivenUp={isGivenUp} />
+      return <FailureNotice message={graph.message} isFatal={isFatal} />
     case 'ready':
       return graph.value.nodes.size === 0 ? <EmptyNotice /> : <GraphPane {...rest} graph={graph.value} />
   }
 }
 
-interface Moves extends Pick<AppProps, 'asOf' | 'travel'>, Pick<Page, 'around' | 'landing' | 'lead'> {
+interface Actions
+  extends Pick<AppProps, 'asOf' | 'showAsOf'>,
+    Pick<Page, 'lineageRevision' | 'focusTransfer' | 'moveFocus' | 'expandPile'> {
   readonly go: (route: Route) => void
   readonly anchor: (node: NodeId) => void
   readonly toggleFold: (node: NodeId) => void
-  readonly spread: (pile: Pile) => void
 }
 
-function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Route, moves: Moves): Page {
+function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Route, actions: Actions): Page {
   return {
     client,
     graph,
-    asOf: moves.asOf,
-    travel: moves.travel,
+    asOf: actions.asOf,
+    showAsOf: actions.showAsOf,
     revision: state.revision,
-    drawn: state.drawn,
-    around: moves.around,
-    landing: moves.landing,
-    lead: moves.lead,
-    revisionOf: (node) => state.touched.get(node) ?? 0,
+    graphRevision: state.graphRevision,
+    lineageRevision: actions.lineageRevision,
+    focusTransfer: actions.focusTransfer,
+    moveFocus: actions.moveFocus,
+    nodeRevision: (node) => state.nodeRevisions.get(node) ?? 0,
     openNode: (node) => {
-      moves.anchor(node)
-      moves.go(routeTo(node))
+      actions.anchor(node)
+      actions.go(routeTo(node))
     },
-    openMachine: (machine) => moves.go({ view: 'record', machine }),
+    openMachine: (machine) => actions.go({ view: 'record', machine }),
     toggleColumn: ({ dataset, column }) => {
-      moves.anchor(dataset)
+      actions.anchor(dataset)
       const isLit = route.view === 'graph' && route.node === dataset && route.column === column
-      moves.go(routeTo(dataset, isLit ? undefined : column))
+      actions.go(routeTo(dataset, isLit ? undefined : column))
     },
     toggleFold: (node) => {
-      moves.anchor(node)
-      moves.toggleFold(node)
+      actions.anchor(node)
+      actions.toggleFold(node)
     },
-    spread: (pile) => {
+    expandPile: (pile) => {
       const isLast = pile.more === pile.neighbours
-      moves.anchor(isLast ? pile.hub : pile.id) // so that it can be spread again at once
-      moves.spread(pile)
+      actions.anchor(isLast ? pile.hub : pile.id) // a pile that remains stays under the pointer, to be expanded again
+      actions.expandPile(pile)
     },
-    asked: route.view === 'graph' ? route.asked : [],
+    openQuestions: route.view === 'graph' ? route.asked : [],
     since: route.view === 'graph' ? route.since : undefined,
-    ask: (question, isOpen) => {
+    toggleQuestion: (question, isOpen) => {
       if (route.view === 'graph') replace(withAsked(route, question, isOpen))
     },
-    askSince: (since) => {
+    setSince: (since) => {
       if (route.view === 'graph') replace({ ...route, since })
     },
     isDrop: route.view === 'graph' && route.isDrop,
-    askDrop: (isDrop) => {
+    setIsDrop: (isDrop) => {
       if (route.view === 'graph') replace({ ...route, isDrop })
     },
-    close: () => moves.go(stepBack(route)),
-    leave: () => moves.go(route.view === 'record' ? RECORD : HOME),
+    stepBack: () => actions.go(stepBack(route)),
+    closeDetails: () => actions.go(route.view === 'record' ? RECORD : HOME),
   }
 }
 
@@ -209,7 +209,7 @@ function stepBack(route: Route): Route {
   return node === undefined || column === undefined ? HOME : routeTo(node)
 }
 
-/** So that the browser's history can be read. */
+/** Sets the title of the document, for the browser's history. */
 function useTitle(graph: LineageGraph, route: Route): void {
   const shown = titleOf(graph, route)
   useEffect(() => {

@@ -3,15 +3,15 @@ import { localTime, ofLocalTime } from '../core/asOf'
 import { usePage } from './page'
 import { Time } from './Time'
 
-/** Says which time the page shows, and leads to another. */
+/** Shows the time that the page is as of, with a form to choose another. */
 export function AsOfChoice() {
-  const { asOf, travel } = usePage()
+  const { asOf, showAsOf } = usePage()
   const form = useId()
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const local = new FormData(event.currentTarget).get('local')
     const chosen = typeof local === 'string' ? ofLocalTime(local) : undefined
-    if (chosen !== undefined) travel(chosen)
+    if (chosen !== undefined) showAsOf(chosen)
   }
   return (
     <div className="as-of" data-past={asOf !== undefined}>
@@ -32,7 +32,7 @@ export function AsOfChoice() {
         <p className="muted">By the times that events give themselves, on your clock.</p>
         <button type="submit">Show</button>
         {asOf !== undefined && (
-          <button type="button" onClick={() => travel(undefined)}>
+          <button type="button" onClick={() => showAsOf(undefined)}>
             Back to now
           </button>
         )}

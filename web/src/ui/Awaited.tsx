@@ -3,12 +3,12 @@ import type { Loadable } from '../core/loadable'
 
 interface AwaitedProps<T> {
   readonly of: Loadable<T>
-  /** What is being done meanwhile: `Loading the record`. */
+  /** Shown while the value loads, for example `Loading the record`. */
   readonly doing: string
   readonly children: (value: T) => ReactNode
 }
 
-/** What has come, that it is on its way, or why it does not come. */
+/** A loaded value, or a note that it is loading or why that failed. */
 export function Awaited<T>({ of, doing, children }: AwaitedProps<T>) {
   switch (of.state) {
     case 'loading':

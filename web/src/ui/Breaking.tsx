@@ -1,4 +1,4 @@
-/** Whether something breaks; nobody knows where it is null. */
+/** Whether something breaks; null if unknown. */
 export function Breaking({ breaking }: { breaking: boolean | null }) {
   const [mark, words] =
     breaking === null

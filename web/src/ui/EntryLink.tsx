@@ -1,7 +1,7 @@
 import { formatCount } from '../core/format'
 import { formatRoute } from '../core/route'
 
-/** To an entry of the log. */
+/** A link to an entry of the log. */
 export function EntryLink({ index, digest }: { index: number; digest: string }) {
   return (
     <a

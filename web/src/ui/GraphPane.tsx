@@ -19,21 +19,24 @@ interface GraphPaneProps {
   readonly columns: Loadable<ColumnGraph>
   readonly route: GraphRoute
   readonly unfolded: ReadonlySet<NodeId>
-  readonly spread: ReadonlyMap<NodeId, number>
+  readonly shownByPile: ReadonlyMap<NodeId, number>
   readonly anchor: NodeId | undefined
   readonly findLayout: FindLayout
 }
 
-/** The graph with what the reader has chosen in it. */
+/** The graph with the reader's choices. */
 export function GraphPane(props: GraphPaneProps) {
-  const { graph, columns, route, unfolded, spread, anchor, findLayout } = props
+  const { graph, columns, route, unfolded, shownByPile, anchor, findLayout } = props
   const open = route.node
   const [withIndirect, setWithIndirect] = useState(true)
   const path = usePath(open)
   const column = useLitColumn(graph, columns, path, route, withIndirect)
   const node = useLitNode(graph, path, route)
-  // The path of a node is shown over what is drawn: else all would move once more when it is here.
-  const piles = useMemo(() => piled(graph, { open, lit: column, spread }), [graph, open, column, spread])
+  // A node's path does not affect what is drawn: else the layout would change again when the path arrives.
+  const piles = useMemo(
+    () => piled(graph, { open, lit: column, shownByPile }),
+    [graph, open, column, shownByPile],
+  )
   const whole = route.column === undefined ? node : column
   const lit = useMemo(() => whole && litOver(whole, piles.drawnAs), [whole, piles])
   const choices = useMemo(() => ({ unfolded, lit }), [unfolded, lit])

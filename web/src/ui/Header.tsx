@@ -14,7 +14,7 @@ import { useTicks } from './useTicks'
 interface HeaderProps {
   readonly route: Route
   readonly connection: Connection | undefined
-  /** Whether the service does not answer what it is asked, be the stream open or not. */
+  /** Whether the last request for changes failed, even if the stream is open. */
   readonly isBehind: boolean
 }
 
@@ -33,7 +33,7 @@ export function Header({ route, connection, isBehind }: HeaderProps) {
       <Search />
       <AsOfChoice />
       {asOf === undefined && (
-        <ConnectionLight light={isBehind && connection !== 'lost' ? 'behind' : connection} />
+        <ConnectionStatus status={isBehind && connection !== 'lost' ? 'behind' : connection} />
       )}
     </header>
   )
@@ -74,20 +74,20 @@ function Views({ view }: { view: View }) {
   )
 }
 
-/** An entry is a part of the record. */
+/** Entries belong to the record. */
 function isWithin(view: View, listed: View): boolean {
   return view === listed || (view === 'entry' && listed === 'record')
 }
 
-/** How many jobs failed last, and how many streams are silent, once that is known: time alone makes them so. */
+/** The number of failed jobs and silent streams. Also refreshed by time: a stream goes silent without an event. */
 function useFailureCount(): number | undefined {
   const { client, revision } = usePage()
-  const asked = useThrottledRevision(revision, COUNT_MS) + useTicks(COUNT_MS)
-  const found = useLoaded('failures', asked, () => client.failureCount())
+  const version = useThrottledRevision(revision, COUNT_MS) + useTicks(COUNT_MS)
+  const found = useLoaded('failures', version, () => client.failureCount())
   return found.state === 'ready' ? found.value : undefined
 }
 
-/** That there are more than before; nothing of those that were there when the page began. */
+/** Announces new failures; not those that existed when the page was opened. */
 function useNews(failures: number | undefined): string {
   const [known, setKnown] = useState(failures)
   const [news, setNews] = useState('')
@@ -103,29 +103,29 @@ function newsOf(known: number | undefined, failures: number | undefined): string
   return `${counted(failures - known, 'new failure')}, ${formatCount(failures)} in all`
 }
 
-/** Counting looks at every job. */
+/** Long, since counting reads every job. */
 const COUNT_MS = 15_000
 
-type Light = Connection | 'behind'
+type Status = Connection | 'behind'
 
-const WORDS: Readonly<Record<Light, string>> = {
+const STATUS_LABELS: Readonly<Record<Status, string>> = {
   live: 'live',
   polling: 'asking every second',
   lost: 'no connection',
   behind: 'out of date',
 }
 
-const MEANING: Readonly<Partial<Record<Light, string>>> = {
+const STATUS_MEANING: Readonly<Partial<Record<Status, string>>> = {
   lost: 'Shown is what was last known; the page asks again by itself.',
   behind:
     'The service does not tell what changed: shown is what was last known; the page asks again by itself.',
 }
 
-function ConnectionLight({ light }: { light: Light | undefined }) {
+function ConnectionStatus({ status }: { status: Status | undefined }) {
   return (
-    <p className="connection" role="status" data-connection={light} title={light && MEANING[light]}>
+    <p className="connection" role="status" data-connection={status} title={status && STATUS_MEANING[status]}>
       <span className="connection-dot" />
-      {light ? WORDS[light] : 'connecting'}
+      {status ? STATUS_LABELS[status] : 'connecting'}
     </p>
   )
 }

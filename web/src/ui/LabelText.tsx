@@ -4,7 +4,7 @@ import { Name } from './Name'
 
 interface LabelTextProps {
   readonly label: Label
-  /** Whether there may be more than one line. */
+  /** Whether it may wrap. */
   readonly breaks?: boolean
 }
 

@@ -1,14 +1,14 @@
 import { useState } from 'react'
-import { beginningOf } from '../core/beginning'
+import { excerptOf } from '../core/excerpt'
 
-/** What somebody wrote; of a long text the beginning, and a way to the rest. */
+/** A text; of a long one an excerpt, with a button to show the rest. */
 export function LongText({ text }: { text: string }) {
   const [isWhole, setIsWhole] = useState(false)
-  const beginning = beginningOf(text)
-  if (beginning === text) return <p>{text}</p>
+  const excerpt = excerptOf(text)
+  if (excerpt === text) return <p>{text}</p>
   return (
     <div>
-      <p>{isWhole ? text : `${beginning}…`}</p>
+      <p>{isWhole ? text : `${excerpt}…`}</p>
       <button type="button" className="link" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
         {isWhole ? 'Show less' : 'Show all of it'}
       </button>

@@ -2,7 +2,7 @@ import { Fragment } from 'react'
 import { isolated } from '../core/isolated'
 import { nameParts } from '../core/labels'
 
-/** A name that breaks where its parts end, before it breaks anywhere. */
+/** A name that wraps after its separators first. */
 export function Name({ text }: { text: string }) {
   let end = 0
   return nameParts(isolated(text)).map((part) => {

@@ -11,21 +11,22 @@ export function LoadingNotice() {
 
 interface FailureNoticeProps {
   readonly message: string
-  readonly isGivenUp: boolean
+  /** Whether there will be no retry. */
+  readonly isFatal: boolean
 }
 
-export function FailureNotice({ message, isGivenUp }: FailureNoticeProps) {
+export function FailureNotice({ message, isFatal }: FailureNoticeProps) {
   return (
     <div className="notice" role="alert">
       <h2>No lineage to show</h2>
       <p>{message}</p>
-      {!isGivenUp && <p className="muted">The page asks again every second.</p>}
+      {!isFatal && <p className="muted">The page asks again every second.</p>}
       <BackToNow />
     </div>
   )
 }
 
-/** Over the graph, where it is not the whole. */
+/** A note over the graph if it does not hold all jobs. */
 export function Unlisted({ count }: { count: number }) {
   if (count === 0) return null
   return (
@@ -35,12 +36,12 @@ export function Unlisted({ count }: { count: number }) {
   )
 }
 
-/** Where a past is shown, a way out of it. */
+/** A button to show the present; nothing if the page already does. */
 export function BackToNow() {
-  const { asOf, travel } = usePage()
+  const { asOf, showAsOf } = usePage()
   if (asOf === undefined) return null
   return (
-    <button type="button" className="link" onClick={() => travel(undefined)}>
+    <button type="button" className="link" onClick={() => showAsOf(undefined)}>
       Back to now
     </button>
   )

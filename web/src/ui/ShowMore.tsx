@@ -5,26 +5,26 @@ import type { More } from './useMore'
 
 interface ShowMoreProps {
   readonly more: More
-  /** How many are here. */
+  /** The number of items shown now. */
   readonly shown: number
   readonly totalCount: number
 }
 
-/** The way to the rest of the long list that stands before it; the keyboard goes on at the first that came. */
+/** A button to show more of the list before it; used by key, it moves the focus to the first new item. */
 export function ShowMore({ more, shown, totalCount }: ShowMoreProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const first = useRef<number>(undefined)
   useEffect(() => {
     if (first.current === undefined || shown <= first.current) return
-    const list = place.current?.previousElementSibling
+    const list = container.current?.previousElementSibling
     const items = list instanceof HTMLTableElement ? list.tBodies[0]?.rows : list?.children
-    const next = items?.[first.current] ?? list // a sentence has no items
+    const next = items?.[first.current] ?? list // a sentence with names has no items
     first.current = undefined
     focusOn(next)
   }, [shown])
-  const wanted = shown < more.count ? more.count : more.next // those that were asked for may be on their way
+  const wanted = shown < more.count ? more.count : more.next // requested items may still be loading
   return (
-    <div ref={place}>
+    <div ref={container}>
       {shown < totalCount && (
         <button
           type="button"

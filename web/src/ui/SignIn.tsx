@@ -1,27 +1,23 @@
 import { type FormEvent, type ReactNode, useSyncExternalStore } from 'react'
 import type { Session } from '../api/session'
 
-interface AdmittedProps {
+interface RequireSignInProps {
   readonly session: Session
   readonly children: ReactNode
 }
 
-/** The page, or the question who asks. */
-export function Admitted({ session, children }: AdmittedProps) {
-  const admission = useSyncExternalStore(session.subscribe, session.admission)
-  return admission === 'open' ? (
-    children
-  ) : (
-    <SignIn isRefused={admission === 'refused'} signIn={session.signIn} />
-  )
+/** The page, or the sign-in form if the service requires a token. */
+export function RequireSignIn({ session, children }: RequireSignInProps) {
+  const state = useSyncExternalStore(session.subscribe, session.authState)
+  return state === 'ok' ? children : <SignIn isRejected={state === 'rejected'} signIn={session.signIn} />
 }
 
 interface SignInProps {
-  readonly isRefused: boolean
+  readonly isRejected: boolean
   readonly signIn: (token: string) => void
 }
 
-function SignIn({ isRefused, signIn }: SignInProps) {
+function SignIn({ isRejected, signIn }: SignInProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const token = new FormData(event.currentTarget).get('token')
@@ -36,7 +32,7 @@ function SignIn({ isRefused, signIn }: SignInProps) {
           API key or token
           <input name="token" type="password" autoComplete="off" spellCheck={false} required />
         </label>
-        {isRefused && <p role="alert">That key or token is not known here, or its time is over.</p>}
+        {isRejected && <p role="alert">That key or token is not known here, or its time is over.</p>}
         <button type="submit">Sign in</button>
         <p className="muted">It is kept until this tab is closed.</p>
       </form>

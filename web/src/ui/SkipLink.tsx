@@ -1,20 +1,20 @@
 import { formatRoute, hasPanel, type Route } from '../core/route'
 
-/** For the keyboard: past the header and all that is drawn. */
+/** For the keyboard: skips the header and the graph. */
 export function SkipLink({ route }: { route: Route }) {
-  const [words, place] = hasPanel(route)
+  const [text, target] = hasPanel(route)
     ? ['Skip to the details', '.panel']
     : ['Skip to the content', 'main :is(a[href], button, summary)']
   return (
     <a
       className="skip"
-      href={formatRoute(route)} // where we are: a place of its own in the address would be another view
+      href={formatRoute(route)} // the current route, since the fragment of the address names the view
       onClick={(event) => {
         event.preventDefault()
-        document.querySelector<HTMLElement>(place)?.focus()
+        document.querySelector<HTMLElement>(target)?.focus()
       }}
     >
-      {words}
+      {text}
     </a>
   )
 }

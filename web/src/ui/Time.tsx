@@ -1,6 +1,6 @@
 import { formatTime } from '../core/format'
 
-/** A moment as people read it, in UTC in the tooltip. */
+/** A time in the reader's time zone, with UTC in the tooltip. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at}>

@@ -1,20 +1,20 @@
 /** Moves the keyboard focus to what the keyboard opened, once that is rendered. */
 
-export type Place = 'details' | 'story'
+export type FocusTarget = 'details' | 'story'
 
-/** A pending move of the focus to a place: taken once, and dropped if the user has moved the focus meanwhile. */
+/** A pending move of the focus: taken once, and dropped if the user has moved the focus meanwhile. */
 export class FocusTransfer {
-  #place: Place | undefined
+  #target: FocusTarget | undefined
   readonly #from = document.activeElement
 
-  constructor(place: Place) {
-    this.#place = place
+  constructor(target: FocusTarget) {
+    this.#target = target
   }
 
-  /** Whether the focus is to move to this place now; true at most once. */
-  take(place: Place): boolean {
-    if (this.#place !== place) return false
-    this.#place = undefined
+  /** Whether the focus is to move to this target now; true at most once. */
+  take(target: FocusTarget): boolean {
+    if (this.#target !== target) return false
+    this.#target = undefined
     return [this.#from, document.body].includes(document.activeElement)
   }
 }
@@ -25,8 +25,8 @@ export function isByKey({ detail }: { readonly detail: number }): boolean {
 }
 
 /** Focuses an element that is not reachable by Tab. */
-export function focusOn(place: Element | null | undefined): void {
-  if (!(place instanceof HTMLElement)) return
-  place.tabIndex = -1
-  place.focus()
+export function focusOn(element: Element | null | undefined): void {
+  if (!(element instanceof HTMLElement)) return
+  element.tabIndex = -1
+  element.focus()
 }

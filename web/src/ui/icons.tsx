@@ -1,4 +1,4 @@
-/** Line icons, drawn on a 16 × 16 grid; they say nothing to a screen reader. */
+/** Line icons, drawn on a 16 × 16 grid; hidden from screen readers. */
 
 import type { ReactNode } from 'react'
 

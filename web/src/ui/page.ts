@@ -4,49 +4,47 @@ import type { LineageGraph } from '../core/graph'
 import type { ColumnRef, NodeId } from '../core/ids'
 import type { Pile } from '../core/piles'
 import type { Question } from '../core/route'
-import type { FocusTransfer, Place } from './focusTransfer'
+import type { FocusTarget, FocusTransfer } from './focusTransfer'
 
-/** What every part of the page may need: the data, and the ways to move about. */
+/** The context of every part of the page: the data, the reader's choices and the navigation. */
 export interface Page {
   readonly client: Client
   readonly graph: LineageGraph
   /** The time that is shown; undefined is now. */
   readonly asOf: string | undefined
-  /** Shows another time. */
-  readonly travel: (asOf: string | undefined) => void
-  /** Grows with what the service learns. */
+  /** Shows another time; undefined is now. */
+  readonly showAsOf: (asOf: string | undefined) => void
+  /** Grows with every event. */
   readonly revision: number
-  /** Grows when an event touched anything in the graph. */
-  readonly drawn: number
-  /** Grows when an event touched the open node, what it is made from or what is made from it. */
-  readonly around: number
-  /** Grows when an event touched the node. */
-  readonly revisionOf: (node: NodeId) => number
+  /** Grows when an event touches any node of the graph. */
+  readonly graphRevision: number
+  /** Grows when an event touches the open node or anything upstream or downstream of it. */
+  readonly lineageRevision: number
+  /** Grows when an event touches the node. */
+  readonly nodeRevision: (node: NodeId) => number
   readonly openNode: (node: NodeId) => void
-  /** Shows a machine's record closely. */
+  /** Opens the details of a machine. */
   readonly openMachine: (machine: string) => void
-  /** Lights the column's path, or puts it out if it is lit. */
+  /** Lights the column's path, or unlights it if it is lit. */
   readonly toggleColumn: (column: ColumnRef) => void
   readonly toggleFold: (node: NodeId) => void
-  /** Draws more of what a pile stands for. */
-  readonly spread: (pile: Pile) => void
-  /** The questions that are open. */
-  readonly asked: readonly Question[]
-  /** Opens or closes a question. */
-  readonly ask: (question: Question, isOpen: boolean) => void
-  /** Since when it is asked what changed, if the reader chose that. */
+  /** Draws more of the neighbours in a pile. */
+  readonly expandPile: (pile: Pile) => void
+  readonly openQuestions: readonly Question[]
+  readonly toggleQuestion: (question: Question, isOpen: boolean) => void
+  /** The start of the period in "What changed?", if the reader chose it. */
   readonly since: string | undefined
-  readonly askSince: (since: string) => void
-  /** Whether it is asked what breaks once what is open is dropped. */
+  readonly setSince: (since: string) => void
+  /** Whether "What depends on it?" also shows what breaks if it is dropped. */
   readonly isDrop: boolean
-  readonly askDrop: (isDrop: boolean) => void
-  /** Leads the keyboard on to a place, once it is there, if a key made the click. */
-  readonly lead: (place: Place, click: { readonly detail: number }) => void
-  readonly landing: FocusTransfer | undefined
-  /** Puts out the lit path, or else closes the details. */
-  readonly close: () => void
+  readonly setIsDrop: (isDrop: boolean) => void
+  /** If the click was made by a key, moves the focus to the target once that is rendered. */
+  readonly moveFocus: (target: FocusTarget, click: { readonly detail: number }) => void
+  readonly focusTransfer: FocusTransfer | undefined
+  /** Unlights the column's path, or else closes the details. */
+  readonly stepBack: () => void
   /** Closes the details, whatever is lit. */
-  readonly leave: () => void
+  readonly closeDetails: () => void
 }
 
 export const PageContext = createContext<Page | undefined>(undefined)

@@ -1,4 +1,4 @@
-/** The button with a node's name on its card; null where it is not drawn. */
+/** The button with a node's name on its card; null if the node is not drawn. */
 export function titleOf(node: string): HTMLElement | null {
   return document.querySelector(`[data-node-id="${CSS.escape(node)}"] .card-title`)
 }

@@ -7,8 +7,8 @@ import { useLoaded } from './useLoaded'
 import { useThrottledRevision } from './useThrottledRevision'
 
 /**
- * The columns around a dataset, both ways; nothing is asked for a job. `revision` grows with what bears on it: of a wide
- * dataset with many readers the answer is megabytes long.
+ * The column lineage of a dataset, upstream and downstream; nothing is requested for a job. `revision` should grow only
+ * with events that concern it: for a wide dataset with many readers the answer has megabytes.
  */
 export function useColumns(
   client: Client,
@@ -17,8 +17,8 @@ export function useColumns(
   node: NodeId | undefined,
 ): Loadable<ColumnGraph> {
   const isDataset = node !== undefined && graph.nodes.get(node)?.kind === 'dataset'
-  const asked = useThrottledRevision(revision, undefined, node)
-  return useLoaded(isDataset ? node : undefined, asked, async (signal) =>
+  const throttled = useThrottledRevision(revision, undefined, node)
+  return useLoaded(isDataset ? node : undefined, throttled, async (signal) =>
     columnGraph(node === undefined ? { graph: [] } : await client.columnLineage(node, signal)),
   )
 }

@@ -2,12 +2,12 @@ import { useEffect, useMemo, useState } from 'react'
 import { type Choices, cardsOf, shapeOf } from '../core/cards'
 import type { DrawnGraph } from '../core/piles'
 import { shapeKey } from '../core/shape'
-import { type Drawing, meanwhile } from '../core/strokes'
+import { type Drawing, provisional } from '../core/strokes'
 import type { FindLayout } from './layoutEngine'
 
 /**
- * The newest drawing whose layout is known: cards and places always belong together, so a box that grows never
- * covers its neighbours while the new layout is on its way.
+ * The newest drawing whose layout is known: cards and layout always belong together, so a box that grows does not
+ * cover its neighbours while the new layout is computed.
  */
 export function useDrawing(graph: DrawnGraph, choices: Choices, findLayout: FindLayout): Drawing | undefined {
   const cards = useMemo(() => cardsOf(graph, choices), [graph, choices])
@@ -29,6 +29,6 @@ export function useDrawing(graph: DrawnGraph, choices: Choices, findLayout: Find
 
   return useMemo(() => {
     if (placed?.key === key) return { graph, cards, layout: placed.drawing.layout }
-    return placed && meanwhile(placed.drawing, cards)
+    return placed && provisional(placed.drawing, cards)
   }, [placed, key, graph, cards])
 }

@@ -4,7 +4,7 @@ import type { ColumnGraph } from '../core/columns'
 import type { LineageGraph } from '../core/graph'
 import { type ColumnLit, lightUp } from '../core/lit'
 import type { Loadable } from '../core/loadable'
-import { litAtMost, litBeside, litPath, type NodeLit } from '../core/path'
+import { litAtMost, litNeighbours, litPath, type NodeLit } from '../core/path'
 import type { GraphRoute } from '../core/route'
 
 /** The lit path of the column in the route, as soon as its columns are known. */
@@ -22,7 +22,7 @@ export function useLitColumn(
   }, [graph, columns, path, node, column, withIndirect])
 }
 
-/** The lit path of the node in the route; until the service tells it, what is next to the node, so that it only grows. */
+/** The lit path of the node in the route; until it is loaded the node's neighbours, so that the path only grows. */
 export function useLitNode(
   graph: LineageGraph,
   path: Loadable<Path>,
@@ -32,7 +32,7 @@ export function useLitNode(
     if (!node || !graph.nodes.has(node)) return undefined
     switch (path.state) {
       case 'loading':
-        return litBeside(graph, node)
+        return litNeighbours(graph, node)
       case 'failed':
         return litAtMost(graph, node)
       case 'ready':

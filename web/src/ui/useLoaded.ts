@@ -1,16 +1,16 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { isAway } from '../api/client'
+import { isUnavailable } from '../api/client'
 import { coalesced } from '../api/coalesced'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 
-/** Long enough that a service which comes back is not held up by those who wait for it. */
+/** Long enough not to overload a service that is coming back. */
 const RETRY_MS = 3_000
 
 /**
- * What `load` gives for `subject`, loaded anew with each `revision`; the old value stays until the new one is here, and
- * while the service is away: it is asked again until it answers. Of one subject nothing is asked twice at a time: what is
- * on its way when the revision moves on is shown when it comes, and asked for again then.
- * Without a subject nothing is loaded; `signal` ends what nobody waits for any more.
+ * The result of `load` for `subject`, reloaded with each `revision`; without a subject nothing is loaded. The old value
+ * stays until the new one has arrived, and while the service is unavailable: then `load` is retried until it succeeds.
+ * There is only one load per subject at a time: if the revision grows meanwhile, its result is shown and `load` is called
+ * again. `signal` aborts a load whose result is no longer needed.
  */
 export function useLoaded<T>(
   subject: string | undefined,
@@ -37,9 +37,10 @@ export function useLoaded<T>(
       await fetchNow(unwanted.signal).then(
         (value) => settle(ready(value)),
         (error: unknown) => {
-          settle(failed(error), isAway(error))
-          // The stream may have outlived it, and a past has none: nothing else would ask again.
-          if (isAway(error) && !unwanted.signal.aborted) retry = setTimeout(() => ask.current?.(), RETRY_MS)
+          settle(failed(error), isUnavailable(error))
+          // Nothing else would retry: the stream may still be open, and a page about the past has none.
+          if (isUnavailable(error) && !unwanted.signal.aborted)
+            retry = setTimeout(() => ask.current?.(), RETRY_MS)
         },
       )
     })

@@ -4,7 +4,7 @@ import { useState } from 'react'
 const FIRST = 10
 const TIMES_MORE = 5
 /** Adding more items than this at once would block the browser noticeably. */
-const MOST_MORE = 500
+const MAX_MORE = 500
 
 export interface More {
   /** How many are shown now. */
@@ -17,6 +17,6 @@ export interface More {
 /** How many items of a long list are shown, and how to show more. */
 export function useMore(first = FIRST): More {
   const [count, setCount] = useState(first)
-  const next = Math.min(count * TIMES_MORE, count + MOST_MORE)
+  const next = Math.min(count * TIMES_MORE, count + MAX_MORE)
   return { count, next, show: () => setCount(next) }
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { usePage } from './page'
 
-/** The time that is shown, a second at most behind while `isTicking`. */
+/** The current time, updated each second while `isTicking`; on a page about the past that time. */
 export function useNow(isTicking: boolean): Date {
   const { asOf } = usePage()
   const [now, setNow] = useState(() => new Date())
@@ -13,19 +13,19 @@ export function useNow(isTicking: boolean): Date {
   return asOf === undefined ? now : new Date(asOf)
 }
 
-/** The time that is shown: another one as soon as the moment has passed, if there is one. */
-export function useNowPast(moment: string | null | undefined): Date {
+/** The current time, updated as soon as `moment` has passed; on a page about the past that time. */
+export function useNowUpdatedAt(moment: string | null | undefined): Date {
   const { asOf } = usePage()
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {
     const until = moment ? Date.parse(moment) : Number.NaN
     if (asOf !== undefined || !(until >= now.getTime())) return
     const wait = Math.max(0, until - Date.now()) + 1
-    const timer = setTimeout(() => setNow(new Date()), Math.min(wait, MOST_MS))
+    const timer = setTimeout(() => setNow(new Date()), Math.min(wait, MAX_TIMEOUT_MS))
     return () => clearTimeout(timer)
   }, [moment, now, asOf])
   return asOf === undefined ? now : new Date(asOf)
 }
 
-/** A timer waits no longer. */
-const MOST_MS = 2 ** 31 - 1
+/** The limit of `setTimeout`. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1

@@ -7,19 +7,19 @@ import { usePage } from './page'
 import { useLoaded } from './useLoaded'
 import { useThrottledRevision } from './useThrottledRevision'
 
-/** Who moves on sooner has not asked for anything. */
+/** If the reader moves on sooner, nothing is requested. */
 const SETTLED_MS = 60
 
-/** The path of a node, asked for once it has been chosen for a moment; kept until the graph changes. */
+/** The path of a node, requested once the node has been chosen for a moment; cached until the graph changes. */
 export function usePath(node: NodeId | undefined): Loadable<Path> {
-  const { client, drawn } = usePage()
-  const [kept] = useState(() => new RevisionCache<Path>())
-  const asked = useThrottledRevision(drawn)
-  const known = node && kept.get(node, asked)
-  const loaded = useLoaded(known ? undefined : node, asked, async (signal) => {
-    if (node === undefined) throw new Error('there is no node to ask for')
+  const { client, graphRevision } = usePage()
+  const [cache] = useState(() => new RevisionCache<Path>())
+  const revision = useThrottledRevision(graphRevision)
+  const known = node && cache.get(node, revision)
+  const loaded = useLoaded(known ? undefined : node, revision, async (signal) => {
+    if (node === undefined) throw new Error('usePath loads without a node')
     await settled(signal)
-    return kept.keep(node, asked, await client.path(node, signal))
+    return cache.put(node, revision, await client.path(node, signal))
   })
   return useMemo(() => (known ? ready(known) : loaded), [known, loaded])
 }

@@ -1,7 +1,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { formatRoute, parseRoute, type Route } from '../core/route'
 
-/** The route in the address, and what changes it; each change is a step for the back button. */
+/** The route in the address, and a function to change it; each change is an entry of the browser's history. */
 export function useRoute(): [Route, (route: Route) => void] {
   const hash = useSyncExternalStore(subscribe, () => window.location.hash)
   const route = useMemo(() => parseRoute(hash), [hash])
@@ -13,7 +13,7 @@ function go(route: Route): void {
   if (hash !== window.location.hash) window.location.hash = hash
 }
 
-/** As if the reader had come to this at once. */
+/** Changes the route without a new entry in the browser's history. */
 export function replace(route: Route): void {
   window.location.replace(formatRoute(route))
 }

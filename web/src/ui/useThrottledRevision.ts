@@ -1,8 +1,8 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 
 /**
- * `revision`, throttled to one change per `everyMs`, so that expensive answers are not requested on each event. For
- * another subject it is the newest one at once.
+ * `revision`, throttled to one change per `everyMs`, so that expensive answers are not requested on each event. A change
+ * of the subject gives the newest revision at once.
  */
 export function useThrottledRevision(revision: number, everyMs = 5_000, subject?: string): number {
   const [taken, setTaken] = useState({ subject, revision })

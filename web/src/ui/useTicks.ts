@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { usePage } from './page'
 
-/** Grows every so often while somebody looks: what goes silent tells nothing, so no event makes an answer stale. */
+/** Grows every `everyMs` while the page is visible, to refresh answers that depend on time: silence causes no event. */
 export function useTicks(everyMs = 20_000): number {
   const { asOf } = usePage()
   const [ticks, setTicks] = useState(0)
@@ -11,7 +11,7 @@ export function useTicks(everyMs = 20_000): number {
       if (document.visibilityState === 'visible') setTicks((last) => last + 1)
     }
     const timer = setInterval(tick, everyMs)
-    document.addEventListener('visibilitychange', tick) // who comes back does not wait
+    document.addEventListener('visibilitychange', tick) // refreshes at once when the reader comes back
     return () => {
       clearInterval(timer)
       document.removeEventListener('visibilitychange', tick)

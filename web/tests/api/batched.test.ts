@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('what takes long is done the more seldom, and leaves nothing out', async () => {
+test('slow work runs less often, and skips no item', async () => {
   const done: (readonly number[])[] = []
   const add = batched<number>(200, async (items) => {
     done.push(items)

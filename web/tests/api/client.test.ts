@@ -26,7 +26,7 @@ test('names are escaped in paths and parameters', async () => {
   ])
 })
 
-test('an answer that something else gives, as a network that asks its users to sign in, is said to be none', async () => {
+test('a response that is not from the service, such as a captive portal, is reported as that', async () => {
   const { fetch } = answering('<h1>Sign in</h1>')
   const client = new Client(fetch, 'api/v1')
 
@@ -49,7 +49,7 @@ test.each(['.', '..', '..;', 'a/b'])('no browser takes the name %j for a step of
   expect(paths.map((steps) => steps.length)).toEqual([7, 7, 8])
 })
 
-test('column lineage is asked for both ways', async () => {
+test('column lineage is requested in both directions', async () => {
   const { fetch, asked } = answering({ graph: [] })
 
   await new Client(fetch, 'api/v1').columnLineage(datasetId('n', 'd'), NEVER)
@@ -57,7 +57,7 @@ test('column lineage is asked for both ways', async () => {
   expect(asked).toEqual(['api/v1/column-lineage?nodeId=dataset%3An%3Ad&depth=20&withDownstream=true'])
 })
 
-test('of column lineage the graph is read, and what is told of whole datasets beside it', async () => {
+test('column lineage has the graph, and the sources listed per dataset', async () => {
   const graph = [{ data: { namespace: 'n', dataset: 'd', field: 'a', fieldType: '', inputFields: [] } }]
   const datasetInputFields = [{ namespace: 'n', dataset: 'd', inputFields: [] }]
 
@@ -73,7 +73,7 @@ test('of column lineage the graph is read, and what is told of whole datasets be
   expect(await Promise.all(answers)).toEqual(bodies)
 })
 
-test('an error carries the words of the service and the status', async () => {
+test('an error has the message of the service and the status', async () => {
   const { fetch } = answering({ code: 404, message: "Job 'nope' not found." }, 404)
 
   const asking = new Client(fetch, 'api/v1').jobs(1)
@@ -81,7 +81,7 @@ test('an error carries the words of the service and the status', async () => {
   await expect(asking).rejects.toEqual(new ServiceError("Job 'nope' not found.", 404))
 })
 
-test('a time in the address that cannot be read is told in terms of the page', async () => {
+test('an invalid time in the address is reported in terms of the page', async () => {
   const message =
     'query param asOf cannot be read: expected a time with its zone such as 2026-05-22T14:23:11Z'
   const { fetch } = answering({ code: 400, message }, 400)
@@ -98,7 +98,7 @@ test.each([400, 404])(
   async (status) => {
     const { fetch } = answering({ code: status, message: "nodeId: expected …, found 'foo'" }, status)
 
-    expect(await new Client(fetch, 'api/v1').shownAs('foo' as NodeId)).toBe('foo')
+    expect(await new Client(fetch, 'api/v1').shownId('foo' as NodeId)).toBe('foo')
   },
 )
 
@@ -113,20 +113,20 @@ test.each(['', '<html>', '{}', '[]', '{"message": 7}'])(
   },
 )
 
-test('no answer at all is said in words', async () => {
+test('a missing response is reported in a sentence', async () => {
   const fetch: Fetch = () => Promise.reject(new TypeError('fetch failed'))
 
   await expect(new Client(fetch, 'api/v1').search('x', 1, NEVER)).rejects.toThrow('does not answer')
 })
 
-test('a service that does not say whether a witness signed is asked', async () => {
+test('the witnessed checkpoint is requested if the service does not say whether there is one', async () => {
   const text = 'lineage.example.org\n18\ncm9vdA==\n\n— lineage.example.org AAAA\n'
   const fetch: Fetch = async () => new Response(text)
 
   expect((await new Client(fetch, 'api/v1').heads()).map((head) => head?.size)).toEqual([18, 18])
 })
 
-test('an entry of the log brings its event byte for byte, whatever stands in it', async () => {
+test('an entry of the log has its event byte for byte, whatever its content', async () => {
   const raw = '{"a": 1.0, "event":{"b":[12345678901234567890]} }'
   const fetch = async () => new Response(`{"index":7,"digest":"sha256:7","keyId":null,"event":${raw}}`)
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { coalesced } from '../../src/api/coalesced'
 
-test('what is called again while it is at it is done once more, and never twice at a time', async () => {
+test('calls during a run lead to one more run, never to two at a time', async () => {
   let [begun, ended] = [0, 0]
   let end: () => void = () => undefined
   const call = coalesced(async () => {

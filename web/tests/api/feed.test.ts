@@ -26,7 +26,7 @@ function feeding(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS) {
       heard = listener
       return () => undefined
     },
-    gatherMs: 200,
+    batchMs: 200,
     retryMs: 1_000,
   })
   const graph = () => {
@@ -65,7 +65,7 @@ describe('the feed', () => {
     expect(service.asked.filter((path) => path.includes('/lineage'))).toHaveLength(2)
   })
 
-  test('begins with every job that is listed, though what surrounds one surrounds the next too', async () => {
+  test('begins with every listed job, although their lineage overlaps', async () => {
     const chain = Array.from({ length: 100 }, (_, step): [NodeId, JobPlan] => [
       jobId('demo', `step-${step}`),
       { reads: [datasetId('lake', `t${step}`)], writes: [datasetId('lake', `t${step + 1}`)], runs: [] },
@@ -77,16 +77,16 @@ describe('the feed', () => {
     expect(graph().nodes.size).toBe(100 + 101)
   })
 
-  test('does not call old what was asked for while it began', async () => {
+  test('the first load does not outdate requests made during it', async () => {
     const { feed } = feeding()
 
     await settle()
 
-    const { revision, drawn, touched } = feed.state()
-    expect([revision, drawn, touched.size]).toEqual([0, 0, 0])
+    const { revision, graphRevision, nodeRevisions } = feed.state()
+    expect([revision, graphRevision, nodeRevisions.size]).toEqual([0, 0, 0])
   })
 
-  test('calls all old once it begins at last', async () => {
+  test('a first load that succeeds only after a failure outdates all answers', async () => {
     const { service, feed } = feeding()
     service.broken = 503
     await settle()
@@ -95,10 +95,10 @@ describe('the feed', () => {
     await settle(1_500)
 
     expect(feed.state().revision).toBe(1)
-    expect(feed.state().touched.get(INGEST)).toBe(1)
+    expect(feed.state().nodeRevisions.get(INGEST)).toBe(1)
   })
 
-  test('gives datasets their friendly names', async () => {
+  test('labels datasets by their table names', async () => {
     const { graph } = feeding()
 
     await settle()
@@ -117,7 +117,7 @@ describe('the feed', () => {
     expect(jobState(INGEST)).toBe('RUNNING')
   })
 
-  test('answers a burst of events by one refresh', async () => {
+  test('a burst of events leads to one update', async () => {
     const { service, change } = feeding()
     await settle()
     const before = service.asked.length
@@ -130,7 +130,7 @@ describe('the feed', () => {
     ])
   })
 
-  test('holds what was chosen while it loaded all anew', async () => {
+  test('holds a node that was included during a full reload', async () => {
     const lone = Array.from({ length: 101 }, (_, n) => jobId('demo', `lone-${n}`))
     const far = lone[100] as NodeId
     const plan = { reads: [], writes: [], runs: [] }
@@ -164,7 +164,7 @@ describe('the feed', () => {
     expect(graph().nodes.has(AGGREGATE)).toBe(true)
   })
 
-  test('begins with no more than can be seen, and takes in only what touches it', async () => {
+  test('begins with a readable part of a large graph, and adds only nodes connected to it', async () => {
     const empty = { reads: [], writes: [], runs: [] }
     const read = Array.from({ length: 1_000 }, (_, place) => datasetId('file', `/${place}`))
     const [wide, lone, reader, apart] = ['wide', 'lone', 'reader', 'apart'].map((name) => jobId('demo', name))
@@ -198,7 +198,7 @@ describe('the feed', () => {
     return feeding_
   }
 
-  test('around a node that was asked for, foreign events change nothing and ask for nothing', async () => {
+  test('while a node is included, events of unconnected jobs change nothing and cause no request', async () => {
     const { service, feed, change } = await deepLinked()
     const before = feed.state()
     const asked = service.asked.length
@@ -207,16 +207,16 @@ describe('the feed', () => {
     change(jobId('demo', 'new'))
     await settle(1_000)
 
-    const { graph, drawn, touched, unlisted } = feed.state()
+    const { graph, graphRevision, nodeRevisions, unlisted } = feed.state()
     expect(service.asked.slice(asked)).toEqual([])
     expect(unlisted).toBeGreaterThan(0)
-    expect({ graph, drawn }).toEqual({ graph: before.graph, drawn: before.drawn })
+    expect({ graph, graphRevision }).toEqual({ graph: before.graph, graphRevision: before.graphRevision })
     expect(graph).toBe(before.graph)
-    expect([...touched]).toEqual([...before.touched])
+    expect([...nodeRevisions]).toEqual([...before.nodeRevisions])
     expect(feed.state().revision).toBeGreaterThan(before.revision)
   })
 
-  test('takes in foreign jobs again once nothing is open any more, while there is room', async () => {
+  test('adds unconnected jobs again once no node is included, while there is room', async () => {
     const { service, feed, change, graph } = await deepLinked()
     const fresh = jobId('demo', 'new')
     service.jobs = { ...service.jobs, [fresh]: { reads: [], writes: [], runs: [] } }
@@ -228,9 +228,9 @@ describe('the feed', () => {
     expect(graph().nodes.has(fresh)).toBe(true)
   })
 
-  test('tells of the open node at once, however long the graph takes', async () => {
+  test('raises the revision of the included node at once, however long the graph takes to load', async () => {
     const { service, feed, change } = await deepLinked()
-    const before = feed.state().touched.get(FLIGHTS) ?? 0
+    const before = feed.state().nodeRevisions.get(FLIGHTS) ?? 0
     let answer: () => void = () => undefined
     service.delay = new Promise<void>((resolve) => {
       answer = resolve
@@ -238,13 +238,13 @@ describe('the feed', () => {
 
     change(INGEST, FLIGHTS)
     await settle(300)
-    expect(feed.state().touched.get(FLIGHTS)).toBeGreaterThan(before)
+    expect(feed.state().nodeRevisions.get(FLIGHTS)).toBeGreaterThan(before)
     service.delay = undefined
     answer()
     await settle()
   })
 
-  test('asks only for what is next to a node that has no new neighbour', async () => {
+  test('loads only the neighbours of a node that has no new neighbour', async () => {
     const { service, change, jobState } = await deepLinked()
     const asked = service.depths.length
 
@@ -256,7 +256,7 @@ describe('the feed', () => {
     expect(service.depths.slice(asked)).toEqual(['0'])
   })
 
-  test('asks for all around a node that has a new neighbour', async () => {
+  test('loads the whole lineage of a node that has a new neighbour', async () => {
     const { service, change, graph } = await deepLinked()
     const [reader, asked] = [jobId('demo', 'reader'), service.depths.length]
 
@@ -268,7 +268,7 @@ describe('the feed', () => {
     expect(service.depths.slice(asked)).toEqual(['0', '20'])
   })
 
-  test('keeps the node that was asked for when it asks for all', async () => {
+  test('keeps the included node in a full reload', async () => {
     const { feed, tell, graph } = feeding({})
     await settle()
     await feed.include(FLIGHTS)
@@ -279,16 +279,16 @@ describe('the feed', () => {
     expect(graph().nodes.has(FLIGHTS)).toBe(true)
   })
 
-  test('tells which nodes an event touched', async () => {
+  test('raises the revisions of the nodes that an event touched', async () => {
     const { feed, change } = feeding()
     await settle()
-    const [ingest, aggregate] = [INGEST, AGGREGATE].map((id) => feed.state().touched.get(id))
+    const [ingest, aggregate] = [INGEST, AGGREGATE].map((id) => feed.state().nodeRevisions.get(id))
 
     change(INGEST)
     await settle()
 
-    expect(feed.state().touched.get(INGEST)).toBeGreaterThan(ingest ?? 0)
-    expect(feed.state().touched.get(AGGREGATE)).toBe(aggregate)
+    expect(feed.state().nodeRevisions.get(INGEST)).toBeGreaterThan(ingest ?? 0)
+    expect(feed.state().nodeRevisions.get(AGGREGATE)).toBe(aggregate)
   })
 
   test('includes a node that was not listed', async () => {
@@ -300,7 +300,7 @@ describe('the feed', () => {
     expect(graph().nodes.has(FLIGHTS)).toBe(true)
   })
 
-  test('takes a node that nobody knows for nothing', async () => {
+  test('including an unknown node changes nothing', async () => {
     const { feed, graph } = feeding()
     await settle()
     const before = graph().nodes.size
@@ -312,7 +312,7 @@ describe('the feed', () => {
 })
 
 describe('when the service fails', () => {
-  test('the feed says why, and shows the graph as soon as it can', async () => {
+  test('the feed gives the reason, and shows the graph as soon as it can', async () => {
     const { service, feed, graph } = feeding()
     service.broken = 500
 
@@ -325,7 +325,7 @@ describe('when the service fails', () => {
     expect(graph().nodes.has(INGEST)).toBe(true)
   })
 
-  test('a graph that is there stays', async () => {
+  test('a loaded graph stays', async () => {
     const { service, change, jobState } = feeding()
     await settle()
 
@@ -336,7 +336,7 @@ describe('when the service fails', () => {
     expect(jobState(INGEST)).toBe('COMPLETED')
   })
 
-  test('a graph that is there is said to be behind, until the service answers again', async () => {
+  test('a loaded graph is behind until the service answers again', async () => {
     const { service, feed, change } = feeding()
     await settle()
 
@@ -350,7 +350,7 @@ describe('when the service fails', () => {
     expect([behind, feed.state().isBehind]).toEqual([true, false])
   })
 
-  test('what can never be answered is not asked again', async () => {
+  test('an invalid request is not retried', async () => {
     const { service, feed } = feeding()
     service.broken = 400
     await settle()
@@ -358,11 +358,11 @@ describe('when the service fails', () => {
 
     await settle(10_000)
 
-    expect(feed.state().isGivenUp).toBe(true)
+    expect(feed.state().isFatal).toBe(true)
     expect(service.asked).toHaveLength(asked)
   })
 
-  test('a stopped feed asks no more', async () => {
+  test('a stopped feed sends no more requests', async () => {
     const { service, feed } = feeding()
     service.broken = 500
     await settle()

@@ -22,7 +22,7 @@ test('a few items are one page', async () => {
   ])
 })
 
-test('more than the service tells at once take several', async () => {
+test('more items than the page limit take several', async () => {
   const { asked, ask } = list(2_300)
 
   const { items } = await paged(5_000, ask)
@@ -31,7 +31,7 @@ test('more than the service tells at once take several', async () => {
   expect(asked.map(([, offset]) => offset)).toEqual([0, 1_000, 2_000])
 })
 
-test('a list that has become shorter meanwhile ends', async () => {
+test('a list that became shorter meanwhile ends', async () => {
   const ask = async (_: number, offset: number) => ({ items: offset === 0 ? [1, 2] : [], totalCount: 3 })
 
   expect(await paged(10, ask)).toEqual({ items: [1, 2], totalCount: 2 })

@@ -2,38 +2,38 @@ import { expect, test } from 'vitest'
 import { FetchSource } from '../../src/api/fetchSource'
 import { Session } from '../../src/api/session'
 
-/** A service that lets in who has one of these tokens, and a browser's tab. */
+/** A service that accepts these tokens (undefined: none is required), and a browser tab. */
 function tab(...tokens: (string | undefined)[]) {
-  const kept = new Map<string, string>()
-  const asked: (string | undefined)[] = []
-  let begun = 0
+  const stored = new Map<string, string>()
+  const sent: (string | undefined)[] = []
+  let reloads = 0
   const session = () =>
     new Session({
-      kept: { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value) },
+      storage: { getItem: (key) => stored.get(key) ?? null, setItem: (key, value) => stored.set(key, value) },
       fetch: async (_url, init) => {
         const token = init?.headers?.authorization?.replace('Bearer ', '')
-        asked.push(token)
+        sent.push(token)
         return new Response('{}', { status: tokens.includes(token) ? 200 : 401 })
       },
-      begin: () => {
-        begun += 1
+      reload: () => {
+        reloads += 1
       },
     })
-  return { session, asked, begun: () => begun }
+  return { session, sent, reloads: () => reloads }
 }
 
-test('a service that asks nobody is asked without a token', async () => {
-  const { session, asked } = tab(undefined)
+test('requests to a service without access control carry no token', async () => {
+  const { session, sent } = tab(undefined)
   const open = session()
 
   await open.fetch('jobs')
 
-  expect(asked).toEqual([undefined])
-  expect(open.admission()).toBe('open')
+  expect(sent).toEqual([undefined])
+  expect(open.authState()).toBe('ok')
 })
 
-test('a service that asks who we are is told from the sign-in on, and the page begins anew', async () => {
-  const { session, asked, begun } = tab('hw_1')
+test('signing in reloads the page, and requests carry the token from then on', async () => {
+  const { session, sent, reloads } = tab('hw_1')
   const before = session()
   await before.fetch('jobs')
 
@@ -41,25 +41,25 @@ test('a service that asks who we are is told from the sign-in on, and the page b
   const after = session()
   await after.fetch('jobs')
 
-  expect(before.admission()).toBe('asked')
-  expect([begun(), asked, after.admission()]).toEqual([1, [undefined, 'hw_1'], 'open'])
+  expect(before.authState()).toBe('required')
+  expect([reloads(), sent, after.authState()]).toEqual([1, [undefined, 'hw_1'], 'ok'])
 })
 
-test('after a token is refused nothing more is asked with it', async () => {
-  const { session, asked } = tab('hw_1')
-  const told: string[] = []
+test('after a token is rejected no more requests are sent', async () => {
+  const { session, sent } = tab('hw_1')
+  const states: string[] = []
   const open = session()
-  open.subscribe(() => told.push(open.admission()))
+  open.subscribe(() => states.push(open.authState()))
   open.signIn('hw_2')
 
   await open.fetch('jobs')
   await open.fetch('jobs').catch(() => undefined)
 
-  expect(asked).toEqual(['hw_2'])
-  expect(told).toEqual(['refused'])
+  expect(sent).toEqual(['hw_2'])
+  expect(states).toEqual(['rejected'])
 })
 
-test('a stream over fetch tells each event once it is whole, and its end', async () => {
+test('a stream over fetch dispatches each event once it is complete, and an error at its end', async () => {
   const parts = [
     'retry: 1000\n\nevent: change\nid: 3\nda',
     'ta: {"a": 1}\n\n: alive\n\nevent: change\ndata: 2\n\n',
@@ -71,11 +71,11 @@ test('a stream over fetch tells each event once it is whole, and its end', async
     },
   })
   const source = new FetchSource(async () => new Response(body), 'stream')
-  const heard: string[] = []
-  source.addEventListener('open', () => heard.push('open'))
-  source.addEventListener('change', (event) => heard.push((event as MessageEvent<string>).data))
+  const received: string[] = []
+  source.addEventListener('open', () => received.push('open'))
+  source.addEventListener('change', (event) => received.push((event as MessageEvent<string>).data))
 
-  await new Promise((over) => source.addEventListener('error', over))
+  await new Promise((ended) => source.addEventListener('error', ended))
 
-  expect(heard).toEqual(['open', '{"a": 1}', '2'])
+  expect(received).toEqual(['open', '{"a": 1}', '2'])
 })

@@ -45,7 +45,7 @@ afterEach(() => {
 })
 
 describe('while the stream is open', () => {
-  test('a change tells what it touched', () => {
+  test('a change names the nodes that it touched', () => {
     const { changes, connections, say } = listening()
 
     say('open')
@@ -66,7 +66,7 @@ describe('while the stream is open', () => {
     },
   )
 
-  test('changes that were missed may be any', () => {
+  test('after missed events anything may have changed', () => {
     const { changes, say } = listening()
 
     say('missed', '{"first": 3, "last": 5}')
@@ -86,7 +86,7 @@ describe('while the stream is open', () => {
 })
 
 describe('when the stream fails', () => {
-  test('a change is seen within a second by asking', async () => {
+  test('polling finds a change within a second', async () => {
     let stored = 5
     const { changes, connections, say } = listening(async () => stored)
 
@@ -102,7 +102,7 @@ describe('when the stream fails', () => {
     expect(connections.at(-1)).toBe('polling')
   })
 
-  test('a silent service is called lost, and asked again', async () => {
+  test('a service that does not respond is lost, and polled again', async () => {
     let isUp = false
     const { changes, connections, say } = listening(async () => {
       if (!isUp) throw new Error('down')
@@ -119,7 +119,7 @@ describe('when the stream fails', () => {
     expect(changes).toEqual([undefined])
   })
 
-  test('it is opened anew, and what was missed is asked for', async () => {
+  test('the stream is reopened, and missed events are asked for', async () => {
     const { sources, changes, connections, say } = listening(async () => 5)
 
     say('error')
@@ -132,7 +132,7 @@ describe('when the stream fails', () => {
     expect(changes.length).toBe(before + 1)
   })
 
-  test('stopping ends all asking', async () => {
+  test('stopping ends all requests', async () => {
     const asked = vi.fn(async () => 0)
     const { sources, say, stop } = listening(asked)
 

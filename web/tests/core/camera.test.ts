@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anchored, opening, READABLE_ZOOM, reveal, revealPath, type View } from '../../src/core/camera'
+import { anchored, initialView, READABLE_ZOOM, reveal, revealPath, type View } from '../../src/core/camera'
 import type { Box, Size } from '../../src/core/geometry'
 import { boundsOf } from '../../src/core/geometry'
 
@@ -79,11 +79,11 @@ describe('revealing a path', () => {
   })
 })
 
-test('the opening view shows all of a graph, never larger than life', () => {
+test('the initial view shows the whole graph, at most at zoom 1', () => {
   fc.assert(
     fc.property(fc.array(box, { minLength: 1, maxLength: 8 }), (boxes) => {
       const bounds = boundsOf(boxes) ?? { x: 0, y: 0, width: 0, height: 0 }
-      const { zoom, ...place } = opening(bounds, CANVAS)
+      const { zoom, ...place } = initialView(bounds, CANVAS)
       const isLow = bounds.height * READABLE_ZOOM <= CANVAS.height
 
       expect(zoom).toBeLessThanOrEqual(1)
@@ -93,8 +93,8 @@ test('the opening view shows all of a graph, never larger than life', () => {
   )
 })
 
-test('the opening view of a long low graph can be read', () => {
-  expect(opening({ x: 0, y: 0, width: 9_000, height: 200 }, CANVAS).zoom).toBe(READABLE_ZOOM)
+test('the initial view of a long low graph is readable', () => {
+  expect(initialView({ x: 0, y: 0, width: 9_000, height: 200 }, CANVAS).zoom).toBe(READABLE_ZOOM)
 })
 
 test('an anchored point stays where it was on the screen', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../src/api/answers'
-import { changeWords } from '../../src/core/changes'
+import { changeText } from '../../src/core/changes'
 import { EMPTY_GRAPH, type LineageGraph } from '../../src/core/graph'
 import type { NodeId } from '../../src/core/ids'
 
@@ -21,7 +21,7 @@ const GRAPH = {
 
 function words(change: Partial<Change>): string {
   const none = { nodeId: null, origin: null, destination: null, facet: null, before: null, after: null }
-  return changeWords(GRAPH, { ...none, change: 'changed', event: null, kind: 'job', ...change })
+  return changeText(GRAPH, { ...none, change: 'changed', event: null, kind: 'job', ...change })
 }
 
 describe('a change', () => {

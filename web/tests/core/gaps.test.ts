@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { GAP_COUNTS, GAP_WORDS } from '../../src/core/gaps'
+import { GAP_COUNTS, GAP_LABELS } from '../../src/core/gaps'
 
 test('every kind of gap that is documented has words and a count', () => {
   const questions = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8')
   const section = questions.split('\n## ').find((each) => each.includes('`quarantined-name`')) ?? ''
   const kinds = [...section.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, kind]) => kind)
 
-  expect(Object.keys(GAP_WORDS).sort()).toEqual(kinds.sort())
+  expect(Object.keys(GAP_LABELS).sort()).toEqual(kinds.sort())
   expect(GAP_COUNTS.map(([kind]) => kind).sort()).toEqual(kinds)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { datasetId, type NodeId } from '../../src/core/ids'
-import { litAtMost, litBeside, litPath, pathOver } from '../../src/core/path'
+import { litAtMost, litNeighbours, litPath, pathOver } from '../../src/core/path'
 import { AGGREGATE, CSV, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
 
 const step = (origin: NodeId, destination: NodeId) => ({ origin, destination })
@@ -37,7 +37,7 @@ describe('the path of a node', () => {
 })
 
 test('what is certain of a path is what is next to its start', () => {
-  expect(new Set(litBeside(GRAPH, FLIGHTS).edges)).toEqual(
+  expect(new Set(litNeighbours(GRAPH, FLIGHTS).edges)).toEqual(
     new Set([step(INGEST, FLIGHTS), step(FLIGHTS, AGGREGATE)]),
   )
 })

@@ -8,7 +8,7 @@ import { type Pile, piled } from '../../src/core/piles'
 import { datasetNode, type JobPlan, jobNode, run } from '../lakehouse'
 
 const HUB = datasetId('file', '/hub')
-const LOOK = { open: undefined, lit: undefined, spread: new Map() }
+const LOOK = { open: undefined, lit: undefined, shownByPile: new Map() }
 
 const job = (n: number) => jobId('demo', `job-${String(n).padStart(4, '0')}`)
 const dataset = (n: number) => datasetId('file', `/d/${n}`)
@@ -56,11 +56,13 @@ describe('a node with very many neighbours', () => {
     expect(pilesIn(drawn)).toMatchObject([{ failed: 0 }])
   })
 
-  test('is drawn with more of them, the more often its pile is spread', () => {
+  test('is drawn with more of them each time its pile is expanded', () => {
     const graph = graphOf(hubOf(300, [...Array(30).keys()]))
     const first = pilesIn(piled(graph, LOOK))[0] as Pile
-    const second = pilesIn(piled(graph, { ...LOOK, spread: new Map([[first.id, first.next]]) }))[0] as Pile
-    const all = piled(graph, { ...LOOK, spread: new Map([[first.id, second.next]]) })
+    const second = pilesIn(
+      piled(graph, { ...LOOK, shownByPile: new Map([[first.id, first.next]]) }),
+    )[0] as Pile
+    const all = piled(graph, { ...LOOK, shownByPile: new Map([[first.id, second.next]]) })
 
     expect([first, second].map(({ neighbours, failed, more }) => [neighbours, failed, more])).toEqual([
       [280, 10, 80],

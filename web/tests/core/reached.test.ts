@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Reached } from '../../src/api/answers'
 import { datasetId, jobId } from '../../src/core/ids'
-import { rings } from '../../src/core/reached'
+import { byDistance } from '../../src/core/reached'
 
 const NOTHING = { namespace: 'lake', owners: [], reason: null, breaking: null, field: null }
 const job: Reached = { ...NOTHING, type: 'JOB', name: 'load', distance: 1 }
@@ -14,14 +14,14 @@ const column = (name: string, field: string, distance: number, breaking: boolean
   breaking,
 })
 
-test('columns stand with their dataset, places with others as far away, the nearest first', () => {
-  const found = rings(
+test('columns are grouped by dataset, datasets and jobs by distance, the nearest first', () => {
+  const found = byDistance(
     [column('marts', 'total', 2), job, column('orders', 'price', 1), column('orders', 'tax', 1)],
     false,
   )
 
   expect(
-    found.map(({ distance, places }) => [distance, places.map(({ node, columns }) => [node, columns])]),
+    found.map(({ distance, nodes }) => [distance, nodes.map(({ node, columns }) => [node, columns])]),
   ).toEqual([
     [
       1,
@@ -34,13 +34,13 @@ test('columns stand with their dataset, places with others as far away, the near
   ])
 })
 
-test('a place breaks where any of its columns breaks, and may break where one may', () => {
-  const breaks = rings([column('a', 'x', 1, false), column('a', 'y', 1, true)], true)
-  const may = rings([column('a', 'x', 1, false), column('a', 'y', 1, null)], true)
+test('a dataset breaks if any of its columns breaks, and may break if one may', () => {
+  const breaks = byDistance([column('a', 'x', 1, false), column('a', 'y', 1, true)], true)
+  const may = byDistance([column('a', 'x', 1, false), column('a', 'y', 1, null)], true)
 
-  expect([breaks, may].map((each) => each[0]?.places[0]?.breaking)).toEqual([true, null])
+  expect([breaks, may].map((each) => each[0]?.nodes[0]?.breaking)).toEqual([true, null])
 })
 
-test('where no change is proposed nothing is said of breaking', () => {
-  expect(rings([column('a', 'x', 1, true)], false)[0]?.places[0]?.breaking).toBeUndefined()
+test('without a proposed change it is undefined whether anything breaks', () => {
+  expect(byDistance([column('a', 'x', 1, true)], false)[0]?.nodes[0]?.breaking).toBeUndefined()
 })

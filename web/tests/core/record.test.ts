@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
 import type { Machine } from '../../src/api/answers'
-import { places, remarks } from '../../src/core/record'
+import { issuesOf, places } from '../../src/core/record'
 import { NODES } from '../lakehouse'
 
 const [WHOLE] = NODES.nodes as [Machine, Machine]
 
-test('a record in which everything fits has no remarks', () => {
-  expect(remarks(WHOLE)).toEqual([])
+test('a consistent record has no issues', () => {
+  expect(issuesOf(WHOLE)).toEqual([])
 })
 
-test('what puts the record in doubt comes before what is only odd, each counted', () => {
+test('issues are counted, and those that put the record in doubt come before the explicable', () => {
   const troubles = { ...WHOLE.troubles, silentEpochs: 1, missing: 1_200, dropped: 3 }
 
-  expect(remarks({ ...WHOLE, troubles, unproved: 1 })).toEqual([
-    { weight: 'bad', words: '1,200 events missing' },
-    { weight: 'bad', words: '1 event without a trusted signature' },
-    { weight: 'odd', words: '3 events dropped, as it says itself' },
-    { weight: 'odd', words: '1 emitter silent' },
+  expect(issuesOf({ ...WHOLE, troubles, unproved: 1 })).toEqual([
+    { severity: 'bad', words: '1,200 events missing' },
+    { severity: 'bad', words: '1 event without a trusted signature' },
+    { severity: 'odd', words: '3 events dropped, as it says itself' },
+    { severity: 'odd', words: '1 emitter silent' },
   ])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runDuration, stateWords, toldState } from '../../src/core/runs'
+import { displayState, runDuration, stateLabel } from '../../src/core/runs'
 import { run } from '../lakehouse'
 
 const NOW = new Date('2026-01-02T03:04:15Z')
@@ -23,9 +23,9 @@ test.each([null, 'soon'])('a running run that started at %j lasts nobody knows h
 test('of a run that is only named as a parent nobody knows whether it goes on', () => {
   const named = run('RUNNING', { durationMs: null, signature: null })
 
-  expect([toldState(named, NOW), runDuration(named, NOW)]).toEqual([undefined, undefined])
-  expect(stateWords(named, NOW)).toBe('not heard from')
-  expect(stateWords(run('RUNNING'), NOW)).toBe('running')
+  expect([displayState(named, NOW), runDuration(named, NOW)]).toEqual([undefined, undefined])
+  expect(stateLabel(named, NOW)).toBe('not heard from')
+  expect(stateLabel(run('RUNNING'), NOW)).toBe('running')
 })
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
 ])('a run that promised a word by %s is %s', (staleAfter, state, words, duration) => {
   const told = run('RUNNING', { durationMs: null, staleAfter })
 
-  expect([toldState(told, NOW), stateWords(told, NOW), runDuration(told, NOW)]).toEqual([
+  expect([displayState(told, NOW), stateLabel(told, NOW), runDuration(told, NOW)]).toEqual([
     state,
     words,
     duration,
@@ -43,5 +43,5 @@ test.each([
 })
 
 test('a run that ended is not stale, however long ago it promised a word', () => {
-  expect(toldState(run('FAILED', { staleAfter: '2026-01-02T03:04:06Z' }), NOW)).toBe('FAILED')
+  expect(displayState(run('FAILED', { staleAfter: '2026-01-02T03:04:06Z' }), NOW)).toBe('FAILED')
 })

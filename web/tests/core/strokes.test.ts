@@ -5,7 +5,7 @@ import type { NodeId } from '../../src/core/ids'
 import { layout } from '../../src/core/layout'
 import { lightUp } from '../../src/core/lit'
 import { litPath } from '../../src/core/path'
-import { columnStrokes, type Drawing, flowStrokes, meanwhile } from '../../src/core/strokes'
+import { columnStrokes, type Drawing, flowStrokes, provisional } from '../../src/core/strokes'
 import { AGGREGATE, CSV, columnAnswer, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
 
 const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, true)
@@ -118,7 +118,7 @@ test('until a new layout is here, only cards that kept their size show what is n
   const old = drawing()
   const lit = cardsOf(GRAPH, { unfolded: new Set([DELAYS]), lit: LIT })
 
-  const between = meanwhile(old, lit)
+  const between = provisional(old, lit)
 
   expect(between.cards.get(REPORT)?.dim).toBe(true)
   expect(between.cards.get(DELAYS)?.rows.map(({ glow }) => glow)).toEqual(['dim', 'start'])

@@ -35,7 +35,7 @@ test('a run that went on then counts its time until then', async () => {
 })
 
 test('another time is chosen on the reader’s clock, and now is a step away', async () => {
-  const { user, travel } = openPage({ asOf: THEN })
+  const { user, showAsOf } = openPage({ asOf: THEN })
   await user.click(screen.getByText(/^as of/))
 
   fireEvent.change(screen.getByLabelText('Show all as it was at'), {
@@ -44,12 +44,12 @@ test('another time is chosen on the reader’s clock, and now is a step away', a
   await user.click(screen.getByRole('button', { name: 'Show' }))
   await user.click(screen.getByRole('button', { name: 'Back to now' }))
 
-  expect(travel.mock.calls).toEqual([[new Date(2026, 0, 1, 12).toISOString()], [undefined]])
+  expect(showAsOf.mock.calls).toEqual([[new Date(2026, 0, 1, 12).toISOString()], [undefined]])
 })
 
 test('where nothing had happened, and where a node was not known, now is a step away', async () => {
   const empty = lakehouse({})
-  const { user, travel } = openPage({ service: empty, hash: formatRoute(routeTo(INGEST)), asOf: THEN })
+  const { user, showAsOf } = openPage({ service: empty, hash: formatRoute(routeTo(INGEST)), asOf: THEN })
   const notice = within((await screen.findByText(/^No event reports anything/)).parentElement as HTMLElement)
   const panel = within(await screen.findByRole('complementary', { name: 'Details' }))
   expect(await panel.findByText(/knew no job or dataset by the id .* then\.$/)).toBeTruthy()
@@ -57,17 +57,17 @@ test('where nothing had happened, and where a node was not known, now is a step 
   await user.click(notice.getByRole('button', { name: 'Back to now' }))
   await user.click(panel.getByRole('button', { name: 'Back to now' }))
 
-  expect(travel.mock.calls).toEqual([[undefined], [undefined]])
+  expect(showAsOf.mock.calls).toEqual([[undefined], [undefined]])
 })
 
 test('where the service refuses the time, now is a step away', async () => {
   const service = lakehouse()
   service.broken = 400
-  const { user, travel } = openPage({ service, asOf: 'last Tuesday' })
+  const { user, showAsOf } = openPage({ service, asOf: 'last Tuesday' })
 
   const notice = within((await screen.findByText('No lineage to show')).parentElement as HTMLElement)
   expect(notice.queryByText(/asks again/)).toBeNull()
   await user.click(notice.getByRole('button', { name: 'Back to now' }))
 
-  expect(travel.mock.calls).toEqual([[undefined]])
+  expect(showAsOf.mock.calls).toEqual([[undefined]])
 })

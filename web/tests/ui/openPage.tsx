@@ -39,12 +39,12 @@ export function openPage({ service = lakehouse(), hash = '', asOf }: Opening = {
       listener = given
       return () => undefined
     },
-    gatherMs: 1,
+    batchMs: 1,
     retryMs: 20,
   })
   feed = started
-  const travel = vi.fn<(asOf: string | undefined) => void>()
+  const showAsOf = vi.fn<(asOf: string | undefined) => void>()
   const findLayout = async (shape: Shape) => layout(shape)
-  render(<App client={client} feed={started} findLayout={findLayout} asOf={asOf} travel={travel} />)
-  return { service, travel, user: userEvent.setup(), listener: () => listener as unknown as Listener }
+  render(<App client={client} feed={started} findLayout={findLayout} asOf={asOf} showAsOf={showAsOf} />)
+  return { service, showAsOf, user: userEvent.setup(), listener: () => listener as unknown as Listener }
 }

@@ -15,10 +15,10 @@ import { useMore } from '../useMore'
 import { useThrottledRevision } from '../useThrottledRevision'
 
 const SHOWN = 100
-/** Of the columns of one change, until somebody asks for more. */
+/** Columns of one schema change at first. */
 const COLUMNS_SHOWN = 20
 
-/** Schemas that changed, the newest first: what changed, whether it breaks readers, and who they are. */
+/** Schema changes, the newest first: the columns, whether the change breaks readers, and the readers. */
 export function DriftView() {
   const { client, revision } = usePage()
   const drift = useLoaded('drift', useThrottledRevision(revision), () => client.drift(SHOWN))
@@ -116,7 +116,7 @@ function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change
   )
 }
 
-/** Who told of it, and where that stands in the log. */
+/** The reporter of a change, and its entry in the log. */
 function Source({ drift: { subject, toldBy, index, digest } }: { drift: SchemaDrift }) {
   const rule = subject?.compatibility && `, under the rule ${isolated(subject.compatibility)}`
   const fits = subject?.fitsRule == null ? '' : subject.fitsRule ? ', which allows it' : ', which forbids it'

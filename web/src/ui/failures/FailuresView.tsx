@@ -1,5 +1,5 @@
 import type { KnownGap, SilentStream } from '../../api/answers'
-import { nothingIfClosed } from '../../api/client'
+import { undefinedIfForbidden } from '../../api/client'
 import type { Page } from '../../api/paged'
 import type { Job } from '../../api/types'
 import { runError } from '../../core/facets'
@@ -7,7 +7,7 @@ import { formatCount, formatDuration } from '../../core/format'
 import { datasetId, jobId, likelyNamed } from '../../core/ids'
 import { isolatedNames } from '../../core/isolated'
 import { datasetLabel, labelText } from '../../core/labels'
-import { withoutPromise } from '../../core/silence'
+import { withoutListed } from '../../core/silentRuns'
 import { streakOf } from '../../core/streak'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -21,24 +21,24 @@ import { type More, useMore } from '../useMore'
 import { useThrottledRevision } from '../useThrottledRevision'
 import { useTicks } from '../useTicks'
 
-/** Of each list, until somebody asks for more. */
+/** Items of each list at first. */
 const SHOWN = 50
 
-/** Where to begin at night: the jobs whose last run failed, and the streams that have gone silent. */
+/** The starting point on call: the jobs whose last run failed, and the streams that have gone silent. */
 export function FailuresView() {
   const { client, revision } = usePage()
   const [moreJobs, moreStreams, moreRuns] = [useMore(SHOWN), useMore(SHOWN), useMore(SHOWN)]
-  // All only grow, so their sum tells when any did.
-  const asked =
+  // All only grow, so their sum changes when any of them does.
+  const version =
     useThrottledRevision(revision) + useTicks() + moreJobs.count + moreStreams.count + moreRuns.count
-  const found = useLoaded('failures', asked, () =>
+  const found = useLoaded('failures', version, () =>
     Promise.all([
       client.failedJobs(moreJobs.count),
       Promise.all([
         client.silentStreams(moreStreams.count),
         client.gaps('silent-stream', moreRuns.count),
         client.gaps('run-without-end', moreRuns.count),
-      ]).catch(nothingIfClosed),
+      ]).catch(undefinedIfForbidden),
     ]),
   )
   return (
@@ -52,7 +52,11 @@ export function FailuresView() {
         {([jobs, silent]) => (
           <>
             <FailedJobs jobs={jobs} more={moreJobs} />
-            {silent ? <Silent silent={silent} moreStreams={moreStreams} moreRuns={moreRuns} /> : <NotTold />}
+            {silent ? (
+              <Silent silent={silent} moreStreams={moreStreams} moreRuns={moreRuns} />
+            ) : (
+              <Forbidden />
+            )}
           </>
         )}
       </Awaited>
@@ -72,14 +76,14 @@ function Silent({ silent: [streams, endless, stuck], moreStreams, moreRuns }: Si
       {streams.totalCount > 0 && <StaleStreams streams={streams} more={moreStreams} />}
       <SilentRuns
         more={moreRuns}
-        silences={withoutPromise([...endless.items, ...stuck.items], streams.items)}
+        silences={withoutListed([...endless.items, ...stuck.items], streams.items)}
         unlisted={[endless, stuck].reduce((sum, { items, totalCount }) => sum + totalCount - items.length, 0)}
       />
     </>
   )
 }
 
-function NotTold() {
+function Forbidden() {
   return <p className="muted">Silent streams and runs are shown only to those who may see every namespace.</p>
 }
 
@@ -106,7 +110,7 @@ function FailedJobs({ jobs: { items, totalCount }, more }: FailedJobsProps) {
 }
 
 function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }: { job: Job }) {
-  const { failed, wentWell } = streakOf(latestRuns ?? [])
+  const { failed, lastSuccess } = streakOf(latestRuns ?? [])
   const error = latestRun && runError(latestRun.facets)
   const endedAt = latestRun?.endedAt ?? latestRun?.startedAt
   return (
@@ -116,8 +120,8 @@ function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }:
         {endedAt && <Time at={endedAt} />}
         <span className="muted">
           {failed > 1 && `${counted(failed, 'failed run')} in a row, `}
-          {wentWell ? 'went well last at ' : 'no run that went well is among its newest'}
-          {wentWell && <Time at={wentWell} />}
+          {lastSuccess ? 'went well last at ' : 'no run that went well is among its newest'}
+          {lastSuccess && <Time at={lastSuccess} />}
         </span>
       </p>
       {error ? <RunErrorText error={error} /> : <p className="muted">It did not say why.</p>}
@@ -168,12 +172,12 @@ function StaleStreams({ streams: { items, totalCount }, more }: StaleStreamsProp
 
 interface SilentRunsProps {
   readonly silences: readonly KnownGap[]
-  /** How many more there are. */
+  /** How many more there are on the service. */
   readonly unlisted: number
   readonly more: More
 }
 
-/** Of streams that promised no word, and of batches. */
+/** Silent runs of batch jobs, and of streams that announced no interval between events. */
 function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
   if (silences.length === 0) return null
   const totalCount = silences.length + unlisted

@@ -13,7 +13,7 @@ import { usePage } from '../page'
 import type { CardNode } from './flow'
 
 export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
-  const { lead, openNode } = usePage()
+  const { moveFocus, openNode } = usePage()
   const { node, label, dim, rows, more, unfolded } = card
   return (
     <article
@@ -32,7 +32,7 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
           aria-pressed={isOpen}
           onClick={(click) => {
             openNode(node.id)
-            lead('details', click)
+            moveFocus('details', click)
           }}
         >
           <TableIcon />
@@ -47,7 +47,7 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
           ))}
           {more > 0 && (
             <li className="row-more">
-              {unfolded ? `${formatCount(more)} more in the details` : litWords(rows.length, more)}
+              {unfolded ? `${formatCount(more)} more in the details` : litText(rows.length, more)}
             </li>
           )}
         </ul>
@@ -56,13 +56,13 @@ export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }:
   )
 })
 
-/** What a row has no room for. */
-function wholeText({ name, type, description }: Field): string {
+/** The tooltip of a column: all that does not fit its row. */
+function columnTooltip({ name, type, description }: Field): string {
   const head = type ? `${isolated(name)} ${isolated(type)}` : name
   return description ? `${head}\n${description}` : head
 }
 
-function litWords(drawn: number, more: number): string {
+function litText(drawn: number, more: number): string {
   return drawn > 0 ? `${formatCount(more)} more on the path` : `${counted(more, 'column')} on the path`
 }
 
@@ -86,7 +86,7 @@ function FoldButton({ card: { node, label, unfolded } }: { card: Card }) {
 }
 
 function ColumnRow({ node, row: { field, glow } }: { node: NodeId; row: Row }) {
-  const { lead, toggleColumn } = usePage()
+  const { moveFocus, toggleColumn } = usePage()
   const lit = glow === undefined ? undefined : glow !== 'dim'
   return (
     <li>
@@ -99,10 +99,10 @@ function ColumnRow({ node, row: { field, glow } }: { node: NodeId; row: Row }) {
         data-lit={lit}
         data-glow={glow}
         aria-pressed={glow === 'start'}
-        title={wholeText(field)}
+        title={columnTooltip(field)}
         onClick={(click) => {
           toggleColumn({ dataset: node, column: field.name })
-          if (glow !== 'start') lead('story', click)
+          if (glow !== 'start') moveFocus('story', click)
         }}
       >
         <span className="row-name">{field.name}</span>

@@ -22,10 +22,10 @@ interface GraphViewProps {
 }
 
 const NODE_TYPES = { dataset: DatasetNode, job: JobNode, pile: PileNode }
-/** Below this, drawing what is out of sight costs less than mounting it when it comes into sight. */
+/** Up to this many, rendering nodes out of sight costs less than mounting them when they come into sight. */
 const MANY_NODES = 150
 
-/** The graph, drawn as the core has laid it out. */
+/** Draws the graph with the layout that the core computed. */
 export function GraphView(props: GraphViewProps) {
   return (
     <ReactFlowProvider>
@@ -34,13 +34,13 @@ export function GraphView(props: GraphViewProps) {
   )
 }
 
-/** React Flow says `application`, in which screen readers do not read by themselves; the cards are lists and buttons. */
+/** React Flow's role is `application`, which screen readers do not read through; the cards are lists and buttons. */
 function asDocument(wrapper: HTMLElement | null): void {
   wrapper?.setAttribute('role', 'presentation')
 }
 
 function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
-  const { close } = usePage()
+  const { stepBack } = usePage()
   const [drawing, press] = useFrozenWhilePressed(newest)
   const nodes = useMemo(() => flowNodes(drawing, open), [drawing, open])
   const strokes = useMemo(() => {
@@ -56,11 +56,11 @@ function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
       nodesConnectable={false}
       nodesFocusable={false}
       elementsSelectable={false}
-      disableKeyboardA11y // the cards are made of buttons
+      disableKeyboardA11y // the cards consist of buttons
       onlyRenderVisibleElements={nodes.length > MANY_NODES}
       minZoom={0.08}
       maxZoom={1.6}
-      onPaneClick={close}
+      onPaneClick={stepBack}
       {...camera}
       {...press}
     >

@@ -3,19 +3,19 @@ import { memo } from 'react'
 import type { Run } from '../../api/types'
 import { formatDuration, formatTime } from '../../core/format'
 import { fullName, labelText } from '../../core/labels'
-import { stateWords, toldState } from '../../core/runs'
+import { displayState, stateLabel } from '../../core/runs'
 import { JobIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
-import { useNowPast } from '../useNow'
+import { useNowUpdatedAt } from '../useNow'
 import type { CardNode } from './flow'
 
 export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
-  const { lead, openNode } = usePage()
+  const { moveFocus, openNode } = usePage()
   const { node, label, dim } = card
   const run = node.kind === 'job' ? node.job.latestRun : null
-  const now = useNowPast(run?.staleAfter)
-  const state = run ? toldState(run, now) : undefined
+  const now = useNowUpdatedAt(run?.staleAfter)
+  const state = run ? displayState(run, now) : undefined
   return (
     <article
       className="card job"
@@ -29,11 +29,11 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
         type="button"
         className="card-title"
         title={fullName(node)}
-        aria-label={`Job ${labelText(label)} ${runWords(run, now)}`}
+        aria-label={`Job ${labelText(label)} ${runText(run, now)}`}
         aria-pressed={isOpen}
         onClick={(click) => {
           openNode(node.id)
-          lead('details', click)
+          moveFocus('details', click)
         }}
       >
         <JobIcon />
@@ -41,7 +41,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
           <LabelText label={label} />{' '}
           <span className="card-state">
             <span className="state-dot" data-state={state} />
-            {run ? stateWords(run, now) : 'no run known'}
+            {run ? stateLabel(run, now) : 'no run known'}
           </span>
         </span>
       </button>
@@ -49,10 +49,10 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
   )
 })
 
-function runWords(run: Run | null, now: Date): string {
+function runText(run: Run | null, now: Date): string {
   if (!run) return 'no run known'
-  const words = stateWords(run, now)
-  if (toldState(run, now) === 'STALE' && run.updatedAt)
+  const words = stateLabel(run, now)
+  if (displayState(run, now) === 'STALE' && run.updatedAt)
     return `${words}, last heard ${formatTime(run.updatedAt, now)}`
   return run.durationMs === null || run.state === 'RUNNING'
     ? words

@@ -9,7 +9,7 @@ interface LegendProps {
   readonly onChange: (withIndirect: boolean) => void
 }
 
-/** How far the lit path reaches; of a column's also what its lines mean. */
+/** The size of the lit path; for a column also the kinds of lines. */
 export function Legend({ lit, ...choice }: LegendProps) {
   if (lit.kind === 'column') return <ColumnLegend lit={lit} {...choice} />
   return lit.reach ? <NodeLegend reach={lit.reach} /> : null
@@ -26,7 +26,7 @@ function NodeLegend({ reach: { upstream, downstream, isCut } }: { reach: Reach }
   )
 }
 
-/** Lets the reader leave out the indirect lines. */
+/** With a checkbox to hide indirect lines. */
 function ColumnLegend({ lit: { path }, withIndirect, onChange }: LegendProps & { lit: ColumnLit }) {
   const { upstream, downstream } = path
   return (

@@ -6,13 +6,13 @@ import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
 import { titleOf } from '../titleOf'
-import { useFocusBack } from '../useFocusBack'
+import { useRestoreFocus } from '../useRestoreFocus'
 import type { CardNode } from './flow'
 
 export const PileNode = memo(function PileNode({ data: { card } }: NodeProps<CardNode>) {
-  const { spread } = usePage()
+  const { expandPile } = usePage()
   const { node, label, dim } = card
-  useFocusBack(() => (node.kind === 'pile' ? titleOf(node.hub) : null))
+  useRestoreFocus(() => (node.kind === 'pile' ? titleOf(node.hub) : null))
   if (node.kind !== 'pile') return null
   return (
     <article className="card pile" data-testid="pile" data-node-id={node.id} data-dim={dim}>
@@ -20,15 +20,15 @@ export const PileNode = memo(function PileNode({ data: { card } }: NodeProps<Car
         type="button"
         className="card-title"
         title={fullName(node)}
-        aria-label={`${labelText(label)}: ${actionWords(node)}`}
-        onClick={() => spread(node)}
+        aria-label={`${labelText(label)}: ${actionText(node)}`}
+        onClick={() => expandPile(node)}
       >
         {node.of === 'job' ? <JobIcon /> : <TableIcon />}
         <span className="card-text">
           <LabelText label={label} />{' '}
           <span className="card-state">
             {node.failed > 0 && <span className="state-dot" data-state="FAILED" />}
-            {actionWords(node)}
+            {actionText(node)}
           </span>
         </span>
       </button>
@@ -36,7 +36,7 @@ export const PileNode = memo(function PileNode({ data: { card } }: NodeProps<Car
   )
 })
 
-function actionWords({ neighbours, failed, more }: Pile): string {
+function actionText({ neighbours, failed, more }: Pile): string {
   const action = more < neighbours ? `show ${more}` : 'show all'
   return failed > 0 ? `${failed} failed, ${action}` : action
 }

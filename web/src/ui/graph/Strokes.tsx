@@ -1,7 +1,7 @@
 import { memo } from 'react'
 import type { Stroke } from '../../core/strokes'
 
-/** All lines in one picture, below the cards. */
+/** All lines in one SVG, below the cards. */
 export const Strokes = memo(function Strokes({ strokes }: { strokes: readonly Stroke[] }) {
   return (
     <svg className="strokes" aria-hidden="true">

@@ -3,16 +3,16 @@ import type { Card } from '../../core/cards'
 import type { NodeId } from '../../core/ids'
 import type { Drawing } from '../../core/strokes'
 
-/** A card as React Flow carries it. */
+/** A card as a node of React Flow. */
 export type CardNode = Node<{ readonly card: Card; readonly isOpen: boolean }, Card['node']['kind']>
 
-/** From left to right, so that Tab goes through them the way one reads. */
+/** From left to right, so that Tab moves in reading order. */
 export function flowNodes({ cards, layout }: Drawing, open: NodeId | undefined): CardNode[] {
   const nodes = [...cards].flatMap(([id, card]) => {
     const box = layout.boxes.get(id)
     if (!box) return []
     const { x, y, width, height } = box
-    const style = { pointerEvents: 'all' } as const // React Flow takes it away from nodes that cannot be dragged
+    const style = { pointerEvents: 'all' } as const // React Flow disables it for nodes that cannot be dragged
     return [
       {
         id,

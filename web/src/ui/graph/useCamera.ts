@@ -4,7 +4,7 @@ import {
   anchored,
   CLOSE_ZOOM,
   centred,
-  opening,
+  initialView,
   READABLE_ZOOM,
   reveal,
   revealPath,
@@ -24,7 +24,7 @@ interface Camera {
   readonly onFocus: (event: FocusEvent) => void
 }
 
-interface Wish {
+interface Focus {
   readonly open: NodeId | undefined
   readonly lit: ColumnLit | undefined
   /** The node that the reader last acted on: it must not move on the screen. */
@@ -32,21 +32,21 @@ interface Wish {
 }
 
 /**
- * Moves the view as little as helps: shows all until the reader takes over, keeps in place the node that was acted
- * on, and brings into sight what was opened or lit.
+ * Moves the view as little as possible: shows the whole graph until the reader moves it, keeps the anchor in place, and
+ * brings an opened node or a lit path into sight.
  */
-export function useCamera(drawing: Drawing, wish: Wish): Camera {
+export function useCamera(drawing: Drawing, focus: Focus): Camera {
   const { getViewport, setViewport } = useReactFlow()
   const width = useStore((store) => store.width)
   const height = useStore((store) => store.height)
   const isFollowing = useRef(true)
-  const isWishing = useRef(false)
+  const isFocusPending = useRef(false)
   const before = useRef<Layout>(undefined)
-  const { open, lit, anchor } = wish
+  const { open, lit, anchor } = focus
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new choice is a new wish
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new choice is to be brought into sight
   useEffect(() => {
-    isWishing.current = open !== undefined
+    isFocusPending.current = open !== undefined
     if (anchor !== undefined) isFollowing.current = false
   }, [open, lit, anchor])
 
@@ -56,19 +56,21 @@ export function useCamera(drawing: Drawing, wish: Wish): Camera {
     if (width === 0 || layout.boxes.size === 0) return
     const isFirst = before.current === undefined
     const now = getViewport()
-    const rest =
-      isFirst || isFollowing.current ? whole(layout, canvas) : still(now, before.current, layout, anchor)
+    const steady =
+      isFirst || isFollowing.current
+        ? wholeGraph(layout, canvas)
+        : keepAnchor(now, before.current, layout, anchor)
     before.current = layout
-    if (rest !== now) void setViewport(rest)
-    const next = isWishing.current ? granted(rest, layout, canvas, { open, lit, anchor }) : rest
-    if (next !== rest) void setViewport(next, { duration: isFirst || prefersStillness() ? 0 : MOVE_MS })
+    if (steady !== now) void setViewport(steady)
+    const next = isFocusPending.current ? focused(steady, layout, canvas, { open, lit, anchor }) : steady
+    if (next !== steady) void setViewport(next, { duration: isFirst || prefersReducedMotion() ? 0 : MOVE_MS })
   }, [drawing, width, height, open, lit, anchor, getViewport, setViewport])
 
   return {
     onMoveStart: (event) => {
-      if (!event) return // moved by us
+      if (!event) return // moved by this hook
       isFollowing.current = false
-      isWishing.current = false
+      isFocusPending.current = false
     },
     onFocus: ({ target }) => {
       const id =
@@ -79,17 +81,17 @@ export function useCamera(drawing: Drawing, wish: Wish): Camera {
   }
 }
 
-function whole({ boxes }: Layout, canvas: Size): View {
+function wholeGraph({ boxes }: Layout, canvas: Size): View {
   const bounds = boundsOf(boxes.values())
-  return bounds ? opening(bounds, canvas) : { x: 0, y: 0, zoom: 1 }
+  return bounds ? initialView(bounds, canvas) : { x: 0, y: 0, zoom: 1 }
 }
 
-function still(view: View, before: Layout | undefined, after: Layout, anchor: NodeId | undefined): View {
+function keepAnchor(view: View, before: Layout | undefined, after: Layout, anchor: NodeId | undefined): View {
   const [from, to] = anchor ? [before?.boxes.get(anchor), after.boxes.get(anchor)] : []
   return from && to ? anchored(view, from, to) : view
 }
 
-function granted(view: View, { boxes }: Layout, canvas: Size, { open, lit }: Wish): View {
+function focused(view: View, { boxes }: Layout, canvas: Size, { open, lit }: Focus): View {
   const box = open && boxes.get(open)
   if (!box) return view
   if (view.zoom < READABLE_ZOOM && !lit) return centred(box, canvas, CLOSE_ZOOM)
@@ -98,6 +100,6 @@ function granted(view: View, { boxes }: Layout, canvas: Size, { open, lit }: Wis
   return revealPath(boundsOf(path) ?? box, box, view, canvas)
 }
 
-function prefersStillness(): boolean {
+function prefersReducedMotion(): boolean {
   return window.matchMedia('(prefers-reduced-motion: reduce)').matches
 }

@@ -15,7 +15,7 @@ export function useFrozenWhilePressed<T>(newest: T) {
     if (!isPressed) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const release = () => {
-      timer = setTimeout(() => setPressed(false)) // the click comes after the pointer went up
+      timer = setTimeout(() => setPressed(false)) // the click event follows pointerup
     }
     for (const end of ENDS) window.addEventListener(end, release)
     return () => {

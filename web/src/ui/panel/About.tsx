@@ -11,7 +11,7 @@ interface AboutProps {
   readonly tags: readonly string[]
 }
 
-/** Whom to ask about a job or dataset, and how people or producers marked it; nothing where nobody said. */
+/** The owners and tags of a job or dataset; nothing if there are none. */
 export function About({ facets, tags }: AboutProps) {
   const owners = ownersIn(facets)
   const more = useMore()
@@ -22,7 +22,7 @@ export function About({ facets, tags }: AboutProps) {
       {owners.length > 0 && (
         <div>
           <p>
-            <span className="muted">owned by</span> {shown.map(ownerWords).join(', ')}
+            <span className="muted">owned by</span> {shown.map(ownerText).join(', ')}
           </p>
           <ShowMore more={more} shown={shown.length} totalCount={owners.length} />
         </div>
@@ -32,6 +32,6 @@ export function About({ facets, tags }: AboutProps) {
   )
 }
 
-function ownerWords({ name, type }: Owner): string {
+function ownerText({ name, type }: Owner): string {
   return type ? `${isolated(name)} (${isolated(type.toLowerCase())})` : isolated(name)
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Change } from '../../api/answers'
 import { localTime, ofLocalTime } from '../../core/asOf'
-import { CHANGE_WORDS, changeWords } from '../../core/changes'
+import { CHANGE_LABELS, changeText } from '../../core/changes'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
 import { Awaited } from '../Awaited'
@@ -15,13 +15,13 @@ import { NodeLink } from './NodeLinks'
 const SHOWN = 200
 const DAY_MS = 86_400_000
 
-/** What came, went or changed of a job or dataset since a time of the reader's choice, and which event did it. */
+/** What was added to, removed from or changed in a job or dataset since a chosen time, each with its event. */
 export function ChangesAnswer({ node }: { node: NodeId }) {
   const page = usePage()
-  const { asOf, client, around } = page
+  const { asOf, client, lineageRevision } = page
   const [yesterday] = useState(() => dayBefore(asOf))
   const since = page.since ?? yesterday
-  const answer = useLoaded(`${node} ${since}`, useThrottledRevision(around), (signal) =>
+  const answer = useLoaded(`${node} ${since}`, useThrottledRevision(lineageRevision), (signal) =>
     client.changes(node, since, SHOWN, signal),
   )
   return (
@@ -32,7 +32,7 @@ export function ChangesAnswer({ node }: { node: NodeId }) {
           type="datetime-local"
           step="1"
           defaultValue={localTime(since)}
-          onChange={(event) => page.askSince(ofLocalTime(event.currentTarget.value) ?? since)}
+          onChange={(event) => page.setSince(ofLocalTime(event.currentTarget.value) ?? since)}
         />
       </label>
       <Awaited of={answer} doing="Comparing then and now">
@@ -69,7 +69,7 @@ function ChangeItem({ change }: { change: Change }) {
   return (
     <li>
       <p>
-        <span className="badge">{CHANGE_WORDS[change.change]}</span> {changeWords(graph, change)}
+        <span className="badge">{CHANGE_LABELS[change.change]}</span> {changeText(graph, change)}
       </p>
       {event && (
         <p className="item-head event-key">

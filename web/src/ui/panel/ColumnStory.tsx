@@ -6,7 +6,7 @@ import type { Loadable } from '../../core/loadable'
 import { type ColumnReach, columnPath } from '../../core/walk'
 import { byDataset, comesFrom, counted, goesInto, type Phrase } from '../../core/wording'
 import { usePage } from '../page'
-import { useFocusBack } from '../useFocusBack'
+import { useRestoreFocus } from '../useRestoreFocus'
 import { ColumnList, PhraseText } from './ColumnWords'
 import { Fault } from './Faults'
 import { NodeLink } from './NodeLinks'
@@ -18,7 +18,7 @@ interface ColumnStoryProps {
   readonly isInSchema: boolean
 }
 
-/** Says in words where a column comes from and what it reaches. */
+/** Describes in sentences where a column comes from and what it reaches. */
 export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
   switch (columns.state) {
     case 'loading':
@@ -41,16 +41,16 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
   const key = columnKey(start)
   const { upstream, downstream } = columnPath(graph, key, true)
   const top = useRef<HTMLElement>(null)
-  const { landing } = usePage()
-  useFocusBack()
+  const { focusTransfer } = usePage()
+  useRestoreFocus()
   // biome-ignore lint/correctness/useExhaustiveDependencies: another column is the reason to scroll back up
   useEffect(() => {
     top.current?.scrollIntoView({ block: 'nearest' })
   }, [key])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another column is what the keyboard is led to
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus moves to another column
   useEffect(() => {
-    if (landing?.take('story')) top.current?.querySelector('h3')?.focus()
-  }, [key, landing])
+    if (focusTransfer?.take('story')) top.current?.querySelector('h3')?.focus()
+  }, [key, focusTransfer])
   return (
     <section className="story" ref={top} aria-label={`Column ${start.column}`}>
       <h3 tabIndex={-1}>
@@ -80,7 +80,9 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
 interface SentenceProps {
   readonly column: string
   readonly phrases: readonly Phrase[]
+  /** Precedes the phrases. */
   readonly link: string
+  /** In place of the phrases if there are none. */
   readonly none: string
 }
 
@@ -106,7 +108,7 @@ interface ReachProps {
   readonly word: 'upstream' | 'downstream'
 }
 
-/** Every column of one direction, folded away: a sentence names only the nearest. */
+/** All columns in one direction, collapsed: the sentences name only the nearest. */
 function Reach({ graph, reach, word }: ReachProps) {
   const datasets = byDataset(graph, reach)
   if (datasets.length === 0) return null

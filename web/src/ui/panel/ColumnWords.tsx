@@ -19,7 +19,7 @@ export function PhraseText({ phrase, end }: { phrase: Phrase; end: string }) {
       {columns.map((each, index) => (
         <Fragment key={each.dataset}>
           {index > 0 && ', '}
-          <Told of={each} isCounted={isCounted(phrase, each)} /> of {labelOf(graph, each.dataset)}
+          <Columns of={each} isCounted={isCounted(phrase, each)} /> of {labelOf(graph, each.dataset)}
         </Fragment>
       ))}
       {left > 0 && ` and ${formatCount(left)} more`}
@@ -29,7 +29,7 @@ export function PhraseText({ phrase, end }: { phrase: Phrase; end: string }) {
   )
 }
 
-function Told({ of: { dataset, columns }, isCounted }: { of: ColumnsOf; isCounted: boolean }) {
+function Columns({ of: { dataset, columns }, isCounted }: { of: ColumnsOf; isCounted: boolean }) {
   if (columns === 'all') return 'all columns'
   return isCounted ? counted(columns.length, 'column') : <Listed dataset={dataset} columns={columns} />
 }

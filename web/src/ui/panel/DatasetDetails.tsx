@@ -17,15 +17,15 @@ import { Schema } from './Schema'
 
 interface DatasetDetailsProps {
   readonly id: NodeId
-  /** What the graph holds of it, until the whole is here. */
+  /** The dataset as in the graph, shown until all of it is loaded. */
   readonly summary: Dataset
   readonly column: string | undefined
   readonly columns: Loadable<ColumnGraph>
 }
 
 export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsProps) {
-  const { client, revisionOf } = usePage()
-  const loaded = useLoaded(id, revisionOf(id), () => client.dataset(summary))
+  const { client, nodeRevision } = usePage()
+  const loaded = useLoaded(id, nodeRevision(id), () => client.dataset(summary))
   const dataset = loaded.state === 'ready' ? loaded.value : summary
   const fields = withMembers(dataset.fields)
   return (
@@ -41,10 +41,22 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       <About facets={dataset.facets ?? {}} tags={dataset.tags ?? []} />
       <Quality of={id} />
       <Aliases names={dataset.symlinks} />
-      <Neighbours of={id} way="upstream" type="DATASET" title="Made from" />
-      <Neighbours of={id} way="upstream" type="JOB" title="Written by" none="No job is known to write it." />
-      <Neighbours of={id} way="downstream" type="JOB" title="Read by" none="No job is known to read it." />
-      <Neighbours of={id} way="downstream" type="DATASET" title="Made into" />
+      <Neighbours of={id} direction="upstream" type="DATASET" title="Made from" />
+      <Neighbours
+        of={id}
+        direction="upstream"
+        type="JOB"
+        title="Written by"
+        none="No job is known to write it."
+      />
+      <Neighbours
+        of={id}
+        direction="downstream"
+        type="JOB"
+        title="Read by"
+        none="No job is known to read it."
+      />
+      <Neighbours of={id} direction="downstream" type="DATASET" title="Made into" />
       <Questions key={column ?? ''} dataset={id} column={column} />
       {loaded.state === 'failed' && <Fault message={loaded.message} />}
       <Schema dataset={id} fields={fields} count={dataset.fields.length} chosen={column} />

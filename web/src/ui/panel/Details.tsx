@@ -4,12 +4,12 @@ import type { NodeId } from '../../core/ids'
 import { isolated } from '../../core/isolated'
 import { nodeLabel } from '../../core/labels'
 import type { Loadable } from '../../core/loadable'
+import { ErrorBoundary } from '../ErrorBoundary'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { Name } from '../Name'
 import { BackToNow } from '../Notices'
 import { usePage } from '../page'
-import { Unbroken } from '../Unbroken'
 import { DatasetDetails } from './DatasetDetails'
 import { Faults } from './Faults'
 import { JobDetails } from './JobDetails'
@@ -20,7 +20,7 @@ interface DetailsProps {
   /** A column of the node, whose path is lit. */
   readonly column: string | undefined
   readonly columns: Loadable<ColumnGraph>
-  /** Whether the service was asked for the node. */
+  /** The state of loading the node into the graph. */
   readonly included: Loadable<unknown>
 }
 
@@ -55,7 +55,7 @@ export function Details({ id, column, columns, included }: DetailsProps) {
   }
   return (
     <Panel subject={id} head={<Title node={node} />}>
-      <Unbroken key={id}>
+      <ErrorBoundary key={id}>
         <Faults>
           {node.kind === 'job' ? (
             <JobDetails id={id} job={node.job} />
@@ -63,7 +63,7 @@ export function Details({ id, column, columns, included }: DetailsProps) {
             <DatasetDetails id={id} summary={node.dataset} column={column} columns={columns} />
           )}
         </Faults>
-      </Unbroken>
+      </ErrorBoundary>
     </Panel>
   )
 }

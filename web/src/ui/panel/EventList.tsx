@@ -8,8 +8,8 @@ import { VerdictBadge } from './VerdictBadge'
 
 /** The events of one run as they were received, each with its verdict. */
 export function EventList({ job, run }: { job: NodeId; run: RunId }) {
-  const { client, revisionOf } = usePage()
-  const events = useLoaded(run, revisionOf(job), () => client.runEvents(run))
+  const { client, nodeRevision } = usePage()
+  const events = useLoaded(run, nodeRevision(job), () => client.runEvents(run))
   switch (events.state) {
     case 'loading':
       return <p role="status">Loading events…</p>

@@ -9,33 +9,33 @@ import {
   useState,
 } from 'react'
 
-/** Which part says what. */
-type Told = ReadonlyMap<string, string>
+/** Error messages by the id of the part that failed. */
+type Messages = ReadonlyMap<string, string>
 
-const Tell = createContext<Dispatch<SetStateAction<Told>>>(() => undefined)
+const SetMessages = createContext<Dispatch<SetStateAction<Messages>>>(() => undefined)
 
-/** Parts, and above them why some have no answer: each sentence once, however many say it. */
+/** Renders parts with the errors that they report above them: equal messages only once. */
 export function Faults({ children }: { children: ReactNode }) {
-  const [told, tell] = useState<Told>(new Map())
+  const [messages, setMessages] = useState<Messages>(new Map())
   return (
-    <Tell value={tell}>
-      {[...new Set(told.values())].map((message) => (
+    <SetMessages value={setMessages}>
+      {[...new Set(messages.values())].map((message) => (
         <p key={message} className="failed" role="alert">
           {message}
         </p>
       ))}
       {children}
-    </Tell>
+    </SetMessages>
   )
 }
 
-/** Why a part has no answer, told where all of them are. */
+/** Reports that a part failed to load, to the enclosing `Faults`. */
 export function Fault({ message }: { message: string }) {
-  const tell = use(Tell)
+  const setMessages = use(SetMessages)
   const part = useId()
   useEffect(() => {
-    tell((told) => new Map(told).set(part, message))
-    return () => tell((told) => new Map([...told].filter(([other]) => other !== part)))
-  }, [tell, part, message])
+    setMessages((messages) => new Map(messages).set(part, message))
+    return () => setMessages((messages) => new Map([...messages].filter(([other]) => other !== part)))
+  }, [setMessages, part, message])
   return null
 }

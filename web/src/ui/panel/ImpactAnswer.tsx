@@ -2,7 +2,7 @@ import type { Impact } from '../../api/answers'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { isolated, isolatedNames } from '../../core/isolated'
-import { type Place, rings } from '../../core/reached'
+import { byDistance, type ReachedNode } from '../../core/reached'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { Breaking } from '../Breaking'
@@ -18,17 +18,17 @@ interface ImpactAnswerProps {
   readonly column: string | undefined
 }
 
-/** What a change reaches, step by step; on wish, what breaks once it is gone. */
+/** The impact of a change by distance; optionally also what breaks if the dataset or column is dropped. */
 export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
-  const { client, around, isDrop, askDrop } = usePage()
+  const { client, lineageRevision, isDrop, setIsDrop } = usePage()
   const subject = [dataset, column, isDrop].join(' ')
-  const answer = useLoaded(subject, useThrottledRevision(around), (signal) =>
+  const answer = useLoaded(subject, useThrottledRevision(lineageRevision), (signal) =>
     client.impact(dataset, column, isDrop, SHOWN, signal),
   )
   return (
     <>
       <label className="choice">
-        <input type="checkbox" checked={isDrop} onChange={() => askDrop(!isDrop)} />
+        <input type="checkbox" checked={isDrop} onChange={() => setIsDrop(!isDrop)} />
         and what breaks if {column === undefined ? 'it' : isolated(column)} is dropped
       </label>
       <Awaited of={answer} doing="Following what is made of it">
@@ -44,12 +44,12 @@ function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
   return (
     <>
       <p className="muted">{isolatedNames(summary)}</p>
-      {rings(reached, isDrop).map(({ distance, places }) => (
+      {byDistance(reached, isDrop).map(({ distance, nodes }) => (
         <section key={distance}>
           <h4>{distance === 1 ? 'Next' : `${counted(distance, 'step')} away`}</h4>
           <ul className="places">
-            {places.map((place) => (
-              <PlaceItem key={place.node} place={place} />
+            {nodes.map((each) => (
+              <ReachedItem key={each.node} reached={each} />
             ))}
           </ul>
         </section>
@@ -63,7 +63,7 @@ function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
   )
 }
 
-function PlaceItem({ place: { node, columns, owners, breaking, reason } }: { place: Place }) {
+function ReachedItem({ reached: { node, columns, owners, breaking, reason } }: { reached: ReachedNode }) {
   const { graph } = usePage()
   const known = graph.nodes.get(node)
   return (

@@ -1,6 +1,7 @@
 import { useState } from 'react'
+import { ItemCache } from '../../api/itemCache'
 import type { Job, Named, Run } from '../../api/types'
-import { Unchanged } from '../../api/unchanged'
+
 import { sqlIn } from '../../core/facets'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
@@ -21,33 +22,33 @@ import { Question } from './Question'
 import { RunCard } from './RunCard'
 
 const RUNS_SHOWN = 25
-/** For runs that do not go on: at any time they are the same, and are not drawn anew with each second. */
+/** For runs that have ended: a constant time, so that they are not rendered again each second. */
 const ANY_TIME = new Date(0)
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   return (
     <>
       {job.description && <LongText text={job.description} />}
-      <Told id={id} job={job} />
+      <Facets id={id} job={job} />
       <Containment id={id} />
-      <Neighbours of={id} way="upstream" type="JOB" title="Takes data from" />
+      <Neighbours of={id} direction="upstream" type="JOB" title="Takes data from" />
       <Neighbours
         of={id}
-        way="upstream"
+        direction="upstream"
         type="DATASET"
         title="Reads"
         none="It is not known to read any dataset."
       />
       <Neighbours
         of={id}
-        way="downstream"
+        direction="downstream"
         type="DATASET"
         title="Writes"
         none="It is not known to write any dataset."
       />
-      <Neighbours of={id} way="downstream" type="JOB" title="Hands data to" />
+      <Neighbours of={id} direction="downstream" type="JOB" title="Hands data to" />
       <section className="questions" aria-label="Questions">
-        <Question of="changes" words="What changed?">
+        <Question of="changes" text="What changed?">
           <ChangesAnswer node={id} />
         </Question>
       </section>
@@ -57,11 +58,11 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   )
 }
 
-/** What the graph does not hold of it: owners, tags, and its SQL, folded away. */
-function Told({ id, job }: { id: NodeId; job: Job }) {
-  const { client, revisionOf } = usePage()
-  const whole = useLoaded(id, revisionOf(id), () => client.job(job))
-  if (whole.state !== 'ready') return null // the lists below say why it does not come
+/** What the graph does not hold: owners, tags, and the SQL, collapsed. */
+function Facets({ id, job }: { id: NodeId; job: Job }) {
+  const { client, nodeRevision } = usePage()
+  const whole = useLoaded(id, nodeRevision(id), () => client.job(job))
+  if (whole.state !== 'ready') return null // the lists below report the error
   const { facets = {}, tags = [] } = whole.value
   const sql = sqlIn(facets)
   return (
@@ -77,11 +78,11 @@ function Told({ id, job }: { id: NodeId; job: Job }) {
   )
 }
 
-/** The job around it and those within it, also where the graph does not hold them. */
+/** The job's parent and parts, whether or not they are in the graph. */
 function Containment({ id }: { id: NodeId }) {
-  const { client, revisionOf } = usePage()
+  const { client, nodeRevision } = usePage()
   const more = useMore()
-  const found = useLoaded(id, revisionOf(id) + more.count, () => client.containment(id, more.count))
+  const found = useLoaded(id, nodeRevision(id) + more.count, () => client.containment(id, more.count))
   if (found.state === 'loading') return null
   if (found.state === 'failed') return <Fault message={found.message} />
   const { partOf, parts, totalCount } = found.value
@@ -100,13 +101,13 @@ function linked({ namespace, name }: Named) {
 }
 
 function Runs({ id, job }: { id: NodeId; job: Job }) {
-  const { client, revisionOf } = usePage()
+  const { client, nodeRevision } = usePage()
   const more = useMore(RUNS_SHOWN)
-  const [unchanged] = useState(() => new Unchanged<Run>())
-  // Both only grow, so their sum tells when either did; the runs that are here stay meanwhile.
-  const runs = useLoaded(id, revisionOf(id) + more.count, async () => {
+  const [cache] = useState(() => new ItemCache<Run>())
+  // Both only grow, so their sum changes when either does; the loaded runs stay meanwhile.
+  const runs = useLoaded(id, nodeRevision(id) + more.count, async () => {
     const { items, totalCount } = await client.runs(job, more.count)
-    return { items: unchanged.kept(items), totalCount }
+    return { items: cache.reuse(items), totalCount }
   })
   const isRunning = runs.state === 'ready' && runs.value.items.some(({ state }) => state === 'RUNNING')
   const now = useNow(isRunning)

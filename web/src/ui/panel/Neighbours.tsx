@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Way, WireNode } from '../../api/types'
+import type { Direction, WireNode } from '../../api/types'
 import type { NodeId } from '../../core/ids'
 import { labelText, neighbourLabel } from '../../core/labels'
 import { neighboursIn } from '../../core/neighbours'
@@ -10,32 +10,32 @@ import { NodeLinks } from './NodeLinks'
 
 interface NeighboursProps {
   readonly of: NodeId
-  readonly way: Way
+  readonly direction: Direction
   readonly type: WireNode['type']
   readonly title: string
-  /** What to say if there are none; if there is nothing to say, nothing is shown. */
+  /** Shown if there are none; without it nothing is shown. */
   readonly none?: string
 }
 
-/** The jobs, or the datasets, on one side of a node; until the service tells all of them, those in the graph. */
-export function Neighbours({ of, way, type, title, none }: NeighboursProps) {
-  const { client, graph, revisionOf } = usePage()
+/** The jobs, or the datasets, directly upstream or downstream of a node; those in the graph until all are loaded. */
+export function Neighbours({ of, direction, type, title, none }: NeighboursProps) {
+  const { client, graph, nodeRevision } = usePage()
   const more = useMore()
   const { count } = more
-  // Both only grow, so their sum tells when either did.
-  const asked = useLoaded(of, revisionOf(of) + count, () => client.neighbours(of, way, type, count))
-  const inGraph = useMemo(() => neighboursIn(graph, of, way, type), [graph, of, way, type])
+  // Both only grow, so their sum changes when either does.
+  const loaded = useLoaded(of, nodeRevision(of) + count, () => client.neighbours(of, direction, type, count))
+  const inGraph = useMemo(() => neighboursIn(graph, of, direction, type), [graph, of, direction, type])
   const { items, totalCount } =
-    asked.state === 'ready' ? asked.value : { items: inGraph.slice(0, count), totalCount: inGraph.length }
-  if (asked.state !== 'failed' && totalCount === 0 && none === undefined) return null
+    loaded.state === 'ready' ? loaded.value : { items: inGraph.slice(0, count), totalCount: inGraph.length }
+  if (loaded.state !== 'failed' && totalCount === 0 && none === undefined) return null
   return (
     <NodeLinks
       title={title}
       nodes={items.map((item) => ({ id: item.nodeId, name: labelText(neighbourLabel(item)) }))}
       totalCount={totalCount}
-      none={asked.state === 'failed' ? undefined : none}
+      none={loaded.state === 'failed' ? undefined : none}
       more={more}
-      failure={asked.state === 'failed' ? asked.message : undefined}
+      failure={loaded.state === 'failed' ? loaded.message : undefined}
     />
   )
 }

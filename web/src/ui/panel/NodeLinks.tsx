@@ -12,23 +12,23 @@ import { Fault } from './Faults'
 
 interface Linked {
   readonly id: NodeId
-  /** What it is called where the graph does not hold it. */
+  /** The text of the link if the graph does not hold the node. */
   readonly name: string
 }
 
 interface NodeLinksProps {
   readonly title: string
   readonly nodes: readonly Linked[]
-  /** How many there are, if that is more than `nodes`. */
+  /** How many there are, if more than `nodes`. */
   readonly totalCount?: number
-  /** What to say if there are none. */
+  /** Shown if there are none. */
   readonly none?: string | undefined
   readonly more?: More
-  /** Why there may be others than these. */
+  /** Why the list may be incomplete. */
   readonly failure?: string | undefined
 }
 
-/** The first of them, and a way to the others. */
+/** A titled list of links to nodes: the first ones, and a button to show more. */
 export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more, failure }: NodeLinksProps) {
   return (
     <section>
@@ -57,7 +57,7 @@ export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more,
   )
 }
 
-/** A job or dataset by its name, be it drawn or not, and where it is: another may have the same name. */
+/** A link to a job or dataset, in the graph or not, with its namespace: another may have the same name. */
 export function PlacedLink({ node, named = likelyNamed(node) }: { node: NodeId; named?: Named }) {
   const { graph } = usePage()
   const isInLabel = graph.nodes.get(node)?.hasTwin === true
@@ -69,7 +69,7 @@ export function PlacedLink({ node, named = likelyNamed(node) }: { node: NodeId; 
   )
 }
 
-/** `name`: what it is called where the graph does not hold it. */
+/** A link to a job or dataset; `name` is its text if the graph does not hold the node. */
 export function NodeLink({ node, name }: { node: NodeId; name?: string }) {
   const { graph, openNode } = usePage()
   const label = name !== undefined && !graph.nodes.has(node) ? name : labelOf(graph, node)

@@ -11,10 +11,10 @@ import { Fault } from './Faults'
 
 const SHOWN = 5
 
-/** What was last asserted of a dataset, or tested by a job, newest first; nothing where nobody ever did. */
+/** The last assertions about a dataset, or tests of a job, newest first; nothing if there are none. */
 export function Quality({ of }: { of: NodeId }) {
-  const { client, revisionOf } = usePage()
-  const found = useLoaded(of, revisionOf(of), () => client.quality(of, SHOWN))
+  const { client, nodeRevision } = usePage()
+  const found = useLoaded(of, nodeRevision(of), () => client.quality(of, SHOWN))
   if (found.state === 'failed') return <Fault message={found.message} />
   const judged = found.state === 'ready' ? found.value.filter(({ passed }) => passed !== null) : []
   if (judged.length === 0) return null

@@ -1,28 +1,28 @@
 import type { ReactNode } from 'react'
-import type { Question as Asked } from '../../core/route'
+import type { Question as QuestionKind } from '../../core/route'
+import { ErrorBoundary } from '../ErrorBoundary'
 import { usePage } from '../page'
-import { Unbroken } from '../Unbroken'
 
 interface QuestionProps {
-  readonly of: Asked
-  readonly words: string
+  readonly of: QuestionKind
+  readonly text: string
   readonly children: ReactNode
 }
 
-/** A question whose answer is worked out only when somebody opens it; the address keeps which are open. */
-export function Question({ of, words, children }: QuestionProps) {
-  const { asked, ask } = usePage()
-  const isOpen = asked.includes(of)
+/** A question whose answer is requested only once it is opened; the address keeps which are open. */
+export function Question({ of, text, children }: QuestionProps) {
+  const { openQuestions, toggleQuestion } = usePage()
+  const isOpen = openQuestions.includes(of)
   return (
     <details
       className="question"
       open={isOpen}
       onToggle={({ currentTarget }) => {
-        if (currentTarget.open !== isOpen) ask(of, currentTarget.open)
+        if (currentTarget.open !== isOpen) toggleQuestion(of, currentTarget.open)
       }}
     >
-      <summary>{words}</summary>
-      {isOpen && <Unbroken>{children}</Unbroken>}
+      <summary>{text}</summary>
+      {isOpen && <ErrorBoundary>{children}</ErrorBoundary>}
     </details>
   )
 }

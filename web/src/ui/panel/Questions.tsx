@@ -7,22 +7,22 @@ import { RootCauseAnswer } from './RootCauseAnswer'
 
 interface QuestionsProps {
   readonly dataset: NodeId
-  /** Asked about this column, where one is chosen. */
+  /** The column that the questions are about, if one is chosen. */
   readonly column: string | undefined
 }
 
-/** What is worked out only when somebody asks. */
+/** The questions that the service answers about a dataset or column. */
 export function Questions({ dataset, column }: QuestionsProps) {
   const it = column === undefined ? 'it' : isolated(column)
   return (
     <section className="questions" aria-label="Questions">
-      <Question of="why" words={`Why might ${it} be wrong?`}>
+      <Question of="why" text={`Why might ${it} be wrong?`}>
         <RootCauseAnswer dataset={dataset} column={column} />
       </Question>
-      <Question of="changes" words="What changed?">
+      <Question of="changes" text="What changed?">
         <ChangesAnswer node={dataset} />
       </Question>
-      <Question of="impact" words={`What depends on ${it}?`}>
+      <Question of="impact" text={`What depends on ${it}?`}>
         <ImpactAnswer dataset={dataset} column={column} />
       </Question>
     </section>

@@ -18,11 +18,13 @@ interface RootCauseAnswerProps {
   readonly column: string | undefined
 }
 
-/** What changed or went wrong in the runs that made it, the likeliest to blame first. */
+/** What changed or failed in the runs upstream, the likeliest cause first. */
 export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
-  const { client, around } = usePage()
-  const answer = useLoaded(`${dataset} ${column}`, useThrottledRevision(around) + useTicks(), (signal) =>
-    client.rootCause(dataset, column, signal),
+  const { client, lineageRevision } = usePage()
+  const answer = useLoaded(
+    `${dataset} ${column}`,
+    useThrottledRevision(lineageRevision) + useTicks(),
+    (signal) => client.rootCause(dataset, column, signal),
   )
   return (
     <Awaited of={answer} doing="Walking up through the runs that made it">

@@ -3,7 +3,7 @@ import type { Run } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatBytes, formatCount, formatDuration } from '../../core/format'
 import type { NodeId } from '../../core/ids'
-import { runDuration, STATE_WORDS, stateWords, type ToldState, toldState } from '../../core/runs'
+import { type DisplayState, displayState, runDuration, STATE_LABELS, stateLabel } from '../../core/runs'
 import { counted } from '../../core/wording'
 import { Time } from '../Time'
 import { EventList } from './EventList'
@@ -16,17 +16,17 @@ interface RunCardProps {
   readonly now: Date
 }
 
-/** Drawn anew only when the run says something else: there may be thousands. */
+/** Rendered again only when the run changes: there may be thousands. */
 export const RunCard = memo(function RunCard({ job, run, now }: RunCardProps) {
   const error = runError(run.facets)
   const duration = runDuration(run, now)
-  const state = toldState(run, now)
+  const state = displayState(run, now)
   return (
     <li className="run" data-state={state}>
       <div className="run-head">
         <span className="state" data-state={state}>
           <span className="state-dot" data-state={state} />
-          {stateWords(run, now)}
+          {stateLabel(run, now)}
         </span>
         <When run={run} state={state} />
         {duration !== undefined && <span className="muted">{formatDuration(duration)}</span>}
@@ -39,8 +39,14 @@ export const RunCard = memo(function RunCard({ job, run, now }: RunCardProps) {
   )
 })
 
-/** When it began; of one whose start nobody told, when it ended, and of a stale one also when it was heard last. */
-function When({ run: { startedAt, endedAt, updatedAt }, state }: { run: Run; state: ToldState | undefined }) {
+/** The start of a run, or its end if the start is unknown; for a stale run also the time of its last event. */
+function When({
+  run: { startedAt, endedAt, updatedAt },
+  state,
+}: {
+  run: Run
+  state: DisplayState | undefined
+}) {
   return (
     <>
       {startedAt && <Time at={startedAt} />}
@@ -77,7 +83,7 @@ function CounterList({ run: { state, counters } }: { run: Run }) {
           </div>
         ) : null,
       )}
-      {stopReason && stopReason !== STATE_WORDS[state] && (
+      {stopReason && stopReason !== STATE_LABELS[state] && (
         <div>
           <dt>ended</dt>
           <dd>{stopReason}</dd>
@@ -87,7 +93,7 @@ function CounterList({ run: { state, counters } }: { run: Run }) {
   )
 }
 
-/** The verdict over all of the run's events, which unfold below it. */
+/** The verdict on all of the run's events, with a button to list them. */
 function Signature({ job, run: { id, signature } }: Pick<RunCardProps, 'job' | 'run'>) {
   const [isOpen, setIsOpen] = useState(false)
   const list = useId()

@@ -6,16 +6,16 @@ import { Tags } from './Tags'
 
 interface SchemaProps {
   readonly dataset: NodeId
-  /** With members of nested ones. */
+  /** All columns, including members of structs. */
   readonly fields: readonly Field[]
-  /** How many of them are columns of their own. */
+  /** The number of top-level columns. */
   readonly count: number
   /** The column whose path is lit. */
   readonly chosen: string | undefined
 }
 
 export function Schema({ dataset, fields, count, chosen }: SchemaProps) {
-  const { lead, toggleColumn } = usePage()
+  const { moveFocus, toggleColumn } = usePage()
   return (
     <section>
       <h3>
@@ -41,7 +41,7 @@ export function Schema({ dataset, fields, count, chosen }: SchemaProps) {
                     aria-pressed={name === chosen}
                     onClick={(click) => {
                       toggleColumn({ dataset, column: name })
-                      if (name !== chosen) lead('story', click)
+                      if (name !== chosen) moveFocus('story', click)
                     }}
                   >
                     {name}

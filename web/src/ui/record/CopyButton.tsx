@@ -6,7 +6,7 @@ interface CopyButtonProps {
   readonly text: string
 }
 
-/** Nothing where the browser lets no page copy: it asks for https. What is shown can be selected there. */
+/** Absent without `navigator.clipboard`, which browsers offer only over HTTPS or from localhost. */
 export function CopyButton({ what, text }: CopyButtonProps) {
   const [isCopied, setIsCopied] = useState(false)
   if (!navigator.clipboard) return null

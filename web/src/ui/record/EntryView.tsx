@@ -10,7 +10,7 @@ import { useLoaded } from '../useLoaded'
 import { CopyButton } from './CopyButton'
 import { Fact } from './Fact'
 
-/** An entry of the log: the event as it came, and what proves that it stands there. */
+/** An entry of the log: the event as received, and the proof that the log includes it. */
 export function EntryView({ index }: { index: number }) {
   const { client } = usePage()
   const entry = useLoaded(String(index), 0, () => client.entry(index))
@@ -57,7 +57,7 @@ function Entry({
   )
 }
 
-/** What the service says of its place: to check it takes the log's key and the hashes that are in the proof. */
+/** The service's inclusion proof, not verified here: that takes the log's key and the hashes in the proof. */
 function Inclusion({ index }: { index: number }) {
   const { client } = usePage()
   const proof = useLoaded(String(index), 0, () => client.inclusion(index))

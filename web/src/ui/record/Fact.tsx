@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** One of a list of facts. */
+/** A term with its value, in a `dl`. */
 export function Fact({ term, children }: { term: string; children: ReactNode }) {
   return (
     <div>

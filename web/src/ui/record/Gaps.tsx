@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { GapKind } from '../../api/answers'
 import { formatCount } from '../../core/format'
-import { GAP_COUNTS, GAP_WORDS } from '../../core/gaps'
+import { GAP_COUNTS, GAP_LABELS } from '../../core/gaps'
 import { likelyNamed, type NodeId } from '../../core/ids'
 import { isolatedNames } from '../../core/isolated'
 import { counted } from '../../core/wording'
@@ -13,7 +13,7 @@ import { useLoaded } from '../useLoaded'
 
 const SHOWN = 20
 
-/** What events should have told and did not, or could not be taken as told: kind by kind. */
+/** Known gaps: facts that events should have reported and did not, or that could not be used; by kind. */
 export function Gaps({ revision }: { revision: number }) {
   const { client } = usePage()
   const coverage = useLoaded('coverage', revision, () => client.coverage())
@@ -56,7 +56,7 @@ function Kind({ kind, count, revision }: KindProps) {
   return (
     <details className="question" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
-        {GAP_WORDS[kind]} <span className="muted">{formatCount(count)}</span>
+        {GAP_LABELS[kind]} <span className="muted">{formatCount(count)}</span>
       </summary>
       {isOpen && <Newest kind={kind} revision={revision} />}
     </details>
@@ -76,7 +76,7 @@ function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
                 {isolatedNames(words)}
                 <p className="item-head">
                   <Time at={at} />
-                  {[nodeId, ...related].filter(isShown).map((node) => (
+                  {[nodeId, ...related].filter(isLinkable).map((node) => (
                     <PlacedLink key={node} node={node} named={likelyNamed(node, namespace)} />
                   ))}
                 </p>
@@ -94,7 +94,7 @@ function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
   )
 }
 
-/** Gaps are at runs, too, which have no place of their own. */
-function isShown(node: string | null): node is NodeId {
+/** Runs have no view of their own. */
+function isLinkable(node: string | null): node is NodeId {
   return node !== null && /^(job|dataset):/.test(node)
 }

@@ -6,7 +6,7 @@ import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { Fact } from './Fact'
 
-/** How long the log is, and the head by which others can hold it to that. */
+/** The size of the log and its checkpoint. */
 export function LogHead({ revision }: { revision: number }) {
   const { client, asOf } = usePage()
   const heads = useLoaded('log', revision, () => client.heads())
@@ -22,7 +22,7 @@ export function LogHead({ revision }: { revision: number }) {
 
 interface HeadProps {
   readonly head: Checkpoint
-  /** The newest that a witness signed. */
+  /** The newest checkpoint that a witness signed. */
   readonly witnessed: Checkpoint | undefined
   readonly url: string
 }

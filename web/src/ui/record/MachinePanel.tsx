@@ -1,17 +1,17 @@
 import type { Epoch, MachineDetail, Trouble } from '../../api/answers'
 import { formatCount, formatDuration } from '../../core/format'
 import { isolatedNames } from '../../core/isolated'
-import { places, TROUBLE_MEANING, TROUBLE_WEIGHT, TROUBLE_WORDS } from '../../core/record'
+import { places, TROUBLE_LABELS, TROUBLE_MEANING, TROUBLE_SEVERITY } from '../../core/record'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { Panel } from '../panel/Panel'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
-import { Remarks } from './MachineTable'
+import { Issues } from './MachineTable'
 
 const SHOWN = 50
 
-/** One machine's record: what does not fit in it, and its emitters one by one. */
+/** The details of a machine: its troubles and its emitters. */
 export function MachinePanel({ id, revision }: { id: string; revision: number }) {
   const { client } = usePage()
   const machine = useLoaded(id, revision, () => client.machine(id, SHOWN))
@@ -38,7 +38,7 @@ function Record({ detail }: { detail: MachineDetail }) {
   const { listed, listedCount, ofEpochs, epochs, heartbeatSeconds } = detail
   return (
     <>
-      <Remarks machine={detail} />
+      <Issues machine={detail} />
       <p className="muted">
         Heard first at <Time at={detail.firstSeen} />, last at <Time at={detail.lastSeen} />, by its own
         clock.{' '}
@@ -78,8 +78,8 @@ function TroubleCard({ trouble: { kind, epoch, words, at, first, last } }: { tro
   return (
     <li className="item">
       <p className="item-head">
-        <span className="badge" data-mark={TROUBLE_WEIGHT[kind]}>
-          {TROUBLE_WORDS[kind]}
+        <span className="badge" data-mark={TROUBLE_SEVERITY[kind]}>
+          {TROUBLE_LABELS[kind]}
         </span>
         {where !== undefined && <span>{where}</span>}
         <Time at={at} />

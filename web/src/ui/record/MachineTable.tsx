@@ -1,7 +1,7 @@
 import type { Machine } from '../../api/answers'
 import type { Page } from '../../api/paged'
 import { formatCount } from '../../core/format'
-import { remarks } from '../../core/record'
+import { issuesOf } from '../../core/record'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { Time } from '../Time'
@@ -14,7 +14,7 @@ interface MachineTableProps {
   readonly chosen: string | undefined
 }
 
-/** Each machine, where its record stands, and whether it is whole. */
+/** The machines, each with the state of its record. */
 export function MachineTable({ revision, chosen }: MachineTableProps) {
   const { client } = usePage()
   const machines = useLoaded('machines', revision, () => client.machines(SHOWN))
@@ -65,7 +65,7 @@ function Table({ page: { items, totalCount }, chosen }: { page: Page<Machine>; c
 }
 
 function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
-  const { lead, openMachine } = usePage()
+  const { moveFocus, openMachine } = usePage()
   return (
     <tr data-chosen={isChosen}>
       <th scope="row">
@@ -75,14 +75,14 @@ function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
           aria-expanded={isChosen}
           onClick={(click) => {
             openMachine(machine.nodeId)
-            lead('details', click)
+            moveFocus('details', click)
           }}
         >
           {machine.nodeId}
         </button>
       </th>
       <td data-label="Its record">
-        <Remarks machine={machine} />
+        <Issues machine={machine} />
       </td>
       <td data-label="Events">{formatCount(machine.events)}</td>
       <td data-label="Last number">{formatCount(machine.lastSequence)}</td>
@@ -93,9 +93,9 @@ function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
   )
 }
 
-/** Whole, or what does not fit. */
-export function Remarks({ machine }: { machine: Machine }) {
-  const found = remarks(machine)
+/** The problems of a machine's record, or that it has none. */
+export function Issues({ machine }: { machine: Machine }) {
+  const found = issuesOf(machine)
   if (found.length === 0) {
     return (
       <span className="badge" data-mark="good">
@@ -105,8 +105,8 @@ export function Remarks({ machine }: { machine: Machine }) {
   }
   return (
     <ul className="badges">
-      {found.map(({ weight, words }) => (
-        <li key={words} className="badge" data-mark={weight}>
+      {found.map(({ severity, words }) => (
+        <li key={words} className="badge" data-mark={severity}>
           {words}
         </li>
       ))}

@@ -6,7 +6,7 @@ import { LogHead } from './LogHead'
 import { MachinePanel } from './MachinePanel'
 import { MachineTable } from './MachineTable'
 
-/** For who has to say whether the record can be relied on: the log, and each machine that signs. */
+/** For auditors: the log, the machines that sign events, and known gaps. */
 export function RecordView({ machine }: { machine: string | undefined }) {
   const revision = useThrottledRevision(usePage().revision) + useTicks()
   return (

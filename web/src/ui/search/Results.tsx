@@ -13,7 +13,7 @@ interface ResultsProps {
   readonly onTake: (node: NodeId) => void
 }
 
-const NONE = {
+const NO_RESULTS = {
   loading: 'Searching…',
   failed: 'Nothing by that name is drawn, and the service does not answer.',
   ready: 'Nothing by that name.',
@@ -23,7 +23,7 @@ export function Results({ id, hits, answer, chosen, onTake }: ResultsProps) {
   if (hits.length === 0) {
     return (
       <p className="results results-none" role="status">
-        {NONE[answer]}
+        {NO_RESULTS[answer]}
       </p>
     )
   }

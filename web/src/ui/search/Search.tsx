@@ -7,7 +7,7 @@ import { useKey } from '../useKeys'
 import { Results } from './Results'
 import { useHits } from './useHits'
 
-/** Finds jobs and datasets while one types; arrows choose, Enter opens, Escape closes the list, `/` brings one here. */
+/** Search as you type for jobs and datasets; arrows choose, Enter opens, Escape closes the list, `/` focuses the field. */
 export function Search() {
   const { openNode } = usePage()
   const [text, setText] = useState('')

@@ -2,13 +2,13 @@ import { useEffect, useRef } from 'react'
 import type { View } from '../core/route'
 import { focusOn } from './focusTransfer'
 
-/** When a view goes that had the focus, it goes on at what the next one begins with. */
-export function useFocusAhead(view: View): void {
+/** If a view that had the focus is replaced, moves the focus to the start of the next view. */
+export function useFocusNextView(view: View): void {
   const before = useRef(view)
   useEffect(() => {
-    const isAnother = before.current !== view
+    const hasChanged = before.current !== view
     before.current = view
-    if (!isAnother || document.activeElement !== document.body) return
+    if (!hasChanged || document.activeElement !== document.body) return
     focusOn(document.querySelector('main :is(h2, .canvas)'))
   }, [view])
 }

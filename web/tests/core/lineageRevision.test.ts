@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { flowOf } from '../../src/core/graph'
 import type { NodeId } from '../../src/core/ids'
-import { newestAround } from '../../src/core/newest'
+import { lineageRevisionOf } from '../../src/core/lineageRevision'
 
 const [SOURCE, LOAD, TABLE, OTHER] = ['source', 'load', 'table', 'other'] as NodeId[] as [
   NodeId,
@@ -20,7 +20,7 @@ test.each([
   ['itself', TABLE, 3],
   ['what is only made from the same', OTHER, 0],
 ])('a node is touched by %s: %s', (_, touched, newest) => {
-  expect(newestAround(FLOW, new Map([[touched, 3]]), TABLE)).toBe(newest)
+  expect(lineageRevisionOf(FLOW, new Map([[touched, 3]]), TABLE)).toBe(newest)
 })
 
 test('of several the newest counts', () => {
@@ -30,5 +30,5 @@ test('of several the newest counts', () => {
     [TABLE, 5],
   ])
 
-  expect(newestAround(FLOW, touched, TABLE)).toBe(7)
+  expect(lineageRevisionOf(FLOW, touched, TABLE)).toBe(7)
 })

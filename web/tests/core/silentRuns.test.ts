@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/core/ids'
-import { withoutPromise } from '../../src/core/silence'
+import { withoutListed } from '../../src/core/silentRuns'
 
 const silence = (run: string, at: string) => ({
   nodeId: `run:${run}`,
@@ -15,5 +15,5 @@ test('who promised a word is not listed twice; of the others the last to fall si
   const early = silence('early', '2026-01-02T03:04:05Z')
   const promised = silence('promised', '2026-01-01T00:00:00Z')
 
-  expect(withoutPromise([early, promised, late], [{ run: 'promised' as RunId }])).toEqual([late, early])
+  expect(withoutListed([early, promised, late], [{ run: 'promised' as RunId }])).toEqual([late, early])
 })

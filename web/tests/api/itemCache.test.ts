@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { Unchanged } from '../../src/api/unchanged'
+import { ItemCache } from '../../src/api/itemCache'
 
-test('what says the same as before is the very object from before, wherever it stands', () => {
-  const unchanged = new Unchanged<{ id: string; facets: object }>()
-  const before = unchanged.kept([
+test('an item with unchanged content is the same object as before, whatever its position', () => {
+  const cache = new ItemCache<{ id: string; facets: object }>()
+  const before = cache.reuse([
     { id: 'a', facets: { rows: 1 } },
     { id: 'b', facets: { rows: 1 } },
   ])
 
-  const now = unchanged.kept([
+  const now = cache.reuse([
     { id: 'c', facets: {} },
     { id: 'b', facets: { rows: 2 } },
     { id: 'a', facets: { rows: 1 } },
