@@ -76,7 +76,7 @@ def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
     expect(changes).to_contain_text("new column arr_delay of lake.curated.flights → avg_arr_delay of lake.marts")
 
     page.get_by_role("button", name="as of now").click()
-    chosen = page.get_by_label("Show all as it was at")
+    chosen = page.get_by_label("Show everything as of")
     expect(chosen).to_be_visible()
     page.keyboard.press("Escape")
     expect(chosen).to_be_hidden()

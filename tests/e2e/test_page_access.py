@@ -48,7 +48,7 @@ def test_a_reader_signs_in_and_sees_what_is_theirs_as_it_comes(
             page.get_by_label("API key or token").fill(given)
             page.get_by_role("button", name="Sign in").click()
             if given != reader:
-                expect(page.get_by_role("alert")).to_contain_text("not known here")
+                expect(page.get_by_role("alert")).to_contain_text("unknown, or has expired")
         nodes = page.get_by_test_id("node")
         expect(nodes).to_have_count(3, timeout=60_000)
         expect(page.get_by_role("status").filter(has_text="live")).to_be_visible(timeout=60_000)

@@ -45,7 +45,7 @@ def test_the_search_keeps_its_room_where_jobs_are_not_drawn(tmp_path: Path, widt
         with opened(service.url) as page:
             page.set_viewport_size({"width": width, "height": 800})
             expect(page.get_by_text("3 more jobs are not drawn")).to_be_visible()
-            page.locator(".connection").evaluate("light => light.lastChild.data = 'asking every second'")
+            page.locator(".connection").evaluate("light => light.lastChild.data = 'polling every second'")
             _, room = box(page.get_by_role("combobox", name="Search jobs, datasets"))
 
     assert room >= 130

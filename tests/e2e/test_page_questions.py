@@ -46,10 +46,10 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
     details.get_by_text("Why might it be wrong?").press("Enter")
     findings = details.get_by_role("list", name="Findings").get_by_role("listitem")
     expect(findings.nth(0)).to_contain_text("changed price from int to string, by version 2 of orders-value")
-    expect(findings.nth(1)).to_contain_text("follows from what is above")
+    expect(findings.nth(1)).to_contain_text("a consequence of the above")
 
     page.get_by_role("link", name="Record").click()
-    expect(page.get_by_role("row").filter(has_text="centre")).to_contain_text("whole")
+    expect(page.get_by_role("row").filter(has_text="centre")).to_contain_text("complete")
     page.get_by_role("button", name="edge-7").click()
     expect(details).to_contain_text("numbers 1 to 2")
     expect(details).to_contain_text("2 different events were signed for one place")

@@ -314,7 +314,7 @@ const WITNESSED = 'Headwater-Witnessed-Size'
 
 async function readHead(response: Response): Promise<Checkpoint> {
   const found = readCheckpoint(await response.text())
-  if (!found) throw new ServiceError('The service answered with no checkpoint of a log.')
+  if (!found) throw new ServiceError('The lineage service answered with an invalid log checkpoint.')
   return found
 }
 
@@ -325,7 +325,7 @@ function isInvalidTime(error: unknown): error is ServiceError {
 /** In the page's terms: the service's message names a parameter that the reader does not know. */
 function invalidTimeText(asOf: string | undefined): string {
   return (
-    `The address asks for all as of “${asOf}”, which is no time that can be read. Choose one with “as of” above, ` +
+    `The address has an invalid time, “${asOf}”. Choose a time with “as of” above, ` +
     'or end the address with a time and its zone: ?asOf=2026-05-22T14:23:11Z'
   )
 }
@@ -395,7 +395,7 @@ async function read<T>(response: Response): Promise<{ readonly text: string; rea
     const text = await response.text()
     return { text, parsed: JSON.parse(text) as T } // the one unchecked cast: the service's answers have these types
   } catch {
-    throw new ServiceError('What came is no answer of the lineage service, or not all of it.')
+    throw new ServiceError('The response is not from the lineage service, or incomplete.')
   }
 }
 

@@ -8,7 +8,7 @@ import { labelOf } from './labels'
 
 export const CHANGE_LABELS: Readonly<Record<Change['change'], string>> = {
   came: 'new',
-  went: 'gone',
+  went: 'removed',
   changed: 'changed',
 }
 

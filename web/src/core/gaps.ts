@@ -15,10 +15,10 @@ export const GAP_COUNTS: readonly (readonly [GapKind, keyof GapCounts])[] = [
 ]
 
 export const GAP_LABELS: Readonly<Record<GapKind, string>> = {
-  'quarantined-name': 'Names in quarantine: of no known namespace',
-  'extraction-error': 'Lineage that a producer could not extract',
-  'unread-operator': 'Runs of operators that Airflow cannot read',
-  'silent-stream': 'Streams that have gone silent',
+  'quarantined-name': 'Names in quarantine: namespace unknown',
+  'extraction-error': 'Lineage that a producer failed to extract',
+  'unread-operator': 'Runs of Airflow operators without lineage support',
+  'silent-stream': 'Silent streams',
   'run-without-end': 'Runs without an end',
   'run-without-start': 'Runs without a start',
   'edge-without-columns': 'Edges without columns',

@@ -15,18 +15,13 @@ export interface Issue {
 export function issuesOf({ troubles, unproved }: Machine): Issue[] {
   const found: readonly (readonly [number, Severity, string, string])[] = [
     [troubles.missing, 'bad', 'event missing', 'events missing'],
-    [troubles.forks, 'bad', 'place signed twice', 'places signed twice'],
-    [
-      troubles.broken,
-      'bad',
-      'event that does not follow the one before',
-      'events that do not follow the one before',
-    ],
+    [troubles.forks, 'bad', 'number signed twice', 'numbers signed twice'],
+    [troubles.broken, 'bad', 'event with a wrong predecessor hash', 'events with a wrong predecessor hash'],
     [unproved, 'bad', 'event without a trusted signature', 'events without a trusted signature'],
-    [troubles.dropped, 'odd', 'event dropped, as it says itself', 'events dropped, as it says itself'],
-    [troubles.replays, 'odd', 'event sent again in other bytes', 'events sent again in other bytes'],
+    [troubles.dropped, 'odd', 'event dropped by the node', 'events dropped by the node'],
+    [troubles.replays, 'odd', 'event replayed with other bytes', 'events replayed with other bytes'],
     [troubles.silentEpochs, 'odd', 'emitter silent', 'emitters silent'],
-    [troubles.clockAhead, 'odd', 'emitter with a clock ahead of ours', 'emitters with a clock ahead of ours'],
+    [troubles.clockAhead, 'odd', 'emitter with a clock ahead', 'emitters with a clock ahead'],
   ]
   return found
     .filter(([count]) => count > 0)
@@ -58,15 +53,14 @@ export const TROUBLE_LABELS: Readonly<Record<TroubleKind, string>> = {
 
 /** Explanations of the troubles, for auditors. */
 export const TROUBLE_MEANING: Readonly<Record<TroubleKind, string>> = {
-  hole: 'Still on their way, lost, or held back by somebody: the numbers on both sides are signed, these never came.',
-  fork: 'Two events were signed for one number: the key was copied, or an event was written anew after it was sent.',
-  broken:
-    'An event names another one before it than the one that is here: one of the two was put in place of another.',
-  dropped: 'The machine could not keep them, and said so under its signature.',
-  replay: 'Somebody sent a signed event once more, written otherwise. It counts once.',
+  hole: 'Not received: delayed, lost or withheld. The signed events before and after them have arrived.',
+  fork: 'Two events were signed with the same number: the key was copied, or an event was rewritten after it was sent.',
+  broken: 'The event names another predecessor than the one received: one of the two has been replaced.',
+  dropped: 'The node could not store or send them, and reported that in a signed event.',
+  replay: 'A signed event was sent again with other bytes. It counts once.',
   silence:
-    'It promised a word at fixed times and has been silent for twice as long: off, cut off, or stopped.',
-  clock: 'Its times are not to be relied on; the order of its events is.',
+    'No event for twice the announced heartbeat interval: the node is off, disconnected, or its program has stopped.',
+  clock: 'Its event times are not reliable; the order of its events is.',
 }
 
 /** `numbers 1 to 2` or `number 4`; nothing where it is about no place. */

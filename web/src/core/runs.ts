@@ -31,7 +31,7 @@ export function displayState({ signature, state, staleAfter }: Run, now: Date): 
 
 export function stateLabel(run: Run, now: Date): string {
   const state = displayState(run, now)
-  return state === undefined ? 'not heard from' : STATE_LABELS[state]
+  return state === undefined ? 'no events' : STATE_LABELS[state]
 }
 
 export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
@@ -45,10 +45,10 @@ export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
 /** Explanations of the verdicts. */
 export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
   ok: 'signed by a trusted key, and unchanged since',
-  tampered: 'the bytes are not those that were signed',
-  'unknown-key': 'signed, but by a key this service does not trust',
-  unsigned: 'carries no signature',
-  malformed: 'carries a signature that cannot be read',
+  tampered: 'the event was changed after it was signed',
+  'unknown-key': 'signed by a key that this service does not trust',
+  unsigned: 'no signature',
+  malformed: 'the signature cannot be parsed',
 }
 
 /** The colour of a verdict's badge; neutral for unsigned events. */

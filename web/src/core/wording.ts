@@ -31,7 +31,7 @@ const FROM: Readonly<Record<string, string>> = {
   GROUP_BY: 'grouped by',
   SORT: 'sorted by',
   WINDOW: 'windowed by',
-  CONDITIONAL: 'decided by',
+  CONDITIONAL: 'conditional on',
 }
 
 const INTO: Readonly<Record<string, string>> = {
@@ -43,13 +43,13 @@ const INTO: Readonly<Record<string, string>> = {
   GROUP_BY: 'groups',
   SORT: 'sorts',
   WINDOW: 'windows',
-  CONDITIONAL: 'decides',
+  CONDITIONAL: 'is a condition for',
 }
 
 /** The sources of `column`, one step upstream: direct phrases first, none if no source is known. */
 export function comesFrom(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   const verb = ({ type, subtype }: Transformation) =>
-    FROM[subtype ?? ''] ?? (type === 'DIRECT' ? 'derived from' : 'steered by')
+    FROM[subtype ?? ''] ?? (type === 'DIRECT' ? 'derived from' : 'influenced by')
   const wordsOfAll = (columns: readonly ColumnsOf[]) =>
     `which ${isOne(columns) ? 'affects' : 'affect'} every column`
   return phrases(graph, column, {
@@ -64,7 +64,7 @@ export function comesFrom(graph: ColumnGraph, column: ColumnKey): Phrase[] {
 /** The targets of `column`, one step downstream. */
 export function goesInto(graph: ColumnGraph, column: ColumnKey): Phrase[] {
   const verb = ({ type, subtype }: Transformation) =>
-    INTO[subtype ?? ''] ?? (type === 'DIRECT' ? 'goes into' : 'steers')
+    INTO[subtype ?? ''] ?? (type === 'DIRECT' ? 'goes into' : 'influences')
   const wordsOfAll = () => 'as every column does'
   return phrases(graph, column, { edges: 'outOf', farEnd: 'to', verb, plainVerb: 'goes into', wordsOfAll })
 }

@@ -20,7 +20,7 @@ export function AsOfChoice() {
       </button>
       <form id={form} popover="auto" onSubmit={submit}>
         <label>
-          Show all as it was at
+          Show everything as of
           <input
             name="local"
             type="datetime-local"
@@ -29,7 +29,7 @@ export function AsOfChoice() {
             defaultValue={localTime(asOf ?? new Date().toISOString())}
           />
         </label>
-        <p className="muted">By the times that events give themselves, on your clock.</p>
+        <p className="muted">Event times, in your time zone.</p>
         <button type="submit">Show</button>
         {asOf !== undefined && (
           <button type="button" onClick={() => showAsOf(undefined)}>

@@ -15,7 +15,7 @@ export class ErrorBoundary extends Component<
     if (!this.state.hasFailed) return this.props.children
     return (
       <p className="failed" role="alert">
-        The page cannot show this. Its fault is in the browser's console; the rest of the page still works.
+        The page cannot show this. The error is in the browser's console; the rest of the page still works.
       </p>
     )
   }

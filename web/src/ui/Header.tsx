@@ -110,15 +110,14 @@ type Status = Connection | 'behind'
 
 const STATUS_LABELS: Readonly<Record<Status, string>> = {
   live: 'live',
-  polling: 'asking every second',
+  polling: 'polling every second',
   lost: 'no connection',
   behind: 'out of date',
 }
 
 const STATUS_MEANING: Readonly<Partial<Record<Status, string>>> = {
-  lost: 'Shown is what was last known; the page asks again by itself.',
-  behind:
-    'The service does not tell what changed: shown is what was last known; the page asks again by itself.',
+  lost: 'The page shows the last known state, and retries by itself.',
+  behind: 'The last update failed. The page shows the last known state, and retries by itself.',
 }
 
 function ConnectionStatus({ status }: { status: Status | undefined }) {

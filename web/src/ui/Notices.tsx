@@ -20,7 +20,7 @@ export function FailureNotice({ message, isFatal }: FailureNoticeProps) {
     <div className="notice" role="alert">
       <h2>No lineage to show</h2>
       <p>{message}</p>
-      {!isFatal && <p className="muted">The page asks again every second.</p>}
+      {!isFatal && <p className="muted">The page retries every second.</p>}
       <BackToNow />
     </div>
   )
@@ -52,7 +52,7 @@ export function EmptyNotice() {
   if (asOf !== undefined) {
     return (
       <div className="notice" role="status">
-        <p>No event reports anything from that time or before.</p>
+        <p>There are no events of that time or before.</p>
         <BackToNow />
       </div>
     )
@@ -64,7 +64,7 @@ export function EmptyNotice() {
       <p>
         Post OpenLineage events to <code>{endpoint.href}</code>
         <br />
-        or run <code>make demo</code>. The graph appears here by itself.
+        or run <code>make demo</code>. The graph then appears here by itself.
       </p>
     </div>
   )

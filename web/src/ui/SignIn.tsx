@@ -27,14 +27,14 @@ function SignIn({ isRejected, signIn }: SignInProps) {
     <main className="sign-in">
       <form onSubmit={submit}>
         <h1>Headwater</h1>
-        <p>This service asks who you are.</p>
+        <p>This service requires you to sign in.</p>
         <label>
           API key or token
           <input name="token" type="password" autoComplete="off" spellCheck={false} required />
         </label>
-        {isRejected && <p role="alert">That key or token is not known here, or its time is over.</p>}
+        {isRejected && <p role="alert">That key or token is unknown, or has expired.</p>}
         <button type="submit">Sign in</button>
-        <p className="muted">It is kept until this tab is closed.</p>
+        <p className="muted">It is stored until this tab is closed.</p>
       </form>
     </main>
   )

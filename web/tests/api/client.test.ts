@@ -33,7 +33,7 @@ test('a response that is not from the service, such as a captive portal, is repo
   for (const asking of [client.failureCount(), client.entry(1), client.inclusion(1)])
     await expect(asking).rejects.toMatchObject({
       name: 'ServiceError',
-      message: 'What came is no answer of the lineage service, or not all of it.',
+      message: 'The response is not from the lineage service, or incomplete.',
     })
 })
 
@@ -89,7 +89,7 @@ test('an invalid time in the address is reported in terms of the page', async ()
   const asking = new Client(fetch, 'api/v1', 'last Tuesday').jobs(1)
 
   await expect(asking).rejects.toThrow(
-    /^The address asks for all as of “last Tuesday”, .* “as of” above, or .*Z$/,
+    /^The address has an invalid time, “last Tuesday”. .* “as of” above, or .*Z$/,
   )
 })
 

@@ -15,7 +15,7 @@ test('issues are counted, and those that put the record in doubt come before the
   expect(issuesOf({ ...WHOLE, troubles, unproved: 1 })).toEqual([
     { severity: 'bad', words: '1,200 events missing' },
     { severity: 'bad', words: '1 event without a trusted signature' },
-    { severity: 'odd', words: '3 events dropped, as it says itself' },
+    { severity: 'odd', words: '3 events dropped by the node' },
     { severity: 'odd', words: '1 emitter silent' },
   ])
 })

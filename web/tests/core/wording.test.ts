@@ -34,7 +34,7 @@ describe('the words for a column', () => {
     expect(comesFrom(GRAPH, columnKey({ dataset: CSV, column: 'carrier' }))).toEqual([])
   })
 
-  test('tell direct from steering also for kinds that the spec does not name', () => {
+  test('distinguish direct and indirect also for subtypes that the spec does not have', () => {
     const odd = (type: 'DIRECT' | 'INDIRECT') => ({ type, subtype: 'ODD', description: null, masking: null })
     const source = { namespace: 'n', dataset: 'd', field: 'a' }
     const data = { namespace: 'n', dataset: 'd', field: 'b', fieldType: '' }
@@ -49,7 +49,7 @@ describe('the words for a column', () => {
     })
     const verbs = (column: string) => comesFrom(graph, columnKey({ dataset: 'dataset:n:d' as never, column }))
 
-    expect(verbs('b').map(({ verb }) => verb)).toEqual(['derived from', 'steered by'])
+    expect(verbs('b').map(({ verb }) => verb)).toEqual(['derived from', 'influenced by'])
     expect(verbs('c')).toMatchObject([{ verb: 'derived from', direct: true }])
   })
 })

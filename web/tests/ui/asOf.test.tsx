@@ -15,7 +15,7 @@ const ROUTES: readonly Route[] = [
   { view: 'record', machine: 'edge-7' },
 ]
 
-test.each(ROUTES)('all that $view shows is asked for as it was then', async (route) => {
+test.each(ROUTES)('every request of $view is as of that time', async (route) => {
   const { service, user } = openPage({ hash: formatRoute(route), asOf: THEN })
   await screen.findByRole('heading', { name: /Schema|Runs|Failed|changes|Emitters|Failures/ })
   for (const question of screen.queryAllByText(/^(Why might|What changed|What depends on)/))
@@ -25,7 +25,7 @@ test.each(ROUTES)('all that $view shows is asked for as it was then', async (rou
   expect([...service.times]).toEqual([THEN])
 })
 
-test('a run that went on then counts its time until then', async () => {
+test('the duration of a run that was running then ends at that time', async () => {
   const runs = [run('RUNNING')]
   const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
 
@@ -34,11 +34,11 @@ test('a run that went on then counts its time until then', async () => {
   expect(await screen.findByText('1 h 0 min')).toBeTruthy()
 })
 
-test('another time is chosen on the reader’s clock, and now is a step away', async () => {
+test('another time is chosen in the reader’s time zone, and now by one button', async () => {
   const { user, showAsOf } = openPage({ asOf: THEN })
   await user.click(screen.getByText(/^as of/))
 
-  fireEvent.change(screen.getByLabelText('Show all as it was at'), {
+  fireEvent.change(screen.getByLabelText('Show everything as of'), {
     target: { value: '2026-01-01T12:00:00' },
   })
   await user.click(screen.getByRole('button', { name: 'Show' }))
@@ -47,12 +47,14 @@ test('another time is chosen on the reader’s clock, and now is a step away', a
   expect(showAsOf.mock.calls).toEqual([[new Date(2026, 0, 1, 12).toISOString()], [undefined]])
 })
 
-test('where nothing had happened, and where a node was not known, now is a step away', async () => {
+test('notices that there were no events or no such node have a button back to now', async () => {
   const empty = lakehouse({})
   const { user, showAsOf } = openPage({ service: empty, hash: formatRoute(routeTo(INGEST)), asOf: THEN })
-  const notice = within((await screen.findByText(/^No event reports anything/)).parentElement as HTMLElement)
+  const notice = within(
+    (await screen.findByText(/^There are no events of that time/)).parentElement as HTMLElement,
+  )
   const panel = within(await screen.findByRole('complementary', { name: 'Details' }))
-  expect(await panel.findByText(/knew no job or dataset by the id .* then\.$/)).toBeTruthy()
+  expect(await panel.findByText(/had no job or dataset with the id .* at that time\.$/)).toBeTruthy()
 
   await user.click(notice.getByRole('button', { name: 'Back to now' }))
   await user.click(panel.getByRole('button', { name: 'Back to now' }))
@@ -60,13 +62,13 @@ test('where nothing had happened, and where a node was not known, now is a step 
   expect(showAsOf.mock.calls).toEqual([[undefined], [undefined]])
 })
 
-test('where the service refuses the time, now is a step away', async () => {
+test('the notice that the service refused the time has a button back to now', async () => {
   const service = lakehouse()
   service.broken = 400
   const { user, showAsOf } = openPage({ service, asOf: 'last Tuesday' })
 
   const notice = within((await screen.findByText('No lineage to show')).parentElement as HTMLElement)
-  expect(notice.queryByText(/asks again/)).toBeNull()
+  expect(notice.queryByText(/retries/)).toBeNull()
   await user.click(notice.getByRole('button', { name: 'Back to now' }))
 
   expect(showAsOf.mock.calls).toEqual([[undefined]])

@@ -32,7 +32,7 @@ describe('the details of a dataset', () => {
     expect(panel.getByRole('button', { name: 'avg_arr_delay' })).toBeTruthy()
   })
 
-  test('say who owns it, and how it and its columns are tagged', async () => {
+  test('show the owners, and the tags of it and its columns', async () => {
     openPage({ hash: at(DELAYS) })
     const panel = within(await details())
 
@@ -43,7 +43,7 @@ describe('the details of a dataset', () => {
     expect(ofColumn?.closest('tr')?.textContent).toContain('carrier')
   })
 
-  test('leave what is below within reach of hundreds of tags and owners and a long text', async () => {
+  test('shorten long texts and lists of hundreds of tags and owners', async () => {
     const service = lakehouse()
     const owners = Array.from({ length: 40 }, (_, place) => ({ name: `team ${place}` }))
     const tags = Array.from({ length: 500 }, (_, place) => `tag ${place}`)
@@ -64,7 +64,7 @@ describe('the details of a dataset', () => {
     expect(own?.children).toHaveLength(100)
   })
 
-  test('are found under a name that it had before it was one with another', async () => {
+  test('are found by a name that it had before it was joined with another', async () => {
     const service = lakehouse()
     const old = datasetId('file', '/old/delays')
     service.aliases = { [old]: DELAYS }
@@ -76,18 +76,18 @@ describe('the details of a dataset', () => {
     expect(window.location.hash).toBe(at(DELAYS))
   })
 
-  test('list the members of a nested column, each with its own way', async () => {
+  test('list the members of a struct column, each with its own lineage', async () => {
     const { user } = openPage({ hash: at(FLIGHTS) })
     const panel = within(await details())
 
     await user.click(await panel.findByRole('button', { name: 'tailnum.prefix' }))
 
     expect(panel.getByRole('heading', { name: 'Schema 3' })).toBeTruthy()
-    expect(await panel.findByText(/has no known source: it begins here/)).toBeTruthy()
+    expect(await panel.findByText(/has no known source/)).toBeTruthy()
     expect(window.location.hash).toBe(at(FLIGHTS, 'tailnum.prefix'))
   })
 
-  test('say how its quality was asserted', async () => {
+  test('show its quality assertions', async () => {
     openPage({ hash: at(DELAYS) })
     const panel = within(await details())
 
@@ -96,7 +96,7 @@ describe('the details of a dataset', () => {
     expect(panel.getByText('failed')).toBeTruthy()
   })
 
-  test('say how the tests of a job went', async () => {
+  test('show the results of a job’s tests', async () => {
     openPage({ hash: at(AGGREGATE) })
     const panel = within(await details())
 
@@ -125,7 +125,7 @@ describe('the details of a dataset', () => {
     expect(panel.queryByRole('button', { name: /^Show/ })).toBeNull()
   })
 
-  test('list readers that the graph does not hold, by their short names', async () => {
+  test('list readers that are not in the graph, by their labels', async () => {
     const service = lakehouse()
     const far = { nodeId: jobId('far', 'away'), namespace: 'far', name: 'away' }
     service.beyond = { [DELAYS]: [far] }
@@ -136,7 +136,7 @@ describe('the details of a dataset', () => {
     expect(within(readers).getByRole('button', { name: 'away' })).toBeTruthy()
   })
 
-  test('list the readers that are in the graph where the service does not answer for all, and say so', async () => {
+  test('list only the readers in the graph if the service refuses the list, and say so', async () => {
     const service = lakehouse()
     service.failing = 'neighbours'
 
@@ -145,11 +145,11 @@ describe('the details of a dataset', () => {
     const panel = within(await details())
     expect(await panel.findByRole('button', { name: 'aggregate' })).toBeTruthy()
     expect((await panel.findByRole('alert')).textContent).toBe('No.')
-    expect(panel.getAllByText('Only what the graph holds is listed.')).toHaveLength(4)
+    expect(panel.getAllByText('Only those in the loaded graph are listed.')).toHaveLength(4)
     expect(panel.queryByText('No job is known to read it.')).toBeNull()
   })
 
-  test('say once what the service refuses all of them for', async () => {
+  test('show the same error of several parts once', async () => {
     const service = lakehouse()
     openPage({ service })
     await screen.findAllByTestId('node')
@@ -160,11 +160,11 @@ describe('the details of a dataset', () => {
     })
 
     const panel = within(await details())
-    await panel.findAllByText('Only what the graph holds is listed.')
+    await panel.findAllByText('Only those in the loaded graph are listed.')
     expect(await panel.findAllByText('The disk is full.')).toHaveLength(1)
   })
 
-  test('say in words where a column comes from and what it reaches', async () => {
+  test('describe where a column comes from and what it reaches', async () => {
     openPage({ hash: at(DELAYS, 'avg_arr_delay') })
 
     const story = await screen.findByRole('region', { name: 'Column avg_arr_delay' })
@@ -173,11 +173,11 @@ describe('the details of a dataset', () => {
       'avg_arr_delay is aggregated from arr_delay of lake.raw.flights; grouped by carrier of lake.raw.flights; ' +
         'filtered by tailnum of lake.raw.flights.',
     )
-    expect(story.textContent).toContain('avg_arr_delay reaches no other column: it ends here.')
+    expect(story.textContent).toContain('avg_arr_delay reaches no other column.')
     expect(story.textContent).toContain('6 columns in 2 datasets upstream')
   })
 
-  test('count what affects every column of a wide dataset, and list it where all is listed', async () => {
+  test('count what affects every column of a wide dataset, and list it among all upstream columns', async () => {
     const service = lakehouse()
     service.columns = wideAnswer(105)
     openPage({ service, hash: at(DELAYS, 'c7') })
@@ -212,11 +212,11 @@ describe('the details of a dataset', () => {
     expect(all.getAllByRole('button', { name: 'carrier', hidden: true })).toHaveLength(112)
   })
 
-  test('say so of a column that is gone', async () => {
+  test('say that a column no longer exists', async () => {
     openPage({ hash: at(DELAYS, 'gone') })
 
-    expect((await screen.findByText(/^It has no column/)).textContent).toContain('gone now')
-    expect(screen.queryByText(/it begins here/)).toBeNull()
+    expect((await screen.findByText(/^The dataset has no column/)).textContent).toContain('gone now')
+    expect(screen.queryByText(/has no known source/)).toBeNull()
   })
 
   test('follow the columns that they name', async () => {
@@ -241,7 +241,7 @@ describe('the details of a job', () => {
     expect(panel.getByText('completed')).toBeTruthy()
   })
 
-  test('say who owns it, how it is tagged, and what SQL it runs', async () => {
+  test('show its owners, tags and SQL', async () => {
     openPage({ hash: at(INGEST) })
     const panel = within(await details())
 
@@ -250,7 +250,7 @@ describe('the details of a job', () => {
     expect(panel.getByText('SELECT 1').closest('details')?.open).toBe(false)
   })
 
-  test('tell when a run ended whose start nobody told', async () => {
+  test('show the end of a run whose start is unknown', async () => {
     const ended = run('FAILED', { startedAt: null, endedAt: '2026-01-02T03:04:05Z', durationMs: null })
     openPage({
       service: lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [ended] } }),
@@ -262,7 +262,7 @@ describe('the details of a job', () => {
     expect(item?.textContent).toContain('ended 2 Jan 2026')
   })
 
-  test('call a stream stale that is silent for longer than it promised, and say when it was heard', async () => {
+  test('show a stream as stale that is silent for longer than announced, with the time of its last event', async () => {
     const silent = run('RUNNING', {
       durationMs: null,
       updatedAt: '2026-01-02T04:00:00Z',
@@ -276,12 +276,12 @@ describe('the details of a job', () => {
 
     const item = (await panel.findByText('stale')).closest('li')
     expect(item?.getAttribute('data-state')).toBe('STALE')
-    expect(item?.textContent).toContain('last heard 2 Jan 2026')
-    const card = await screen.findByRole('button', { name: /^Job ingest stale, last heard 2 Jan 2026/ })
+    expect(item?.textContent).toContain('last event 2 Jan 2026')
+    const card = await screen.findByRole('button', { name: /^Job ingest stale, last event 2 Jan 2026/ })
     expect(card.closest('[data-testid=node]')?.getAttribute('data-state')).toBe('STALE')
   })
 
-  test('call a stream stale as soon as its time is up', async () => {
+  test('show a stream as stale as soon as its next event is overdue', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const soon = run('RUNNING', { staleAfter: new Date(Date.now() + 60_000).toISOString() })
     openPage({ service: lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [soon] } }) })
@@ -306,7 +306,7 @@ describe('the details of a job', () => {
     expect(panel.queryByRole('button', { name: /^Show all/ })).toBeNull()
   })
 
-  test('lead from a task to its pipeline and back', async () => {
+  test('link from a pipeline to its task and back', async () => {
     const aggregate = { ...(JOBS[AGGREGATE] as JobPlan), partOf: 'ingest' }
     const { user } = openPage({ service: lakehouse({ ...JOBS, [AGGREGATE]: aggregate }), hash: at(INGEST) })
     const panel = within(await details())
@@ -321,7 +321,7 @@ describe('the details of a job', () => {
     expect(panel.queryByRole('heading', { name: 'Parts' })).toBeNull()
   })
 
-  test('list the parts that the drawn portion of a graph leaves out', async () => {
+  test('list parts that are not in the graph', async () => {
     const partOf = 'ingest'
     const unseen = Object.fromEntries(
       Array.from({ length: 101 }, (_, place) => {
@@ -337,7 +337,7 @@ describe('the details of a job', () => {
     expect(within(title.parentElement as HTMLElement).getByText('Show the first 50')).toBeTruthy()
   })
 
-  test('tell why a run failed, and that its events are not to be trusted', async () => {
+  test('show why a run failed, and that its events were tampered with', async () => {
     const signature = { verdict: 'tampered', keyId: null, events: 2, verified: 1 } as const
     const errorMessage = { message: 'No space left on device', stackTrace: 'Traceback: …' }
     const failed = run('FAILED', { id: 'r' as RunId, facets: { errorMessage }, signature })
@@ -349,7 +349,7 @@ describe('the details of a job', () => {
     expect(panel.getByText('tampered')).toBeTruthy()
   })
 
-  test('unfold the events of a run, each with its key', async () => {
+  test('list the events of a run, each with its key', async () => {
     const { user } = openPage({ hash: at(INGEST) })
     const panel = within(await details())
 
@@ -361,13 +361,13 @@ describe('the details of a job', () => {
   })
 })
 
-test('an address of nothing known says so', async () => {
+test('the address of an unknown node says that', async () => {
   openPage({ hash: at('job:demo:nope' as NodeId) })
 
-  expect(await screen.findByText(/knows no job or dataset by the id job:demo:nope/)).toBeTruthy()
+  expect(await screen.findByText(/has no job or dataset with the id job:demo:nope/)).toBeTruthy()
 })
 
-test('a step back in the address shows what was there before', async () => {
+test('a step back in the browser’s history shows the previous node', async () => {
   const { user } = openPage({ hash: at(INGEST) })
   const title = async () => within(await details()).getByRole('heading', { level: 2 }).textContent
   await waitFor(async () => expect(await title()).toBe('ingest'))

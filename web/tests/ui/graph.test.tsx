@@ -35,7 +35,7 @@ function litColumns(): string[] {
   return lit.map(({ dataset }) => `${dataset.nodeId} ${dataset.column}`).sort()
 }
 
-/** What is not dimmed, by id; nothing while all is. */
+/** The ids of nodes that are not dimmed. */
 function litNodes(): (string | undefined)[] {
   const nodes = screen.queryAllByTestId('node')
   const lit = nodes.filter(({ dataset }) => dataset.dim === 'false')
@@ -45,7 +45,7 @@ function litNodes(): (string | undefined)[] {
 describe('the path of a dataset', () => {
   const hash = `#node=${encodeURIComponent(REPORT)}`
 
-  test('is lit as far as the service says that data goes', async () => {
+  test('is lit as the service gives it', async () => {
     const service = lakehouse()
     service.apart = [FLIGHTS, INGEST, CSV]
     openPage({ service, hash })
@@ -54,7 +54,7 @@ describe('the path of a dataset', () => {
     await waitFor(() => expect(litNodes()).toEqual([REPORT, AGGREGATE].sort()))
   })
 
-  test('is lit as far as data may go where the service does not say it', async () => {
+  test('is lit as far as data may flow if the service does not give it', async () => {
     const service = lakehouse()
     service.failing = 'path'
     openPage({ service, hash })
@@ -64,7 +64,7 @@ describe('the path of a dataset', () => {
     expect(screen.queryByRole('alert')).toBeNull()
   })
 
-  test('is asked for once while the graph does not change, and not of what is passed over', async () => {
+  test('is requested once while the graph does not change, and not for nodes that were chosen only briefly', async () => {
     const service = lakehouse()
     const paths = () => service.asked.filter((path) => path.includes('/path'))
     openPage({ service, hash })
@@ -81,7 +81,7 @@ describe('the path of a dataset', () => {
     expect(paths()).toEqual([`/api/v1/path${REPORT}`, `/api/v1/path${FLIGHTS}`])
   })
 
-  test('grows with the graph, and is as of the time that is shown', async () => {
+  test('grows with the graph, and is as of the shown time', async () => {
     const service = lakehouse({ [INGEST]: JOBS[INGEST] as JobPlan })
     const { listener } = openPage({
       service,
@@ -99,7 +99,7 @@ describe('the path of a dataset', () => {
 })
 
 describe('the graph', () => {
-  test('shows every job and dataset by its short name', async () => {
+  test('shows every job and dataset with its label', async () => {
     openPage()
 
     await shown(INGEST)
@@ -139,7 +139,7 @@ describe('the graph', () => {
     expect(screen.getByText('1 column upstream, 2 downstream')).toBeTruthy()
   })
 
-  test('lights the path of a column of a wide dataset, and counts what it draws once', async () => {
+  test('lights the path of a column of a wide dataset, and counts the columns without a row', async () => {
     const service = lakehouse()
     service.columns = wideAnswer(105)
     openPage({ service, hash: `#node=${encodeURIComponent(FLIGHTS)}&column=c7` })
@@ -149,7 +149,7 @@ describe('the graph', () => {
     expect(nodeOf(DELAYS)?.textContent).toContain('104 more on the path')
   })
 
-  test('leaves out indirect edges when asked to', async () => {
+  test('hides indirect edges on demand', async () => {
     const { user } = openPage({ hash: `#node=${encodeURIComponent(DELAYS)}&column=carrier` })
     await waitFor(() => expect(litColumns()).toContain(`${FLIGHTS} tailnum`))
 
@@ -159,7 +159,7 @@ describe('the graph', () => {
     expect(litColumns()).toContain(`${FLIGHTS} carrier`)
   })
 
-  test('Escape puts out the path first, then closes the details', async () => {
+  test('Escape unlights the path first, then closes the details', async () => {
     const { user } = openPage({ hash: `#node=${encodeURIComponent(DELAYS)}&column=carrier` })
     await waitFor(() => expect(litColumns().length).toBeGreaterThan(0))
 
@@ -182,7 +182,7 @@ describe('the graph', () => {
     await waitFor(() => expect(nodeOf(INGEST)?.dataset.state).toBe('RUNNING'))
   })
 
-  test('stands still while a button in it is pressed', async () => {
+  test('does not change while a button in it is pressed', async () => {
     const service = lakehouse()
     const { listener } = openPage({ service, hash: `#node=${encodeURIComponent(INGEST)}` })
     const fold = within(await shown(FLIGHTS)).getByRole('button', { name: /^Show the 3 columns/ })
@@ -208,7 +208,7 @@ describe('without a graph', () => {
     expect(screen.getByText('make demo')).toBeTruthy()
   })
 
-  test('the page says why there is none, and recovers', async () => {
+  test('the page shows the error, and recovers', async () => {
     const service = lakehouse()
     service.broken = 500
     openPage({ service })
@@ -227,7 +227,7 @@ describe('a dataset with many readers', () => {
     ...Object.fromEntries(readers.map((job) => [job, { reads: [DELAYS], writes: [], runs: [] }])),
   }
 
-  test('shows some of them, and the others when asked to', async () => {
+  test('shows some of them, and the others on demand', async () => {
     const { user } = openPage({ service: lakehouse(many) })
     const pile = await screen.findByRole('button', { name: '40 more jobs: show all' })
     expect(screen.getAllByTestId('node')).toHaveLength(6 + 20)
@@ -248,7 +248,7 @@ describe('a dataset with many readers', () => {
   })
 })
 
-test('of a job of which no run is known nobody says that it has not run', async () => {
+test('a job without a known run is not shown as never run', async () => {
   const lone = jobId('demo', 'lone')
   openPage({ service: lakehouse({ [lone]: { reads: [], writes: [], runs: [] } }) })
 

@@ -11,7 +11,7 @@ const details = () => screen.findByRole('complementary', { name: 'Details' })
 const card = () => screen.findByRole('button', { name: /^Job aggregate/ })
 const focused = () => document.activeElement as HTMLElement
 
-test('Enter on a card leads to the details, and Escape back to the card', async () => {
+test('Enter on a card focuses the details, and Escape the card again', async () => {
   const { user } = openPage()
   ;(await card()).focus()
 
@@ -24,7 +24,7 @@ test('Enter on a card leads to the details, and Escape back to the card', async 
   expect(focused()).toBe(await card())
 })
 
-test('Enter on the card of what is open already leads to its details once more', async () => {
+test('Enter on the card of a node that is already open focuses its details again', async () => {
   const { user } = openPage({ hash: formatRoute(routeTo(AGGREGATE)) })
   await details()
   ;(await card()).focus()
@@ -44,7 +44,7 @@ test('a click on a card leaves the focus there', async () => {
   expect(focused()).toBe(await card())
 })
 
-test('Escape leads back to the card of what is shown, however one came to it', async () => {
+test('Escape focuses the card of the node that was shown, however it was opened', async () => {
   const { user } = openPage()
   ;(await card()).focus()
   await user.keyboard('{Enter}')
@@ -58,7 +58,7 @@ test('Escape leads back to the card of what is shown, however one came to it', a
   await waitFor(() => expect(focused().getAttribute('aria-label')).toBe('Dataset lake.marts.delays'))
 })
 
-test('Enter on a column of the schema leads to its story, and Escape back to the column', async () => {
+test('Enter on a column of the schema focuses its story, and Escape the column again', async () => {
   const { user } = openPage({ hash: formatRoute(routeTo(DELAYS)) })
   const panel = within(await details())
   const column = await panel.findByRole('button', { name: 'avg_arr_delay' })
@@ -72,7 +72,7 @@ test('Enter on a column of the schema leads to its story, and Escape back to the
   expect(focused()).toBe(panel.getByRole('button', { name: 'avg_arr_delay' }))
 })
 
-test('who has gone elsewhere before the story is there stays there', async () => {
+test('a focus that was moved before the story is loaded stays', async () => {
   const service = lakehouse()
   let answer: () => void = () => undefined
   service.columnDelay = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ test('who has gone elsewhere before the story is there stays there', async () =>
   ;(await within(await details()).findByRole('button', { name: 'tailnum' })).focus()
 
   await user.keyboard('{Enter}')
-  await screen.findByText('Following tailnum…')
+  await screen.findByText('Loading the lineage of tailnum…')
   search.focus()
   answer()
 
@@ -91,7 +91,7 @@ test('who has gone elsewhere before the story is there stays there', async () =>
   expect(focused()).toBe(search)
 })
 
-test('the first Tab offers to skip what stands before the details', async () => {
+test('the first Tab offers to skip to the details', async () => {
   const { user } = openPage({ hash: formatRoute(routeTo(AGGREGATE)) })
   const panel = await details()
   focused().blur()
@@ -104,7 +104,7 @@ test('the first Tab offers to skip what stands before the details', async () => 
   expect(window.location.hash).toBe(formatRoute(routeTo(AGGREGATE)))
 })
 
-test('where nothing is looked at closely one skips to the content', async () => {
+test('without details it offers to skip to the content', async () => {
   const { user } = openPage({ hash: '#view=drift' })
   await screen.findByRole('row', { name: /arr_delay/ })
   focused().blur()
@@ -115,7 +115,7 @@ test('where nothing is looked at closely one skips to the content', async () => 
   expect(document.querySelector('main')?.contains(focused())).toBe(true)
 })
 
-test('who asks for the rest of a list goes on at the first that came', async () => {
+test('showing more of a list by key focuses the first new item', async () => {
   const runs = Array.from({ length: 30 }, (_, place) =>
     run('COMPLETED', { id: `run-${place}` as RunId, startedAt: `2026-01-02T03:04:${40 - place}Z` }),
   )
@@ -129,7 +129,7 @@ test('who asks for the rest of a list goes on at the first that came', async () 
   expect(focused().textContent).toContain('2 Jan 2026 03:04:15')
 })
 
-test('a link to another view leads to what that begins with, and back', async () => {
+test('a link to another view focuses the start of that view, and back', async () => {
   const { user } = openPage({ hash: `${formatRoute(routeTo(DELAYS))}&asked=why` })
   const link = (await within(await details()).findAllByRole('link', { name: /^entry/ }))[0]
   link?.focus()

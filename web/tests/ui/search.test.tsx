@@ -9,7 +9,7 @@ import { openPage } from './openPage'
 const box = () => screen.getByRole('combobox', { name: 'Search jobs, datasets' })
 
 describe('search', () => {
-  test('says what it does not find only once the service has said so', async () => {
+  test('reports no matches only once the service has answered', async () => {
     const service = lakehouse()
     openPage({ service })
     await screen.findAllByTestId('node')
@@ -19,13 +19,13 @@ describe('search', () => {
     fireEvent.change(field, { target: { value: 'nowhere' } })
 
     expect(screen.getByText('Searching…')).toBeTruthy()
-    expect(await screen.findByText('Nothing by that name.')).toBeTruthy()
+    expect(await screen.findByText('No matches.')).toBeTruthy()
     service.broken = 503
     fireEvent.change(field, { target: { value: 'nowhere else' } })
     expect(await screen.findByText(/the service does not answer/)).toBeTruthy()
   })
 
-  test('is reached by / and opens what Enter chooses', async () => {
+  test('is focused by / and opens the chosen hit by Enter', async () => {
     const { user } = openPage()
     await screen.findAllByTestId('node')
 
@@ -59,7 +59,7 @@ describe('search', () => {
     expect(screen.queryByRole('listbox')).toBeNull()
   })
 
-  test('leads the keyboard to what it opened', async () => {
+  test('moves the focus to the details of the opened node', async () => {
     const { user } = openPage()
     await screen.findAllByTestId('node')
 
@@ -71,7 +71,7 @@ describe('search', () => {
     expect(document.activeElement?.getAttribute('aria-label')).toBe('Close details')
   })
 
-  test('tells screen readers whether there is a list, and Escape closes it where one is', async () => {
+  test('tells screen readers whether a list is open, and Escape closes it', async () => {
     const { user } = openPage()
     await screen.findAllByTestId('node')
     expect(box().getAttribute('aria-expanded')).toBe('false')
@@ -87,21 +87,21 @@ describe('search', () => {
     expect(screen.getByRole('listbox')).toBeTruthy()
   })
 
-  test('names no list where nothing is found', async () => {
+  test('refers to no list if there are no matches', async () => {
     const { user } = openPage()
 
     await user.type(box(), 'nowhere')
-    await screen.findByText('Nothing by that name.')
+    await screen.findByText('No matches.')
 
     expect(box().getAttribute('aria-expanded')).toBe('false')
     expect(box().getAttribute('aria-controls')).toBeNull()
   })
 
-  test('says when there is nothing', async () => {
+  test('says that there are no matches', async () => {
     const { user } = openPage()
 
     await user.type(box(), 'nowhere')
 
-    expect(await screen.findByText('Nothing by that name.')).toBeTruthy()
+    expect(await screen.findByText('No matches.')).toBeTruthy()
   })
 })

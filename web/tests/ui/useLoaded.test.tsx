@@ -16,7 +16,7 @@ interface Asked {
   readonly answer: string | ServiceError
 }
 
-/** What is shown after each of these was asked in turn. */
+/** The value after rendering with each of these in turn. */
 async function shownAfter(...asked: [Asked, ...Asked[]]): Promise<unknown> {
   let answers = 0
   const { result, rerender } = renderHook(
@@ -46,7 +46,7 @@ test.each([AWAY, new ServiceError('The lineage service answered 502.', 502)])(
   },
 )
 
-test('what the service itself refuses is not shown any more', async () => {
+test('an old value is not shown any more if the service refuses the request', async () => {
   const refused = new ServiceError('Nothing by that name.', 404)
 
   expect(await shownAfter(FOUND, { ...FOUND, revision: 2, answer: refused })).toMatchObject({
@@ -54,13 +54,13 @@ test('what the service itself refuses is not shown any more', async () => {
   })
 })
 
-test('of what was never known nothing is shown while the service is away', async () => {
+test('without an old value the error is shown while the service is unavailable', async () => {
   expect(await shownAfter(FOUND, { ...FOUND, subject: 'another', answer: AWAY })).toMatchObject({
     state: 'failed',
   })
 })
 
-test('a service that was away is asked again until it answers, and not any more once nobody waits', async () => {
+test('a load is retried while the service is unavailable, until it succeeds or is no longer needed', async () => {
   vi.useFakeTimers()
   const answers = [AWAY, AWAY, 'back', AWAY]
   const load = vi.fn<() => Promise<string>>(async () => {
@@ -83,7 +83,7 @@ test('a service that was away is asked again until it answers, and not any more 
   expect(load).toHaveBeenCalledTimes(4)
 })
 
-test('what the service refused is not asked for again', async () => {
+test('a refused request is not retried', async () => {
   vi.useFakeTimers()
   const load = vi.fn<() => Promise<string>>(async () => {
     throw new ServiceError('Nothing by that name.', 404)
@@ -95,7 +95,7 @@ test('what the service refused is not asked for again', async () => {
   expect(load).toHaveBeenCalledTimes(1)
 })
 
-test('what nobody waits for any more is ended', () => {
+test('a load that is no longer needed is aborted', () => {
   const signals: AbortSignal[] = []
   const load = (signal: AbortSignal) => {
     signals.push(signal)
@@ -112,7 +112,7 @@ test('what nobody waits for any more is ended', () => {
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
 })
 
-test('an answer is shown though the revision moved on before it came, and is asked for once more', async () => {
+test('a value is shown although the revision grew while it was loaded, and is then reloaded', async () => {
   const answers: ((answer: string) => void)[] = []
   const signals: AbortSignal[] = []
   const load = (signal: AbortSignal) => {

@@ -15,7 +15,7 @@ afterEach(() => {
 const slowly = (initialProps: { revision: number; subject: string }) =>
   renderHook(({ revision, subject }) => useThrottledRevision(revision, 1_000, subject), { initialProps })
 
-test('a revision that moves on is taken after a while, the newest by then', () => {
+test('a growing revision changes after the interval, to the newest by then', () => {
   const { result, rerender } = slowly({ revision: 1, subject: 'a' })
 
   rerender({ revision: 2, subject: 'a' })
@@ -26,7 +26,7 @@ test('a revision that moves on is taken after a while, the newest by then', () =
   expect(result.current).toBe(3)
 })
 
-test('that of another subject is taken at once, and does not change later', () => {
+test('the revision of another subject applies at once, and does not change later', () => {
   const { result, rerender } = slowly({ revision: 7, subject: 'a' })
 
   rerender({ revision: 2, subject: 'b' })

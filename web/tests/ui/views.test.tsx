@@ -13,7 +13,7 @@ const at = (column?: string) => formatRoute(routeTo(FLIGHTS, column))
 test.each([
   [500, 'out of date'],
   [undefined, 'live'],
-])('where the service answers with %s while its stream is open, the light says %s', async (status, word) => {
+])('if the service answers with %s while its stream is open, the status is %s', async (status, word) => {
   const { service, listener } = openPage()
   await screen.findAllByTestId('node')
   act(() => listener().onConnection('live'))
@@ -25,18 +25,18 @@ test.each([
 })
 
 describe('the record', () => {
-  test('shows the head of the log and whether each record is whole', async () => {
+  test('shows the checkpoint of the log and whether each record is complete', async () => {
     openPage({ hash: formatRoute(RECORD) })
 
     const [, centre, edge] = await screen.findAllByRole('row')
-    expect(within(centre as HTMLElement).getByText('whole')).toBeTruthy()
+    expect(within(centre as HTMLElement).getByText('complete')).toBeTruthy()
     expect(within(edge as HTMLElement).getByText('2 events missing')).toBeTruthy()
     expect(screen.getByText('lineage.example.org')).toBeTruthy()
     expect(screen.getByText('nobody, as far as this service knows')).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Record' }).getAttribute('aria-current')).toBe('page')
   })
 
-  test('shows what nobody told, and where', async () => {
+  test('shows gaps, and where they are', async () => {
     const { user } = openPage({ hash: formatRoute(RECORD) })
     const gaps = within(await screen.findByRole('region', { name: 'What was not reported' }))
     expect(await gaps.findByText(/^18 of 20 events are signed/)).toBeTruthy()
@@ -54,7 +54,7 @@ describe('the record', () => {
     expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
   })
 
-  test('says how far a witness vouches for the log', async () => {
+  test('shows up to which size a witness signed the log', async () => {
     const service = lakehouse()
     const signed = '— lineage.example.org AAAA\n— witness.example.com BBBB\n'
     service.witnessed = `lineage.example.org\n18\nb2xk\n\n${signed}`
@@ -63,14 +63,14 @@ describe('the record', () => {
     expect(await screen.findByText('witness.example.com, up to 18 entries')).toBeTruthy()
   })
 
-  test('asks for no head that no witness signed', async () => {
+  test('does not request a witnessed checkpoint if there is none', async () => {
     const { service } = openPage({ hash: formatRoute(RECORD) })
     await screen.findByText('nobody, as far as this service knows')
 
     expect(service.asked.filter((path) => path.endsWith('/log/checkpoint'))).toHaveLength(1)
   })
 
-  test('opens a node closely by keyboard, and closes it by Escape', async () => {
+  test('opens the details of a node by keyboard, and closes them by Escape', async () => {
     const { user } = openPage({ hash: formatRoute(RECORD) })
     const button = await screen.findByRole('button', { name: 'edge-7' })
     button.focus()
@@ -86,7 +86,7 @@ describe('the record', () => {
     )
   })
 
-  test('says what the service says where it may not be seen', async () => {
+  test('shows the service’s message if the caller may not see it', async () => {
     const service = lakehouse()
     service.broken = 403
     openPage({ service, hash: formatRoute(RECORD) })
@@ -97,7 +97,7 @@ describe('the record', () => {
   })
 })
 
-test('a schema change leads to the column that changed', async () => {
+test('a schema change links to the changed column', async () => {
   const { user } = openPage({ hash: formatRoute(DRIFT) })
   const change = within(await screen.findByRole('row', { name: /arr_delay/ }))
   expect(change.getByText('int')).toBeTruthy()
@@ -113,7 +113,7 @@ test('a schema change leads to the column that changed', async () => {
 })
 
 describe('an entry of the log', () => {
-  test('is led to from a schema change, and shown in full as it came', async () => {
+  test('is linked from a schema change, and shown in full as received', async () => {
     const { user } = openPage({ hash: formatRoute(DRIFT) })
 
     await user.click(await screen.findByRole('link', { name: 'entry 9' }))
@@ -124,7 +124,7 @@ describe('an entry of the log', () => {
     expect(screen.getByRole('link', { name: 'Record' }).getAttribute('aria-current')).toBe('page')
   })
 
-  test('is copied with its very bytes', async () => {
+  test('is copied byte for byte', async () => {
     const { user } = openPage({ hash: '#view=entry&index=9' })
 
     await user.click(await screen.findByRole('button', { name: 'Copy the event' }))
@@ -135,7 +135,7 @@ describe('an entry of the log', () => {
     )
   })
 
-  test('is led to from a finding and from a change', async () => {
+  test('is linked from a finding and from a change', async () => {
     const asked = ['why', 'changes'] as const
     openPage({ hash: formatRoute({ ...routeTo(FLIGHTS), asked }) })
 
@@ -150,7 +150,7 @@ describe('an entry of the log', () => {
   })
 })
 
-/** Until what came at first was asked for anew, slowly. */
+/** Waits until throttled refreshes after the first load are done. */
 async function settled(): Promise<void> {
   for (let times = 0; times < 3; times++) await act(() => vi.advanceTimersByTimeAsync(10_000))
 }
@@ -160,7 +160,7 @@ describe('failures', () => {
   const first = run('FAILED', { id: 'run-0' as RunId })
   const runs = [run('FAILED', { facets: { errorMessage } }), first, run('COMPLETED')]
 
-  test('say what failed and why, and lead to the job', async () => {
+  test('show what failed and why, and link to the job', async () => {
     const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
     const { user } = openPage({ service })
 
@@ -168,14 +168,14 @@ describe('failures', () => {
 
     const failed = within(await screen.findByRole('listitem', { name: 'ingest' }))
     expect(failed.getByText('disk full')).toBeTruthy()
-    expect(failed.getByText(/^2 failed runs in a row, went well last at/)).toBeTruthy()
+    expect(failed.getByText(/^2 failed runs in a row, last succeeded at/)).toBeTruthy()
     expect(screen.queryByRole('listitem', { name: 'aggregate' })).toBeNull()
-    expect(screen.getByRole('listitem', { name: 'live' }).textContent).toContain('a word every 1 min 0 s')
+    expect(screen.getByRole('listitem', { name: 'live' }).textContent).toContain('expected every 1 min 0 s')
     await user.click(failed.getByRole('button', { name: 'ingest' }))
     expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
   })
 
-  test('are looked at again while they are seen: what goes silent tells nothing', async () => {
+  test('are refreshed while the page is visible: silence causes no event', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const service = lakehouse()
     const { silent } = service
@@ -191,7 +191,7 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
-  test('are not looked at again while nobody sees them, but at once when somebody does', async () => {
+  test('are not refreshed while the page is hidden, but at once when it is visible again', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden')
     const { service } = openPage({ hash: formatRoute(FAILURES) })
@@ -210,7 +210,7 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
-  test('of then are looked at once: that time passes no more', async () => {
+  test('as of a past time are not refreshed', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const { service } = openPage({ hash: formatRoute(FAILURES), asOf: '2026-01-02T03:04:05Z' })
     await screen.findByText(/^No job's last run failed/)
@@ -224,7 +224,7 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
-  test('are all within reach, however many', async () => {
+  test('can all be listed, however many', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 120 }, (_, place) => [
         jobId('demo', `job-${String(place).padStart(3, '0')}`),
@@ -241,7 +241,7 @@ describe('failures', () => {
     expect(failed.queryByRole('button', { name: /^Show/ })).toBeNull()
   })
 
-  test('of one name say once where each is', async () => {
+  test('of jobs with the same name show each namespace once', async () => {
     const failed = (id: string) => ({ reads: [], writes: [], runs: [run('FAILED', { id: id as RunId })] })
     const jobs = { [jobId('prod', 'load')]: failed('run-1'), [jobId('staging', 'load')]: failed('run-2') }
     openPage({ service: lakehouse(jobs), hash: formatRoute(FAILURES) })
@@ -256,7 +256,7 @@ describe('failures', () => {
     )
   })
 
-  test('are counted where only a stream is silent, as soon as time has made it so', async () => {
+  test('include a silent stream in their count as soon as it is silent', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const service = lakehouse()
     const { silent } = service
@@ -271,7 +271,7 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
-  test('are told to who listens once there are more, and not when the page begins', async () => {
+  test('are announced to screen readers when there are more, but not when the page is opened', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const service = lakehouse()
     const { silent } = service
@@ -287,7 +287,7 @@ describe('failures', () => {
     vi.useRealTimers()
   })
 
-  test('say so where there are none', async () => {
+  test('say that there are none', async () => {
     const service = lakehouse()
     service.silent = { silentStreams: [], totalCount: 0 }
     openPage({ service, hash: formatRoute(FAILURES) })
@@ -296,7 +296,7 @@ describe('failures', () => {
     expect(screen.getByRole('link', { name: 'Failures' })).toBeTruthy()
   })
 
-  test('are listed to who may not know what is silent', async () => {
+  test('are listed to callers who may not see silent streams', async () => {
     const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
     service.closed = ['silent-streams', 'coverage']
     openPage({ service, hash: formatRoute(FAILURES) })
@@ -307,18 +307,18 @@ describe('failures', () => {
     expect(await screen.findByRole('link', { name: 'Failures 1' })).toBeTruthy()
   })
 
-  test('list what is silent and not ended, also of who promised no word', async () => {
+  test('list silent runs without an end, also of jobs that announced no interval', async () => {
     openPage({ hash: formatRoute(FAILURES) })
 
     const promised = within(await screen.findByRole('region', { name: /^Stale streams/ }))
-    const others = within(screen.getByRole('region', { name: /^Silent, and not ended/ }))
+    const others = within(screen.getByRole('region', { name: /^Silent runs without an end/ }))
     expect(promised.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['live'])
     expect(others.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['tail', 'stuck'])
   })
 })
 
 describe('a dataset', () => {
-  test('is asked why it may be wrong only when somebody wants to know', async () => {
+  test('requests the root cause only once the question is opened', async () => {
     const { service, user } = openPage({ hash: at() })
     const question = await screen.findByText('Why might it be wrong?')
     expect(service.asked.filter((path) => path.includes('root-cause'))).toEqual([])
@@ -326,7 +326,7 @@ describe('a dataset', () => {
     await user.click(question)
 
     const findings = within(await screen.findByRole('list', { name: 'Findings' })).getAllByRole('listitem')
-    expect(findings.map(({ textContent }) => textContent?.includes('follows from what is above'))).toEqual([
+    expect(findings.map(({ textContent }) => textContent?.includes('a consequence of the above'))).toEqual([
       false,
       true,
     ])
@@ -337,12 +337,12 @@ describe('a dataset', () => {
     ['RUNNING', 'is running'],
     ['NEW', 'has not started'],
     ['FAILED', 'failed'],
-  ])('is told of its last run, which is %s, in a sentence', async (state, words) => {
+  ])('shows its last run, which is %s, in a sentence', async (state, words) => {
     const service = lakehouse()
     service.rootCause = { ...service.rootCause, run: { ...(service.rootCause?.run as object), state } }
     openPage({ service, hash: formatRoute(withAsked(routeTo(FLIGHTS), 'why', true)) })
 
-    expect(await screen.findByText(`The last run of aggregate ${words}; 2 runs looked at.`)).toBeTruthy()
+    expect(await screen.findByText(`The last run of aggregate ${words}; 2 runs examined.`)).toBeTruthy()
   })
 
   test('keeps its open questions in the address', async () => {
@@ -358,13 +358,13 @@ describe('a dataset', () => {
     expect(screen.queryByRole('list', { name: 'Findings' })).toBeNull()
   })
 
-  test('is shown with the questions that the address holds', async () => {
+  test('opens the questions in the address', async () => {
     openPage({ hash: formatRoute(withAsked(routeTo(FLIGHTS), 'why', true)) })
 
     expect(await screen.findByRole('list', { name: 'Findings' })).toBeTruthy()
   })
 
-  test('is asked what changed, since a time of the reader’s choice', async () => {
+  test('shows what changed since a time of the reader’s choice', async () => {
     const { service, user } = openPage({ hash: at() })
     await user.click(await screen.findByText('What changed?'))
 
@@ -376,7 +376,7 @@ describe('a dataset', () => {
     await waitFor(() => expect([...service.since]).toContain(new Date(2026, 0, 1, 12).toISOString()))
   })
 
-  test('is asked again why it may be wrong when anything happened upstream', async () => {
+  test('requests the root cause again after an event upstream', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const { service, user, listener } = openPage({ hash: at() })
     await user.click(await screen.findByText('Why might it be wrong?'))
@@ -386,11 +386,11 @@ describe('a dataset', () => {
     listener().onChange({ jobs: [INGEST], datasets: [] })
     await vi.advanceTimersByTimeAsync(10_000)
 
-    expect(await screen.findByText(/^Nothing changed or went wrong/)).toBeTruthy()
+    expect(await screen.findByText(/^Nothing changed or failed upstream/)).toBeTruthy()
     vi.useRealTimers()
   })
 
-  test('keeps its details where one answer cannot be shown', async () => {
+  test('keeps its other details if one answer cannot be shown', async () => {
     const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const service = lakehouse()
     service.rootCause = { run: {} }
@@ -403,7 +403,7 @@ describe('a dataset', () => {
     silent.mockRestore()
   })
 
-  test('is not called unknown while the service does not answer, and comes once it does', async () => {
+  test('is not reported as unknown while the service does not answer, and is shown once it does', async () => {
     const service = lakehouse()
     const { listener } = openPage({ service })
     await screen.findAllByTestId('node')
@@ -412,14 +412,14 @@ describe('a dataset', () => {
     window.location.hash = formatRoute(routeTo(LATE))
 
     expect((await screen.findByRole('alert')).textContent).toBe('The disk is full.')
-    expect(screen.queryByText('Not known')).toBeNull()
+    expect(screen.queryByText('Not found')).toBeNull()
     service.broken = undefined
     service.jobs = { ...service.jobs, [LATE]: { reads: [], writes: [], runs: [] } }
     listener().onChange({ jobs: [INGEST], datasets: [] })
     await waitFor(() => expect(screen.getByText('It has not run yet.')).toBeTruthy())
   })
 
-  test('tells what depends on a column, and what breaks without it', async () => {
+  test('shows what depends on a column, and what breaks without it', async () => {
     const { user } = openPage({ hash: at('arr_delay') })
     await user.click(await screen.findByText('What depends on arr_delay?'))
     expect(await screen.findByText('owned by team:finance')).toBeTruthy()
@@ -431,7 +431,7 @@ describe('a dataset', () => {
     expect(window.location.hash).toMatch(/&asked=impact&change=drop$/)
   })
 
-  test('tells what breaks without it where the address asks that', async () => {
+  test('shows what breaks without it if the address says so', async () => {
     openPage({ hash: formatRoute({ ...routeTo(FLIGHTS, 'arr_delay'), asked: ['impact'], isDrop: true }) })
 
     expect(await screen.findAllByText('breaking')).toHaveLength(2)

@@ -25,7 +25,7 @@ export function DriftView() {
   return (
     <div className="sheet">
       <h2>Schema changes</h2>
-      <p className="lead">Every change of the columns of a topic or table, and what depends on them.</p>
+      <p className="lead">Changes of the columns of topics and tables, and what depends on them.</p>
       <Awaited of={drift} doing="Loading schema changes">
         {({ items, totalCount }) => (
           <>
@@ -62,7 +62,7 @@ function DriftCard({ drift }: { drift: SchemaDrift }) {
           <tr>
             <th scope="col">Column</th>
             <th scope="col">Before</th>
-            <th scope="col">Since</th>
+            <th scope="col">After</th>
             <th scope="col">Goes into</th>
           </tr>
         </thead>
@@ -93,12 +93,12 @@ function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change
       <td data-label="Before">
         {change.change === 'added' ? <i className="muted">none</i> : <code>{before}</code>}
       </td>
-      <td data-label="Since">
-        {change.change === 'removed' ? <i className="muted">gone</i> : <code>{after}</code>}
+      <td data-label="After">
+        {change.change === 'removed' ? <i className="muted">removed</i> : <code>{after}</code>}
       </td>
       <td data-label="Goes into">
         {reaches.columns + reaches.jobs === 0 ? (
-          <span className="muted">nothing that is known</span>
+          <span className="muted">nothing known</span>
         ) : (
           <>
             {counted(reaches.columns, 'column')} in {counted(reaches.datasets, 'dataset')}

@@ -45,10 +45,9 @@ export function FailuresView() {
     <div className="sheet">
       <h2>Failures</h2>
       <p className="lead">
-        Jobs whose last run failed, and runs that reported no end and have gone silent. A job leaves this list
-        with its next run.
+        Jobs whose last run failed, and silent runs without an end. A job leaves this list with its next run.
       </p>
-      <Awaited of={found} doing="Looking for what failed">
+      <Awaited of={found} doing="Loading failures">
         {([jobs, silent]) => (
           <>
             <FailedJobs jobs={jobs} more={moreJobs} />
@@ -120,11 +119,11 @@ function FailedJob({ job: { namespace, name, latestRun, latestRuns, outputs } }:
         {endedAt && <Time at={endedAt} />}
         <span className="muted">
           {failed > 1 && `${counted(failed, 'failed run')} in a row, `}
-          {lastSuccess ? 'went well last at ' : 'no run that went well is among its newest'}
+          {lastSuccess ? 'last succeeded at ' : 'none of its newest runs succeeded'}
           {lastSuccess && <Time at={lastSuccess} />}
         </span>
       </p>
-      {error ? <RunErrorText error={error} /> : <p className="muted">It did not say why.</p>}
+      {error ? <RunErrorText error={error} /> : <p className="muted">It reported no reason.</p>}
       {outputs && outputs.length > 0 && (
         <p className="item-head">
           <span className="muted">writes</span>
@@ -158,8 +157,7 @@ function StaleStreams({ streams: { items, totalCount }, more }: StaleStreamsProp
             <p className="item-head">
               <PlacedLink node={jobId(job.namespace, job.name)} named={job} />
               <span className="muted">
-                heard last at <Time at={lastHeard} />; it promised a word every{' '}
-                {formatDuration(windowSeconds * 1_000)}
+                last event <Time at={lastHeard} />, expected every {formatDuration(windowSeconds * 1_000)}
               </span>
             </p>
           </li>
@@ -184,7 +182,7 @@ function SilentRuns({ silences, unlisted, more }: SilentRunsProps) {
   return (
     <section aria-labelledby="without-end">
       <h3 id="without-end">
-        Silent, and not ended <span className="muted">{formatCount(totalCount)}</span>
+        Silent runs without an end <span className="muted">{formatCount(totalCount)}</span>
       </h3>
       <ol className="items">
         {silences.map(({ nodeId, namespace, words, at, related }) => (

@@ -53,7 +53,7 @@ function runText(run: Run | null, now: Date): string {
   if (!run) return 'no run known'
   const words = stateLabel(run, now)
   if (displayState(run, now) === 'STALE' && run.updatedAt)
-    return `${words}, last heard ${formatTime(run.updatedAt, now)}`
+    return `${words}, last event ${formatTime(run.updatedAt, now)}`
   return run.durationMs === null || run.state === 'RUNNING'
     ? words
     : `${words}, ${formatDuration(run.durationMs)}`

@@ -36,7 +36,7 @@ function ColumnLegend({ lit: { path }, withIndirect, onChange }: LegendProps & {
       </span>
       <label
         className="legend-item"
-        title="filters, joins, groupings, orders: they steer, but put no value in"
+        title="filters, joins, grouping, sorting: they affect the target, but no value goes into it"
       >
         <input
           type="checkbox"

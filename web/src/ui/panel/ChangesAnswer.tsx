@@ -35,7 +35,7 @@ export function ChangesAnswer({ node }: { node: NodeId }) {
           onChange={(event) => page.setSince(ofLocalTime(event.currentTarget.value) ?? since)}
         />
       </label>
-      <Awaited of={answer} doing="Comparing then and now">
+      <Awaited of={answer} doing="Comparing">
         {({ items, totalCount }) => <Answer changes={items} totalCount={totalCount} />}
       </Awaited>
     </>

@@ -22,7 +22,7 @@ interface ColumnStoryProps {
 export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
   switch (columns.state) {
     case 'loading':
-      return <p role="status">Following {isolated(start.column)}…</p>
+      return <p role="status">Loading the lineage of {isolated(start.column)}…</p>
     case 'failed':
       return <Fault message={columns.message} />
     case 'ready':
@@ -30,8 +30,8 @@ export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
         <Story start={start} graph={columns.value} />
       ) : (
         <p role="status">
-          It has no column <b className="column-name">{isolated(start.column)}</b> now. If it had one, a
-          change of its schema took it.
+          The dataset has no column <b className="column-name">{isolated(start.column)}</b> now; a schema
+          change may have removed it.
         </p>
       )
   }
@@ -56,12 +56,7 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
       <h3 tabIndex={-1}>
         Where <b className="column-name">{isolated(start.column)}</b> comes from
       </h3>
-      <Sentence
-        column={start.column}
-        phrases={comesFrom(graph, key)}
-        link="is"
-        none="has no known source: it begins here."
-      />
+      <Sentence column={start.column} phrases={comesFrom(graph, key)} link="is" none="has no known source." />
       <Reach graph={graph} reach={upstream} word="upstream" />
       <h3>
         What <b className="column-name">{isolated(start.column)}</b> reaches
@@ -70,7 +65,7 @@ function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
         column={start.column}
         phrases={goesInto(graph, key)}
         link=""
-        none="reaches no other column: it ends here."
+        none="reaches no other column."
       />
       <Reach graph={graph} reach={downstream} word="downstream" />
     </section>

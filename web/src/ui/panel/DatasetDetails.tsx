@@ -41,7 +41,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       <About facets={dataset.facets ?? {}} tags={dataset.tags ?? []} />
       <Quality of={id} />
       <Aliases names={dataset.symlinks} />
-      <Neighbours of={id} direction="upstream" type="DATASET" title="Made from" />
+      <Neighbours of={id} direction="upstream" type="DATASET" title="Derived from" />
       <Neighbours
         of={id}
         direction="upstream"
@@ -56,7 +56,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
         title="Read by"
         none="No job is known to read it."
       />
-      <Neighbours of={id} direction="downstream" type="DATASET" title="Made into" />
+      <Neighbours of={id} direction="downstream" type="DATASET" title="Goes into" />
       <Questions key={column ?? ''} dataset={id} column={column} />
       {loaded.state === 'failed' && <Fault message={loaded.message} />}
       <Schema dataset={id} fields={fields} count={dataset.fields.length} chosen={column} />

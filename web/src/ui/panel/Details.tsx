@@ -24,7 +24,7 @@ interface DetailsProps {
   readonly included: Loadable<unknown>
 }
 
-const MISSING = { loading: 'Loading…', failed: 'No answer', ready: 'Not known' } as const
+const MISSING = { loading: 'Loading…', failed: 'Not loaded', ready: 'Not found' } as const
 
 /** The side panel for the chosen node. */
 export function Details({ id, column, columns, included }: DetailsProps) {
@@ -44,8 +44,8 @@ export function Details({ id, column, columns, included }: DetailsProps) {
         {included.state === 'ready' && (
           <>
             <p>
-              The service {asOf === undefined ? 'knows' : 'knew'} no job or dataset by the id {isolated(id)}
-              {asOf === undefined ? '. Search finds those that it knows.' : ' then.'}
+              The service {asOf === undefined ? 'has' : 'had'} no job or dataset with the id {isolated(id)}
+              {asOf === undefined ? '. Use the search above.' : ' at that time.'}
             </p>
             <BackToNow />
           </>

@@ -31,7 +31,7 @@ export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
         <input type="checkbox" checked={isDrop} onChange={() => setIsDrop(!isDrop)} />
         and what breaks if {column === undefined ? 'it' : isolated(column)} is dropped
       </label>
-      <Awaited of={answer} doing="Following what is made of it">
+      <Awaited of={answer} doing="Loading what depends on it">
         {(impact) => <Answer impact={impact} isDrop={isDrop} />}
       </Awaited>
     </>
@@ -46,7 +46,7 @@ function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
       <p className="muted">{isolatedNames(summary)}</p>
       {byDistance(reached, isDrop).map(({ distance, nodes }) => (
         <section key={distance}>
-          <h4>{distance === 1 ? 'Next' : `${counted(distance, 'step')} away`}</h4>
+          <h4>{counted(distance, 'step')} away</h4>
           <ul className="places">
             {nodes.map((each) => (
               <ReachedItem key={each.node} reached={each} />

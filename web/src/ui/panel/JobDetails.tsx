@@ -31,7 +31,7 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
       {job.description && <LongText text={job.description} />}
       <Facets id={id} job={job} />
       <Containment id={id} />
-      <Neighbours of={id} direction="upstream" type="JOB" title="Takes data from" />
+      <Neighbours of={id} direction="upstream" type="JOB" title="Receives data from" />
       <Neighbours
         of={id}
         direction="upstream"
@@ -46,7 +46,7 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
         title="Writes"
         none="It is not known to write any dataset."
       />
-      <Neighbours of={id} direction="downstream" type="JOB" title="Hands data to" />
+      <Neighbours of={id} direction="downstream" type="JOB" title="Passes data to" />
       <section className="questions" aria-label="Questions">
         <Question of="changes" text="What changed?">
           <ChangesAnswer node={id} />

@@ -49,7 +49,7 @@ export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more,
       {more && <ShowMore more={more} shown={nodes.length} totalCount={totalCount} />}
       {failure !== undefined && (
         <>
-          <p className="muted">Only what the graph holds is listed.</p>
+          <p className="muted">Only those in the loaded graph are listed.</p>
           <Fault message={failure} />
         </>
       )}

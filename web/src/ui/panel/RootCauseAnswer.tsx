@@ -27,7 +27,7 @@ export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
     (signal) => client.rootCause(dataset, column, signal),
   )
   return (
-    <Awaited of={answer} doing="Walking up through the runs that made it">
+    <Awaited of={answer} doing="Loading what changed upstream">
       {(found) => <Answer found={found} />}
     </Awaited>
   )
@@ -39,11 +39,11 @@ function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCaus
     <>
       <p className="muted">
         The last run of {isolated(run.job.name)} {STATE_CLAUSES[run.state]}; {counted(lookedAt.length, 'run')}{' '}
-        looked at
-        {isCut && ', and there is more above'}.
+        examined
+        {isCut && ', more are further upstream'}.
       </p>
       {findings.length === 0 ? (
-        <p>Nothing changed or went wrong in what fed it, as far as events report.</p>
+        <p>Nothing changed or failed upstream, as far as events report.</p>
       ) : (
         <ol className="findings" aria-label="Findings">
           {findings.map((finding) => (
@@ -62,7 +62,7 @@ function FindingItem({ finding: { words, nodeId, at, consequence, events, path }
       <p className="item-head">
         <NodeLink node={nodeId} />
         <Time at={at} />
-        {consequence && <span className="muted">follows from what is above</span>}
+        {consequence && <span className="muted">a consequence of the above</span>}
       </p>
       <p className="event-key">
         {events.length > 0 && 'shown by '}
@@ -72,7 +72,7 @@ function FindingItem({ finding: { words, nodeId, at, consequence, events, path }
             <EntryLink index={logIndex} digest={digest} />
           </Fragment>
         ))}
-        {path.length > 0 && ` · ${counted(path.length, 'table')} up`}
+        {path.length > 0 && ` · ${counted(path.length, 'dataset')} upstream`}
       </p>
     </li>
   )

@@ -31,7 +31,7 @@ export const RunCard = memo(function RunCard({ job, run, now }: RunCardProps) {
         <When run={run} state={state} />
         {duration !== undefined && <span className="muted">{formatDuration(duration)}</span>}
       </div>
-      {state === undefined && <p className="muted">Other runs name it as the one that they are part of.</p>}
+      {state === undefined && <p className="muted">Known only as the parent of other runs.</p>}
       <CounterList run={run} />
       {error && <RunErrorText error={error} />}
       <Signature job={job} run={run} />
@@ -57,7 +57,7 @@ function When({
       )}
       {state === 'STALE' && updatedAt && (
         <span className="muted">
-          last heard <Time at={updatedAt} />
+          last event <Time at={updatedAt} />
         </span>
       )}
     </>

@@ -50,7 +50,7 @@ function Entry({
         <h3 id="raw">
           The event <CopyButton what="event" text={raw} />
         </h3>
-        <p className="muted">Shown with a line for each member; a copy has its very bytes.</p>
+        <p className="muted">Indented for reading; copying gives the original bytes.</p>
         <pre className="text">{indented(raw)}</pre>
       </section>
     </>
@@ -65,14 +65,14 @@ function Inclusion({ index }: { index: number }) {
   const { size, leafHash, rootHash } = proof.value
   return (
     <>
-      <Fact term="Its leaf">
+      <Fact term="Leaf hash">
         <code>{leafHash}</code>
       </Fact>
-      <Fact term="Root of the tree">
-        <code>{rootHash}</code> <span className="muted">with {counted(size, 'entry', 'entries')}</span>
+      <Fact term="Root hash">
+        <code>{rootHash}</code> <span className="muted">of {counted(size, 'entry', 'entries')}</span>
       </Fact>
       <Fact term="Proof">
-        <a href={client.inclusionUrl(index)}>that it stands there</a>
+        <a href={client.inclusionUrl(index)}>of inclusion</a>
       </Fact>
     </>
   )

@@ -20,13 +20,13 @@ export function Gaps({ revision }: { revision: number }) {
   return (
     <section aria-labelledby="gaps">
       <h3 id="gaps">What was not reported</h3>
-      <Awaited of={coverage} doing="Looking for gaps">
+      <Awaited of={coverage} doing="Loading gaps">
         {({ total: { gaps, signatures } }) => {
           const found = GAP_COUNTS.filter(([, count]) => gaps[count] > 0)
           return (
             <div className="questions">
               {signatures.events === 0 ? (
-                <p>No event has come yet.</p>
+                <p>No events yet.</p>
               ) : (
                 <p>
                   {formatCount(signatures.verified)} of {counted(signatures.events, 'event')}{' '}
@@ -67,7 +67,7 @@ function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
   const { client } = usePage()
   const gaps = useLoaded(kind, revision, () => client.gaps(kind, SHOWN))
   return (
-    <Awaited of={gaps} doing="Loading the newest">
+    <Awaited of={gaps} doing="Loading the newest gaps">
       {({ items, totalCount }) => (
         <>
           <ul className="places">

@@ -13,7 +13,7 @@ export function LogHead({ revision }: { revision: number }) {
   return (
     <section aria-labelledby="log">
       <h3 id="log">The log{asOf !== undefined && ', as it is now'}</h3>
-      <Awaited of={heads} doing="Loading the head of the log">
+      <Awaited of={heads} doing="Loading the checkpoint">
         {([head, witnessed]) => <Head head={head} witnessed={witnessed} url={client.checkpointUrl} />}
       </Awaited>
     </section>
@@ -32,7 +32,7 @@ function Head({ head, witnessed, url }: HeadProps) {
     <>
       <dl className="facts">
         <Fact term="Entries">{formatCount(head.size)}</Fact>
-        <Fact term="Root of its tree">
+        <Fact term="Root hash">
           <code>{head.rootHash}</code>
         </Fact>
         <Fact term="Signed by">

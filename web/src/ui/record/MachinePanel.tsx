@@ -2,6 +2,7 @@ import type { Epoch, MachineDetail, Trouble } from '../../api/answers'
 import { formatCount, formatDuration } from '../../core/format'
 import { isolatedNames } from '../../core/isolated'
 import { places, TROUBLE_LABELS, TROUBLE_MEANING, TROUBLE_SEVERITY } from '../../core/record'
+import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { Panel } from '../panel/Panel'
@@ -27,7 +28,7 @@ export function MachinePanel({ id, revision }: { id: string; revision: number })
         </div>
       }
     >
-      <Awaited of={machine} doing="Loading its record">
+      <Awaited of={machine} doing="Loading the record">
         {(detail) => <Record detail={detail} />}
       </Awaited>
     </Panel>
@@ -40,16 +41,16 @@ function Record({ detail }: { detail: MachineDetail }) {
     <>
       <Issues machine={detail} />
       <p className="muted">
-        Heard first at <Time at={detail.firstSeen} />, last at <Time at={detail.lastSeen} />, by its own
+        First event <Time at={detail.firstSeen} />, last event <Time at={detail.lastSeen} />, by its own
         clock.{' '}
         {heartbeatSeconds === null
-          ? 'It has promised no heartbeat, so its silence would not show.'
-          : `It promises a word every ${formatDuration(heartbeatSeconds * 1_000)}.`}
+          ? 'It has announced no heartbeat, so its silence cannot be detected.'
+          : `Heartbeat every ${formatDuration(heartbeatSeconds * 1_000)}.`}
       </p>
       {listed.length > 0 && (
         <section>
           <h3>
-            What does not fit <span className="muted">{formatCount(listedCount)}</span>
+            Problems <span className="muted">{formatCount(listedCount)}</span>
           </h3>
           <ul className="items">
             {listed.map((trouble) => (
@@ -62,7 +63,7 @@ function Record({ detail }: { detail: MachineDetail }) {
         <h3>
           Emitters <span className="muted">{formatCount(epochs)}</span>
         </h3>
-        <p className="muted">Each start of a program numbers its events from 0 on.</p>
+        <p className="muted">Each start of a program is an emitter, which numbers its events from 0.</p>
         <ul className="items">
           {ofEpochs.map((epoch) => (
             <EpochCard key={epoch.epoch} epoch={epoch} />
@@ -102,11 +103,11 @@ function EpochCard({
         <Time at={firstSeen} /> – <Time at={lastSeen} />
       </p>
       <p>
-        {formatCount(events)} of {formatCount(lastSequence + 1)} numbers have come
-        {isOver ? '; it said that it ended.' : '.'}
+        {formatCount(events)} of {counted(lastSequence + 1, 'event')} received
+        {isOver ? '; it reported its end.' : '.'}
       </p>
       <p className="event-key">emitter {epoch}</p>
-      <p className="event-key" title="The hash of its last event, which the next must name">
+      <p className="event-key" title="The hash of its last event; the next event must contain it">
         head {headHash}
       </p>
     </li>

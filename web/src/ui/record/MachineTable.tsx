@@ -43,10 +43,10 @@ function Table({ page: { items, totalCount }, chosen }: { page: Page<Machine>; c
         <thead>
           <tr>
             <th scope="col">Node</th>
-            <th scope="col">Its record</th>
+            <th scope="col">Record</th>
             <th scope="col">Events</th>
             <th scope="col">Last number</th>
-            <th scope="col">Last heard</th>
+            <th scope="col">Last received</th>
           </tr>
         </thead>
         <tbody>
@@ -81,12 +81,12 @@ function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
           {machine.nodeId}
         </button>
       </th>
-      <td data-label="Its record">
+      <td data-label="Record">
         <Issues machine={machine} />
       </td>
       <td data-label="Events">{formatCount(machine.events)}</td>
       <td data-label="Last number">{formatCount(machine.lastSequence)}</td>
-      <td data-label="Last heard">
+      <td data-label="Last received">
         <Time at={machine.lastReceivedAt} />
       </td>
     </tr>
@@ -99,7 +99,7 @@ export function Issues({ machine }: { machine: Machine }) {
   if (found.length === 0) {
     return (
       <span className="badge" data-mark="good">
-        whole
+        complete
       </span>
     )
   }

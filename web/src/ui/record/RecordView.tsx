@@ -14,8 +14,8 @@ export function RecordView({ machine }: { machine: string | undefined }) {
       <div className="sheet">
         <h2>The record</h2>
         <p className="lead">
-          Nodes sign each event and number it in a chain of their own. The service keeps every event as it
-          came, in one log. So anything that was changed, removed, moved or sent twice since shows here.
+          Nodes sign and number their events, each node in its own chain. The service stores every event as
+          received, in one log. So any event that was changed, removed, moved or sent twice since shows here.
         </p>
         <LogHead revision={revision} />
         <MachineTable revision={revision} chosen={machine} />

@@ -15,8 +15,8 @@ interface ResultsProps {
 
 const NO_RESULTS = {
   loading: 'Searching…',
-  failed: 'Nothing by that name is drawn, and the service does not answer.',
-  ready: 'Nothing by that name.',
+  failed: 'No match in the loaded graph, and the service does not answer.',
+  ready: 'No matches.',
 } as const
 
 export function Results({ id, hits, answer, chosen, onTake }: ResultsProps) {
