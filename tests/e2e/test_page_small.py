@@ -139,7 +139,7 @@ def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.get_by_role("link", name="Record").click()
-        expect(page.get_by_text("nobody, as far as this service knows")).to_be_visible()
+        expect(page.get_by_text("no known witness")).to_be_visible()
 
     assert said == []
 

@@ -1,4 +1,4 @@
-/** A small lineage service in memory: two jobs, four datasets, and the columns between them. */
+/** A small in-memory lineage service: two jobs, four datasets, and their column lineage. */
 
 import type { Finding, Machine, TroubleCounts } from '../src/api/answers'
 import type { Fetch } from '../src/api/client'
@@ -75,7 +75,7 @@ export const JOBS: Readonly<Record<NodeId, JobPlan>> = {
   },
 }
 
-/** Target, column, and what it is made of. */
+/** Target dataset, column, and its sources. */
 const COLUMNS: readonly (readonly [
   NodeId,
   string,
@@ -119,7 +119,7 @@ export function columnAnswer(): ColumnLineage {
   }
 }
 
-/** As many columns of the file, copied into the lake and on into a mart, which is grouped by all of them. */
+/** So many columns of the file, copied into the lake and on into a mart, which is grouped by all of them. */
 export function wideAnswer(size: number): ColumnLineage {
   const names = namesOf(size)
   const copied = (target: NodeId, source: NodeId) =>
@@ -133,7 +133,7 @@ export function wideAnswer(size: number): ColumnLineage {
   }
 }
 
-/** As many columns of the lake, whose whole goes into one column of a mart. */
+/** So many columns of the lake, all of which together go into one column of a mart. */
 export function wholeAnswer(size: number, column: string): ColumnLineage {
   const source = { ...inputField([FLIGHTS, '', { ...IDENTITY, subtype: 'TRANSFORMATION' }]), field: null }
   return {
@@ -197,7 +197,7 @@ export const GRAPH = merge(EMPTY_GRAPH, [
   ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
 ])
 
-/** What the service answers to questions, in its words. */
+/** Answers of the service. */
 export const NODES = {
   nodes: [machine('centre', {}), machine('edge-7', { missing: 2, replays: 1 })],
   totalCount: 2,
@@ -329,42 +329,42 @@ function impact(isDrop: boolean): Answer {
 
 export interface Service {
   readonly fetch: Fetch
-  /** What is known now; a test changes it and then reports a change. */
+  /** The current jobs; a test changes them and then reports a change. */
   jobs: Readonly<Record<NodeId, JobPlan>>
   /** If set, every request is answered with this status. */
   broken: number | undefined
-  /** If set, what is asked for by this path is answered with a failure. */
+  /** If set, requests for this route fail. */
   failing: string | undefined
-  /** What is asked for by these paths may not be known by who asks. */
-  closed: readonly string[]
-  /** Readers that lie far from all else. */
-  beyond: Readonly<Record<NodeId, readonly Neighbour[]>>
-  /** What is not on a path though a job reads it or writes it: who tells of columns puts the one into the other only. */
-  apart: readonly NodeId[]
+  /** The caller is forbidden these routes. */
+  forbidden: readonly string[]
+  /** Readers that are not in the lineage of other nodes. */
+  farReaders: Readonly<Record<NodeId, readonly Neighbour[]>>
+  /** Nodes that are on no path although a job reads or writes them, as if column lineage excluded them. */
+  offPath: readonly NodeId[]
   /** Datasets that are shown under another name. */
   aliases: Readonly<Record<NodeId, NodeId>>
-  /** What is known of columns. */
+  /** The column lineage of every dataset. */
   columns: ColumnLineage
-  /** What is told of a dataset beyond its schema. */
-  told: Partial<Dataset>
-  /** What every question why is answered with. */
+  /** What the answer about a dataset has in addition to its schema. */
+  extra: Partial<Dataset>
+  /** The answer to every request for a root cause. */
   rootCause: Answer
-  /** The streams that promised a word and are silent. */
+  /** The silent streams. */
   silent: Answer
-  /** The head of the log, and the newest that a witness signed. */
+  /** The checkpoint of the log, and the newest that a witness signed. */
   checkpoint: string
   witnessed: string | undefined
-  /** The times asked for, where one was. */
+  /** The values of `asOf` in requests. */
   readonly times: Set<string | null>
-  /** The times since when changes were asked for. */
+  /** The starts of the periods in requests for changes. */
   readonly since: Set<string>
-  /** If set, lineage is answered only then, or that of columns. */
+  /** If set, lineage, or column lineage, is answered only after this. */
   delay: Promise<void> | undefined
   columnDelay: Promise<void> | undefined
-  /** How deep lineage was asked for, in order. */
+  /** The depths in requests for lineage, in order. */
   readonly depths: string[]
-  /** The paths asked for, in order. */
-  readonly asked: string[]
+  /** The paths of all requests, in order. */
+  readonly requests: string[]
 }
 
 export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Service {
@@ -372,12 +372,12 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     jobs,
     broken: undefined,
     failing: undefined,
-    closed: [],
-    beyond: {},
-    apart: [],
+    forbidden: [],
+    farReaders: {},
+    offPath: [],
     aliases: {},
     columns: columnAnswer(),
-    told: { tags: ['gold'], facets: FACETS },
+    extra: { tags: ['gold'], facets: FACETS },
     rootCause: ROOT_CAUSE,
     silent: SILENT,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
@@ -387,10 +387,10 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     delay: undefined,
     columnDelay: undefined,
     depths: [],
-    asked: [],
+    requests: [],
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url, 'http://lakehouse')
-      service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
+      service.requests.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
       if (!pathname.endsWith('/log/checkpoint')) service.times.add(searchParams.get('asOf'))
       const since = searchParams.get('from')
       if (since !== null) service.since.add(since)
@@ -401,7 +401,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
       if (pathname.endsWith('/column-lineage')) await service.columnDelay
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (service.failing && pathname.endsWith(`/${service.failing}`)) return json({ message: 'No.' }, 500)
-      if (service.closed.some((route) => pathname.endsWith(`/${route}`)))
+      if (service.forbidden.some((route) => pathname.endsWith(`/${route}`)))
         return json({ message: 'May not.' }, 403)
       if (pathname.includes('/log/entries/')) return new Response(ENTRY)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
@@ -424,7 +424,7 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 type Answer = Readonly<Record<string, unknown>> | undefined
 
 function answer(
-  { jobs, apart, beyond, aliases, columns, told, rootCause, silent }: Service,
+  { jobs, offPath, farReaders, aliases, columns, extra, rootCause, silent }: Service,
   path: readonly string[],
   query: URLSearchParams,
 ): Answer {
@@ -439,9 +439,9 @@ function answer(
     case 'lineage':
       return node ? lineage(jobs, aliases[node] ?? node, Number(query.get('depth'))) : undefined
     case 'path':
-      return node ? pathOf(jobs, node, apart) : undefined
+      return node ? pathOf(jobs, node, offPath) : undefined
     case 'neighbours':
-      return node ? neighbours(jobs, node, beyond[node] ?? [], query) : undefined
+      return node ? neighbours(jobs, node, farReaders[node] ?? [], query) : undefined
     case 'containment':
       return node ? containment(jobs, node, query) : undefined
     case 'identity':
@@ -469,7 +469,7 @@ function answer(
     case 'search':
       return { totalCount: 0, results: [] }
     case 'namespaces':
-      if (path[2] !== 'jobs') return { ...datasetBy(path[3]), ...told }
+      if (path[2] !== 'jobs') return { ...datasetBy(path[3]), ...extra }
       return path[4] === 'runs'
         ? runsOf(jobs, jobId('demo', path[3] ?? ''), Number(query.get('limit')))
         : jobBy(jobs, jobId('demo', path[3] ?? ''))
@@ -483,31 +483,31 @@ function machineAnswer(id: string): Answer {
   return found && { ...found, ofEpochs: [], listed: [{ ...HOLE, epoch: 'e1' }], listedCount: 1 }
 }
 
-/** Jobs within `depth` jobs of the node, both ways, with all that they read and write. */
+/** Jobs within `depth` jobs of the node, upstream and downstream, with all that they read and write. */
 function lineage(jobs: Service['jobs'], start: NodeId, depth: number): Answer {
   const isRead = Object.values(jobs).some(({ reads }) => reads.includes(start))
   if (!jobs[start] && !DATASETS[start] && !isRead) return undefined
   const most = 2 * depth + 1 // edges: one into a job and one out of it
   const steps = new Map<NodeId, number>([[start, 0]])
   const found: WireNode[] = []
-  for (const [id, away] of steps) {
+  for (const [id, distance] of steps) {
     const node = jobs[id] ? jobNode(id, jobs) : datasetNode(id, jobs)
     found.push(node)
-    if (away === most) continue
+    if (distance === most) continue
     for (const end of [...node.inEdges, ...node.outEdges].flatMap(({ origin, destination }) => [
       origin,
       destination,
     ]))
-      if (!steps.has(end)) steps.set(end, away + 1)
+      if (!steps.has(end)) steps.set(end, distance + 1)
   }
   return { graph: found }
 }
 
-function pathOf(jobs: Service['jobs'], start: NodeId, apart: readonly NodeId[]): Answer {
+function pathOf(jobs: Service['jobs'], start: NodeId, offPath: readonly NodeId[]): Answer {
   const { edges } = litAtMost(merge(EMPTY_GRAPH, allNodes(jobs)), start)
   return {
     edges: edges.filter(
-      ({ origin, destination }) => ![origin, destination].some((end) => apart.includes(end)),
+      ({ origin, destination }) => ![origin, destination].some((end) => offPath.includes(end)),
     ),
     isCut: false,
   }
@@ -516,12 +516,12 @@ function pathOf(jobs: Service['jobs'], start: NodeId, apart: readonly NodeId[]):
 function neighbours(
   jobs: Service['jobs'],
   node: NodeId,
-  beyond: readonly Neighbour[],
+  farReaders: readonly Neighbour[],
   query: URLSearchParams,
 ): Answer {
-  const [way, type] = [query.get('way') as Direction, query.get('type') as WireNode['type']]
-  const known = neighboursIn(merge(EMPTY_GRAPH, allNodes(jobs)), node, way, type)
-  const more = way === 'downstream' && type === 'JOB' ? beyond : []
+  const [direction, type] = [query.get('way') as Direction, query.get('type') as WireNode['type']]
+  const known = neighboursIn(merge(EMPTY_GRAPH, allNodes(jobs)), node, direction, type)
+  const more = direction === 'downstream' && type === 'JOB' ? farReaders : []
   return page('neighbours', [...known, ...more], query)
 }
 
@@ -675,7 +675,7 @@ function jobBy(jobs: Service['jobs'], id: NodeId): Answer {
   return { ...jobNode(id, jobs).data, tags: ['nightly'], facets: { ...FACETS, sql: { query: 'SELECT 1' } } }
 }
 
-/** A number that JavaScript does not hold, to be shown as it came. */
+/** With a number too large for JavaScript, which must be shown as received. */
 export const RAW_EVENT = '{"eventType":"START","big":12345678901234567890}'
 
 const ENTRY = `{"index":9,"eventType":"START","eventTime":"2026-01-02T03:04:05Z","receivedAt":"2026-01-02T03:04:06Z","digest":"sha256:9","verdict":"ok","keyId":"node:a","event":${RAW_EVENT}}`

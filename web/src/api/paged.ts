@@ -11,12 +11,12 @@ export const MAX_PAGE_SIZE = 1_000
 /** The first `count` items, fetched in as many pages as needed. */
 export async function paged<Item>(
   count: number,
-  ask: (limit: number, offset: number) => Promise<Page<Item>>,
+  fetchPage: (limit: number, offset: number) => Promise<Page<Item>>,
 ): Promise<Page<Item>> {
   const items: Item[] = []
   let totalCount = Number.POSITIVE_INFINITY
   while (items.length < Math.min(count, totalCount)) {
-    const page = await ask(Math.min(count - items.length, MAX_PAGE_SIZE), items.length)
+    const page = await fetchPage(Math.min(count - items.length, MAX_PAGE_SIZE), items.length)
     totalCount = page.items.length === 0 ? items.length : page.totalCount
     items.push(...page.items)
   }

@@ -19,40 +19,40 @@ export function useLoaded<T>(
 ): Loadable<T> {
   const [loaded, setLoaded] = useState<{ subject: string; value: Loadable<T> }>()
   const fetchNow = useEffectEvent(load)
-  const ask = useRef<() => void>(undefined)
+  const reload = useRef<() => void>(undefined)
 
   useEffect(() => {
     if (subject === undefined) return
-    const unwanted = new AbortController()
+    const abort = new AbortController()
     let retry: ReturnType<typeof setTimeout> | undefined
     const settle = (value: Loadable<T>, isLastResort = false) => {
-      if (unwanted.signal.aborted) return
+      if (abort.signal.aborted) return
       setLoaded((last) =>
         isLastResort && last?.subject === subject && last.value.state === 'ready' ? last : { subject, value },
       )
     }
-    ask.current = coalesced(async () => {
+    reload.current = coalesced(async () => {
       clearTimeout(retry)
-      if (unwanted.signal.aborted) return
-      await fetchNow(unwanted.signal).then(
+      if (abort.signal.aborted) return
+      await fetchNow(abort.signal).then(
         (value) => settle(ready(value)),
         (error: unknown) => {
           settle(failed(error), isUnavailable(error))
           // Nothing else would retry: the stream may still be open, and a page about the past has none.
-          if (isUnavailable(error) && !unwanted.signal.aborted)
-            retry = setTimeout(() => ask.current?.(), RETRY_MS)
+          if (isUnavailable(error) && !abort.signal.aborted)
+            retry = setTimeout(() => reload.current?.(), RETRY_MS)
         },
       )
     })
     return () => {
       clearTimeout(retry)
-      ask.current = undefined
-      unwanted.abort()
+      reload.current = undefined
+      abort.abort()
     }
   }, [subject])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another subject or a new revision is the reason to load
-  useEffect(() => ask.current?.(), [subject, revision])
+  useEffect(() => reload.current?.(), [subject, revision])
 
   return loaded?.subject === subject && loaded ? loaded.value : LOADING
 }

@@ -4,23 +4,23 @@ import { datasetId, type NodeId } from '../../src/core/ids'
 
 const NEVER = new AbortController().signal
 
-function answering(body: unknown, status = 200): { fetch: Fetch; asked: string[] } {
-  const asked: string[] = []
+function answering(body: unknown, status = 200): { fetch: Fetch; requested: string[] } {
+  const requested: string[] = []
   const fetch: Fetch = async (url) => {
-    asked.push(url)
+    requested.push(url)
     return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status })
   }
-  return { fetch, asked }
+  return { fetch, requested }
 }
 
 test('names are escaped in paths and parameters', async () => {
-  const { fetch, asked } = answering({ graph: [] })
+  const { fetch, requested } = answering({ graph: [] })
   const client = new Client(fetch, 'api/v1')
 
   await client.dataset({ namespace: 's3://lake', name: 'a/b?c#d' })
   await client.lineage(datasetId('s3://lake', 'a&b'))
 
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     'api/v1/namespaces/s3%3A%2F%2Flake/datasets/a%2Fb%3Fc%23d',
     'api/v1/lineage?nodeId=dataset%3As3%3A%2F%2Flake%3Aa%26b&depth=20',
   ])
@@ -38,23 +38,23 @@ test('a response that is not from the service, such as a captive portal, is repo
 })
 
 test.each(['.', '..', '..;', 'a/b'])('no browser takes the name %j for a step of the path', async (name) => {
-  const { fetch, asked } = answering({ runs: [], totalCount: 0 })
+  const { fetch, requested } = answering({ runs: [], totalCount: 0 })
   const client = new Client(fetch, 'api/v1')
 
   await client.job({ namespace: 'n', name })
   await client.dataset({ namespace: name, name })
   await client.runs({ namespace: 'n', name }, 1)
 
-  const paths = asked.map((path) => new URL(path, 'http://localhost').pathname.split('/'))
+  const paths = requested.map((path) => new URL(path, 'http://localhost').pathname.split('/'))
   expect(paths.map((steps) => steps.length)).toEqual([7, 7, 8])
 })
 
 test('column lineage is requested in both directions', async () => {
-  const { fetch, asked } = answering({ graph: [] })
+  const { fetch, requested } = answering({ graph: [] })
 
   await new Client(fetch, 'api/v1').columnLineage(datasetId('n', 'd'), NEVER)
 
-  expect(asked).toEqual(['api/v1/column-lineage?nodeId=dataset%3An%3Ad&depth=20&withDownstream=true'])
+  expect(requested).toEqual(['api/v1/column-lineage?nodeId=dataset%3An%3Ad&depth=20&withDownstream=true'])
 })
 
 test('column lineage has the graph, and the sources listed per dataset', async () => {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { coalesced } from '../../src/api/coalesced'
 
 test('calls during a run lead to one more run, never to two at a time', async () => {
-  let [begun, ended] = [0, 0]
+  let [started, ended] = [0, 0]
   let end: () => void = () => undefined
   const call = coalesced(async () => {
-    begun += 1
+    started += 1
     await new Promise<void>((resolve) => {
       end = resolve
     })
@@ -13,9 +13,9 @@ test('calls during a run lead to one more run, never to two at a time', async ()
   })
 
   for (let times = 0; times < 3; times += 1) call()
-  expect([begun, ended]).toEqual([1, 0])
+  expect([started, ended]).toEqual([1, 0])
   end()
   await new Promise((resolve) => setTimeout(resolve))
 
-  expect([begun, ended]).toEqual([2, 1])
+  expect([started, ended]).toEqual([2, 1])
 })

@@ -62,7 +62,7 @@ describe('the feed', () => {
     expect(new Set(graph().nodes.keys())).toEqual(
       new Set([...Object.keys(DATASETS), ...Object.keys(JOBS), lone]),
     )
-    expect(service.asked.filter((path) => path.includes('/lineage'))).toHaveLength(2)
+    expect(service.requests.filter((path) => path.includes('/lineage'))).toHaveLength(2)
   })
 
   test('begins with every listed job, although their lineage overlaps', async () => {
@@ -120,12 +120,12 @@ describe('the feed', () => {
   test('a burst of events leads to one update', async () => {
     const { service, change } = feeding()
     await settle()
-    const before = service.asked.length
+    const before = service.requests.length
 
     for (let event = 0; event < 50; event += 1) change(INGEST)
     await settle()
 
-    expect(service.asked.slice(before).filter((path) => path.includes('/lineage'))).toEqual([
+    expect(service.requests.slice(before).filter((path) => path.includes('/lineage'))).toEqual([
       `/api/v1/lineage${INGEST}`,
     ])
   })
@@ -140,8 +140,8 @@ describe('the feed', () => {
 
     tell(undefined)
     vi.advanceTimersByTime(200)
-    const asked = service.asked.length
-    while (!service.asked.slice(asked).some((path) => path.includes('/lineage'))) await Promise.resolve()
+    const sent = service.requests.length
+    while (!service.requests.slice(sent).some((path) => path.includes('/lineage'))) await Promise.resolve()
     await feed.include(far)
     await settle()
 
@@ -149,9 +149,9 @@ describe('the feed', () => {
   })
 
   test.each([
-    ['that it is told of', { jobs: [INGEST], datasets: [] }],
-    ['when it asks for all', undefined],
-  ])('forgets a node that is no more, %s', async (_, news) => {
+    ['after an event on it', { jobs: [INGEST], datasets: [] }],
+    ['in a full reload', undefined],
+  ])('removes a node that no longer exists, %s', async (_, news) => {
     const { service, tell, graph } = feeding()
     await settle()
 
@@ -188,7 +188,7 @@ describe('the feed', () => {
     expect(new Set(graph().nodes.keys())).toEqual(new Set([...begin, reader]))
   })
 
-  /** A part of a graph that was asked for, of a service that knows many more jobs. */
+  /** The graph around an included node, of a service with many more jobs. */
   async function deepLinked() {
     const lone = Array.from({ length: 101 }, (_, n) => jobId('demo', `lone-${n}`))
     const plan = { reads: [], writes: [], runs: [] }
@@ -201,14 +201,14 @@ describe('the feed', () => {
   test('while a node is included, events of unconnected jobs change nothing and cause no request', async () => {
     const { service, feed, change } = await deepLinked()
     const before = feed.state()
-    const asked = service.asked.length
+    const sent = service.requests.length
 
     service.jobs = { ...service.jobs, [jobId('demo', 'new')]: { reads: [], writes: [], runs: [] } }
     change(jobId('demo', 'new'))
     await settle(1_000)
 
     const { graph, graphRevision, nodeRevisions, unlisted } = feed.state()
-    expect(service.asked.slice(asked)).toEqual([])
+    expect(service.requests.slice(sent)).toEqual([])
     expect(unlisted).toBeGreaterThan(0)
     expect({ graph, graphRevision }).toEqual({ graph: before.graph, graphRevision: before.graphRevision })
     expect(graph).toBe(before.graph)
@@ -246,26 +246,26 @@ describe('the feed', () => {
 
   test('loads only the neighbours of a node that has no new neighbour', async () => {
     const { service, change, jobState } = await deepLinked()
-    const asked = service.depths.length
+    const sent = service.depths.length
 
     service.jobs = { ...service.jobs, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [run('FAILED')] } }
     change(INGEST)
     await settle()
 
     expect(jobState(INGEST)).toBe('FAILED')
-    expect(service.depths.slice(asked)).toEqual(['0'])
+    expect(service.depths.slice(sent)).toEqual(['0'])
   })
 
   test('loads the whole lineage of a node that has a new neighbour', async () => {
     const { service, change, graph } = await deepLinked()
-    const [reader, asked] = [jobId('demo', 'reader'), service.depths.length]
+    const [reader, sent] = [jobId('demo', 'reader'), service.depths.length]
 
     service.jobs = { ...service.jobs, [reader]: { reads: [FLIGHTS], writes: [], runs: [] } }
     change(reader, FLIGHTS)
     await settle()
 
     expect(graph().nodes.has(reader)).toBe(true)
-    expect(service.depths.slice(asked)).toEqual(['0', '20'])
+    expect(service.depths.slice(sent)).toEqual(['0', '20'])
   })
 
   test('keeps the included node in a full reload', async () => {
@@ -354,23 +354,23 @@ describe('when the service fails', () => {
     const { service, feed } = feeding()
     service.broken = 400
     await settle()
-    const asked = service.asked.length
+    const sent = service.requests.length
 
     await settle(10_000)
 
     expect(feed.state().isFatal).toBe(true)
-    expect(service.asked).toHaveLength(asked)
+    expect(service.requests).toHaveLength(sent)
   })
 
   test('a stopped feed sends no more requests', async () => {
     const { service, feed } = feeding()
     service.broken = 500
     await settle()
-    const asked = service.asked.length
+    const sent = service.requests.length
 
     feed.stop()
     await settle(10_000)
 
-    expect(service.asked).toHaveLength(asked)
+    expect(service.requests).toHaveLength(sent)
   })
 })

@@ -75,13 +75,13 @@ describe('while the stream is open', () => {
   })
 
   test('nothing is polled', async () => {
-    const asked = vi.fn(async () => 0)
-    const { say } = listening(asked)
+    const polled = vi.fn(async () => 0)
+    const { say } = listening(polled)
 
     say('open')
     await vi.advanceTimersByTimeAsync(10_000)
 
-    expect(asked).not.toHaveBeenCalled()
+    expect(polled).not.toHaveBeenCalled()
   })
 })
 
@@ -119,7 +119,7 @@ describe('when the stream fails', () => {
     expect(changes).toEqual([undefined])
   })
 
-  test('the stream is reopened, and missed events are asked for', async () => {
+  test('the stream is reopened, and missed events are polled for', async () => {
     const { sources, changes, connections, say } = listening(async () => 5)
 
     say('error')
@@ -133,14 +133,14 @@ describe('when the stream fails', () => {
   })
 
   test('stopping ends all requests', async () => {
-    const asked = vi.fn(async () => 0)
-    const { sources, say, stop } = listening(asked)
+    const polled = vi.fn(async () => 0)
+    const { sources, say, stop } = listening(polled)
 
     say('error')
     stop()
     await vi.advanceTimersByTimeAsync(20_000)
 
-    expect(asked).toHaveBeenCalledTimes(1)
+    expect(polled).toHaveBeenCalledTimes(1)
     expect(sources.map(({ isClosed }) => isClosed)).toEqual([true])
   })
 })

@@ -9,13 +9,13 @@ afterEach(() => {
 })
 
 test.each([undefined, '2026-05-22T12:00:00.000Z', '2026-05-22T14:00:00+02:00', 'last Tuesday'])(
-  'the time %s survives the address',
+  'the time %s is the same after formatting and parsing',
   (asOf) => {
     expect(parseAsOf(formatAsOf(asOf))).toBe(asOf)
   },
 )
 
-test('milliseconds in the address are a time, as they are to the service', () => {
+test('milliseconds in the address are a time, as for the service', () => {
   expect(parseAsOf('?asOf=1779451200000')).toBe('2026-05-22T12:00:00.000Z')
   expect(parseAsOf('?asOf=999999999999999')).toBe('999999999999999')
 })
@@ -32,7 +32,7 @@ test.each([
   expect(ofLocalTime(local)).toBe(time)
 })
 
-test('what is no time is none', () => {
+test('an invalid time gives none', () => {
   expect(localTime('last Tuesday')).toBe('')
   expect(ofLocalTime('')).toBeUndefined()
 })

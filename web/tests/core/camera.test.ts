@@ -60,7 +60,7 @@ describe('revealing a path', () => {
     expect(isSeen(path, after)).toBe(true)
   })
 
-  test('is readable where all of the graph was too small to read', () => {
+  test('zooms in to a readable size if the view was too small to read', () => {
     const path = { x: 0, y: 0, width: 400, height: 300 }
 
     const after = revealPath(path, start, { x: 0, y: 0, zoom: 0.1 }, CANVAS)
@@ -69,7 +69,7 @@ describe('revealing a path', () => {
     expect(isSeen(path, after)).toBe(true)
   })
 
-  test('stays readable, and keeps the start in sight, where the path is too long', () => {
+  test('stays readable, and keeps the start in sight, if the path is too long', () => {
     const path = { x: 0, y: 0, width: 3_180, height: 300 }
 
     const after = revealPath(path, start, { x: 0, y: 0, zoom: 1 }, CANVAS)
@@ -97,7 +97,7 @@ test('the initial view of a long low graph is readable', () => {
   expect(initialView({ x: 0, y: 0, width: 9_000, height: 200 }, CANVAS).zoom).toBe(READABLE_ZOOM)
 })
 
-test('an anchored point stays where it was on the screen', () => {
+test('an anchored point stays in its place on the screen', () => {
   fc.assert(
     fc.property(view, box, box, (before, from, to) => {
       const after = anchored(before, from, to)
@@ -108,6 +108,6 @@ test('an anchored point stays where it was on the screen', () => {
   )
 })
 
-test('nothing has no bounds', () => {
+test('no boxes have no bounds', () => {
   expect(boundsOf([])).toBeUndefined()
 })

@@ -54,7 +54,7 @@ describe('a card', () => {
     expect(widthOf('pipeline_0008.task_000458')).toBe(widthOf('x'.repeat(500)))
   })
 
-  test('of what would have the same label says namespace and whole name', () => {
+  test('of a node with the same label as another shows the namespace and full name', () => {
     const dataset = (namespace: string, name: string, ...others: string[]) => {
       const id = datasetId(namespace, name)
       const symlinks = others.map((other) => ({ namespace: 'catalog', name: other }))
@@ -99,7 +99,7 @@ describe('a card', () => {
     expect([REPORT, INGEST].map((id) => cards.get(id)?.dim)).toEqual([true, false])
   })
 
-  test('counts the lit columns that are not drawn each, and shows them once unfolded', () => {
+  test('counts the lit columns without a row, and shows them once unfolded', () => {
     const lit = lightUp(GRAPH, columnGraph(wideAnswer(40)), { dataset: DELAYS, column: 'c7' }, true)
 
     const folded = cardsOf(GRAPH, { unfolded: new Set(), lit }).get(FLIGHTS)

@@ -3,7 +3,7 @@ import { readCheckpoint } from '../../src/core/checkpoint'
 
 const BODY = 'lineage.example.org\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n'
 
-test('a checkpoint says which log it is of, how long that is, and who signed it', () => {
+test('a checkpoint has the origin and size of the log, and its signers', () => {
   const text = `${BODY}\n— lineage.example.org Az3grl\n— witness.example.com/w1 jWbPPw\n`
 
   expect(readCheckpoint(text)).toEqual({
@@ -15,7 +15,7 @@ test('a checkpoint says which log it is of, how long that is, and who signed it'
   })
 })
 
-test('a checkpoint without its own signature says so', () => {
+test('a checkpoint without the log’s own signature is not signed', () => {
   expect(readCheckpoint(`${BODY}\n— somebody else\n`)?.isSigned).toBe(false)
 })
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { excerptOf } from '../../src/core/excerpt'
 
-test('a short text is its own beginning', () => {
+test('a short text is its own excerpt', () => {
   expect(excerptOf('Flights,\ncleaned.')).toBe('Flights,\ncleaned.')
 })
 
-test('a long text is cut behind a word', () => {
+test('a long text is cut after a word', () => {
   expect(excerptOf('word '.repeat(200))).toBe('word '.repeat(120).trimEnd())
 })
 
-test('a text of many lines is cut behind a line', () => {
+test('a text of many lines is cut after a line', () => {
   expect(excerptOf('line\n'.repeat(20))).toBe('line\n'.repeat(9).trimEnd())
 })
 

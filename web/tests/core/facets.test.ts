@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { ownersIn, runError, sqlIn } from '../../src/core/facets'
 
-test('the error of a run is what its facet says', () => {
+test('the error of a run is read from its facet', () => {
   const facet = { message: 'boom', programmingLanguage: 'python', stackTrace: 'tb' }
 
   expect(runError({ errorMessage: facet })).toEqual({ message: 'boom', reason: undefined, stackTrace: 'tb' })
 })
 
-test('what a Spark application died of is its error too', () => {
+test('the exception facet of a Spark application is an error, too', () => {
   const facet = { message: 'boom', stackTrace: 'at org.apache.spark' }
 
   expect(runError({ 'spark.exception': facet })).toEqual({ ...facet, reason: undefined })
@@ -20,7 +20,7 @@ const SUPPRESSED = `${FLINK}: Recovery is suppressed`
 test.each([
   ['the exception, where the message is only its class', `${SUPPRESSED}\n\tat a.B`, SUPPRESSED],
   [
-    'what it all began with',
+    'the root cause',
     `${SUPPRESSED}\n\tat a.B\nCaused by: a.Failed\n\tat a.C\nCaused by: java.io.IOException: no space\n\t... 3 more`,
     'Caused by: java.io.IOException: no space',
   ],
@@ -34,7 +34,7 @@ test.each([undefined, null, 'text', 7, [], {}, { message: 7 }])('%j is no error 
   expect(runError({ errorMessage: facet })).toBeUndefined()
 })
 
-test('owners are those of the facet, with what they are where it says so', () => {
+test('owners are read from the facet, with their type if it has one', () => {
   const owners = [{ name: 'team:lake', type: 'OWNER' }, { name: 'anna' }, { type: 'OWNER' }, 7]
 
   expect(ownersIn({ ownership: { owners } })).toEqual([

@@ -25,11 +25,11 @@ test.each([
   expect(formatBytes(bytes)).toBe(expected)
 })
 
-test('thousands are set apart', () => {
+test('thousands are separated', () => {
   expect(formatCount(336_776)).toBe('336,776')
 })
 
-test('a time of today is a clock time with its zone, another has its day, and no time stays as it is', () => {
+test('a time of today is formatted with its zone, another with its date, too; an invalid time is unchanged', () => {
   vi.stubEnv('TZ', 'Europe/Paris')
   const now = new Date('2026-01-02T18:00:00Z')
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { GAP_COUNTS, GAP_LABELS } from '../../src/core/gaps'
 
-test('every kind of gap that is documented has words and a count', () => {
+test('every documented kind of gap has a label and a count', () => {
   const questions = readFileSync(new URL('../../../docs/questions.md', import.meta.url), 'utf8')
   const section = questions.split('\n## ').find((each) => each.includes('`quarantined-name`')) ?? ''
   const kinds = [...section.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, kind]) => kind)

@@ -25,7 +25,7 @@ function sorted(graph: ReturnType<typeof merge>): string[] {
     .sort()
 }
 
-test('the graph has an edge for each that a node names, once', () => {
+test('the graph has every edge that a node lists, once', () => {
   const graph = merge(EMPTY_GRAPH, ALL)
 
   expect(sorted(graph)).toEqual(
@@ -42,7 +42,7 @@ test('the graph has an edge for each that a node names, once', () => {
   expect(graph.sources.get(AGGREGATE)).toEqual([FLIGHTS])
 })
 
-test('answers merge to the same graph in any order and any portions', () => {
+test('answers merge to the same graph in any order and any batches', () => {
   const whole = sorted(merge(EMPTY_GRAPH, ALL))
   const shuffled = fc.shuffledSubarray(ALL, { minLength: ALL.length })
 
@@ -55,7 +55,7 @@ test('answers merge to the same graph in any order and any portions', () => {
   )
 })
 
-test('an edge to a node that is not here waits until the node comes', () => {
+test('an edge to a missing node is added once the node arrives', () => {
   const half = merge(EMPTY_GRAPH, [jobNode(INGEST), datasetNode(CSV)])
   const whole = merge(half, [datasetNode(FLIGHTS)])
 

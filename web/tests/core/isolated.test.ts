@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { directionOf, isolated, isolatedNames } from '../../src/core/isolated'
 
-test('a name that turns nothing round stays as it is', () => {
+test('a left-to-right name is unchanged', () => {
   expect(isolated('lake.raw.flights_ä')).toBe('lake.raw.flights_ä')
 })
 
@@ -13,7 +13,7 @@ test.each([
   expect(isolated(text)).toBe(expected)
 })
 
-test('a text cannot end its isolate, and isolates that it begins end with it', () => {
+test('a text cannot end its isolate, and isolates that it opens are closed', () => {
   expect(isolated('a\u2069\u202eb')).toBe('\u2068a\u202eb\u2069')
   expect(isolated('a\u2067b')).toBe('\u2068a\u2067b\u2069\u2069')
 })
@@ -22,7 +22,7 @@ test.each([
   ['a run of load told no end', 'a run of load told no end'],
   ['a run of \u202etrela told no end', 'a run of \u2068\u202etrela\u2069 told no end'],
   ['a run of אב גד told no end', 'a run of \u2068אב גד\u2069 told no end'],
-])('in %j a name turns round nothing but itself', (sentence, expected) => {
+])('in %j only the right-to-left name is isolated', (sentence, expected) => {
   expect(isolatedNames(sentence)).toBe(expected)
 })
 
@@ -31,6 +31,6 @@ test.each([
   ['42', 'ltr'],
   ['1_مبيعات.orders', 'rtl'],
   ['lake.מכירות', 'ltr'],
-])('%j is read as its first letter is: %s', (text, direction) => {
+])('%j has the direction of its first letter: %s', (text, direction) => {
   expect(directionOf(text)).toBe(direction)
 })

@@ -8,7 +8,7 @@ function dataset(name: string, ...others: readonly string[]): Dataset {
 }
 
 describe('the label of a dataset', () => {
-  test('is its catalog name where it has one', () => {
+  test('is its catalog name if it has one', () => {
     const label = datasetLabel(
       dataset('/home/x/lake/warehouse/marts/carrier_delays', 'lake.marts.carrier_delays'),
     )
@@ -21,7 +21,7 @@ describe('the label of a dataset', () => {
     ['wh/orders', ['marts.delays', 'lake.marts.delays'], 'lake.marts.delays'],
     ['sales.orders', ['wh/orders', 'db.sales'], 'sales.orders'],
     ['orders', ['clicks'], 'orders'],
-  ])('of %j that is also %j is the most qualified name of a table', (name, others, expected) => {
+  ])('of %j with the aliases %j is the most qualified table name', (name, others, expected) => {
     expect(labelText(datasetLabel(dataset(name, ...others)))).toBe(expected)
   })
 
@@ -49,7 +49,7 @@ describe('the label of a job', () => {
     ['a_name_that_has_no_dots', '', 'a_name_that_has_no_dots'],
     ['dags/nightly/load_orders', 'dags/nightly/', 'load_orders'],
     ['pipeline_ends_with_a_dot.', '', 'pipeline_ends_with_a_dot.'],
-  ])('of %j keeps the end whole', (name, path, end) => {
+  ])('of %j has the last segments uncut', (name, path, end) => {
     const job = {
       namespace: 'etl',
       name,
@@ -67,6 +67,6 @@ test.each([
   ['s3://shop//sold', ['s3://', 'shop//', 'sold']],
   ['orders', ['orders']],
   ['', ['']],
-])('%s may break behind its separators', (name, parts) => {
+])('%s may wrap after its separators', (name, parts) => {
   expect(nameParts(name)).toEqual(parts)
 })

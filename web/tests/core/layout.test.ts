@@ -54,7 +54,7 @@ test('every edge goes from left to right', () => {
   )
 })
 
-test('a large graph is placed by the same rules', () => {
+test('a large graph is laid out by the same rules', () => {
   const ids = Array.from({ length: 200 }, (_, n) => id(n))
   const boxes = new Map(ids.map((each) => [each, { width: 180, height: 46 }]))
   const edges = ids.flatMap((destination, n) =>
@@ -114,7 +114,7 @@ test('a cycle is laid out too', () => {
   expect(layout({ boxes, edges }).boxes.size).toBe(2)
 })
 
-test('only a change of what is drawn changes the key of a shape', () => {
+test('the key of a shape changes only with its boxes or edges', () => {
   const size = { width: 100, height: 40 }
   const one: Shape = { boxes: new Map([[id(1), size]]), edges: [] }
   const same: Shape = { boxes: new Map([[id(1), { ...size }]]), edges: [] }
@@ -124,7 +124,7 @@ test('only a change of what is drawn changes the key of a shape', () => {
   expect(shapeKey(taller)).not.toBe(shapeKey(one))
 })
 
-test('what does not hang together is placed part by part', () => {
+test('parts that are not connected are laid out separately', () => {
   const size = { width: 100, height: 40 }
   const boxes = new Map([1, 2, 3, 4, 5].map((n) => [id(n), size]))
   const edges = [

@@ -16,14 +16,14 @@ const FLOW = flowOf(new Map([SOURCE, LOAD, TABLE, OTHER].map((node) => [node, no
 ])
 
 test.each([
-  ['what it is made from', SOURCE, 3],
-  ['itself', TABLE, 3],
-  ['what is only made from the same', OTHER, 0],
-])('a node is touched by %s: %s', (_, touched, newest) => {
+  ['an upstream node', SOURCE, 3],
+  ['the node itself', TABLE, 3],
+  ['another dataset with the same source', OTHER, 0],
+])('an event on %s raises the revision of the lineage: %s', (_, touched, newest) => {
   expect(lineageRevisionOf(FLOW, new Map([[touched, 3]]), TABLE)).toBe(newest)
 })
 
-test('of several the newest counts', () => {
+test('the newest of several revisions counts', () => {
   const touched = new Map([
     [LOAD, 2],
     [SOURCE, 7],

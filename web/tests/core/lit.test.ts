@@ -28,7 +28,7 @@ const COLUMNS = columnGraph(columnAnswer())
 const START = { dataset: DELAYS, column: 'avg_arr_delay' }
 
 describe('lighting up a column', () => {
-  test('lights its columns in every dataset, and the jobs between', () => {
+  test('lights its columns in every dataset, and the jobs between them', () => {
     const lit = lightUp(GRAPH, COLUMNS, START, true)
 
     expect(lit.columns.get(DELAYS)).toEqual(new Map([['avg_arr_delay', 'start']]))
@@ -58,14 +58,14 @@ describe('lighting up a column', () => {
     expect(lit.segments.filter(({ to }) => to.node === AGGREGATE)).toHaveLength(3)
   })
 
-  test('keeps a direct step apart from the indirect one that it leads to', () => {
+  test('distinguishes a direct step from an indirect one behind it', () => {
     const lit = lightUp(GRAPH, COLUMNS, START, true)
 
     const copy = lit.segments.find(({ from }) => from.node === CSV && from.column === 'carrier')
     expect(copy).toMatchObject({ kind: 'direct', strength: 'indirect' })
   })
 
-  test('goes from column to column where no job is known between two datasets', () => {
+  test('draws from column to column if no job is known between two datasets', () => {
     const lit = lightUp(WITHOUT_JOBS, COLUMNS, START, false)
 
     expect(lit.jobs.size).toBe(0)
@@ -75,7 +75,7 @@ describe('lighting up a column', () => {
     ])
   })
 
-  test('of several jobs between two datasets lights those on the path of the dataset', () => {
+  test('lights, of several jobs between two datasets, those on the path of the dataset', () => {
     const other = jobId('demo', 'other')
     const jobs = { ...JOBS, [other]: { reads: [FLIGHTS], writes: [DELAYS], runs: [] } }
     const ids = [CSV, FLIGHTS, DELAYS, REPORT]
@@ -92,7 +92,7 @@ describe('lighting up a column', () => {
     expect(lightUp(graph, COLUMNS, START, true).jobs).toEqual(new Set([AGGREGATE, other]))
   })
 
-  test('lights at least the column itself, if nothing is known about it', () => {
+  test('lights at least the column itself, even without lineage', () => {
     const lit = lightUp(GRAPH, COLUMNS, { dataset: DELAYS, column: 'never_seen' }, true)
 
     expect([...lit.columns]).toEqual([[DELAYS, new Map([['never_seen', 'start']])]])
@@ -100,7 +100,7 @@ describe('lighting up a column', () => {
   })
 })
 
-describe('lighting up a column that is made from very many of one dataset', () => {
+describe('lighting up a column with very many sources in one dataset', () => {
   const from = (size: number) => {
     const names = Array.from({ length: size }, (_, n) => `c${n}`)
     const data = { namespace: 'file', dataset: '/lake/marts/delays', field: 'hash', fieldType: 'string' }
@@ -109,7 +109,7 @@ describe('lighting up a column that is made from very many of one dataset', () =
     return columnGraph({ isCut: false, graph: [{ data: { ...data, inputFields } }] })
   }
 
-  test('draws the first of them each, and the others once, from the head', () => {
+  test('draws a line for each of the first, and one for the others, from the head of the card', () => {
     const lit = lightUp(GRAPH, from(500), { dataset: DELAYS, column: 'hash' }, true)
 
     expect(lit.columns.get(FLIGHTS)?.size).toBe(500)
@@ -120,16 +120,16 @@ describe('lighting up a column that is made from very many of one dataset', () =
     expect(begins).toHaveLength(21)
   })
 
-  test('draws each of as many as there is room for', () => {
+  test('draws a line for each if there is room for all', () => {
     expect(lightUp(GRAPH, from(20), { dataset: DELAYS, column: 'hash' }, true).gathered.size).toBe(0)
   })
 })
 
-describe('lighting up a column of a dataset that is told of as a whole', () => {
+describe('lighting up a column of a dataset with edges of the whole dataset', () => {
   const ends = ({ segments }: ReturnType<typeof lightUp>) =>
     segments.map(({ from, to, kind }) => [from.node, from.column, to.node, to.column, kind])
 
-  test('draws what affects all columns once, from head to head', () => {
+  test('draws one line for what affects all columns, from head to head', () => {
     const lit = lightUp(GRAPH, columnGraph(wideAnswer(40)), { dataset: DELAYS, column: 'c7' }, true)
 
     expect(ends(lit)).toEqual([
@@ -150,7 +150,7 @@ describe('lighting up a column of a dataset that is told of as a whole', () => {
     expect(lit.jobs).toEqual(new Set([AGGREGATE, INGEST]))
   })
 
-  test('draws all columns that one affects once, too', () => {
+  test('draws one line for all columns that a column affects, too', () => {
     const lit = lightUp(GRAPH, columnGraph(wideAnswer(40)), { dataset: FLIGHTS, column: 'c7' }, true)
 
     expect(ends(lit).filter(([, , to]) => to === DELAYS)).toEqual([
@@ -161,14 +161,14 @@ describe('lighting up a column of a dataset that is told of as a whole', () => {
     expect([...(lit.columns.get(FLIGHTS)?.keys() ?? [])]).toEqual(['c7'])
   })
 
-  test('draws a few columns that affect all one by one', () => {
+  test('draws a line for each of a few columns that affect all columns', () => {
     const lit = lightUp(GRAPH, columnGraph(wideAnswer(4)), { dataset: DELAYS, column: 'c1' }, true)
 
     expect(ends(lit).filter(([from]) => from === FLIGHTS)).toHaveLength(4)
     expect(lit.gathered.size).toBe(0)
   })
 
-  test('draws a whole source from its head, even one without a known column', () => {
+  test('draws a whole source from its head, even without known columns', () => {
     const { graph, ...rest } = wholeAnswer(12, 'hash')
     const bare = { ...rest, graph: graph.filter(({ data }) => data.field === 'hash') }
 

@@ -9,7 +9,7 @@ const field = (name: string, ...fields: Field[]): Field => ({
   fields,
 })
 
-test('members follow what they are members of, by their whole names', () => {
+test('members follow their struct, with their full paths as names', () => {
   const address = field('address', field('city'), field('geo', field('lat')))
 
   const names = withMembers([field('id'), address, field('a.b')]).map(({ name }) => name)

@@ -6,7 +6,7 @@ import { AGGREGATE, CSV, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakeh
 const step = (origin: NodeId, destination: NodeId) => ({ origin, destination })
 
 describe('the path of a node', () => {
-  test('is made of the edges that the service tells, and counts the datasets on each side', () => {
+  test('has the edges that the service gives, and counts the datasets upstream and downstream', () => {
     const far = datasetId('far', 'away')
     const edges = [step(INGEST, FLIGHTS), step(CSV, INGEST), step(FLIGHTS, AGGREGATE), step(AGGREGATE, far)]
 
@@ -16,11 +16,11 @@ describe('the path of a node', () => {
     expect(path.reach).toEqual({ upstream: 1, downstream: 1, isCut: true })
   })
 
-  test('holds the node itself, though nothing else is on it', () => {
+  test('holds the node itself, even if nothing else', () => {
     expect(litPath(CSV, { edges: [], isCut: false }).nodes).toEqual(new Set([CSV]))
   })
 
-  test('counts what lies on a cycle on both sides, and the start on none', () => {
+  test('counts the datasets of a cycle both upstream and downstream, but never the start', () => {
     const edges = [
       step(FLIGHTS, AGGREGATE),
       step(AGGREGATE, DELAYS),
@@ -36,13 +36,13 @@ describe('the path of a node', () => {
   })
 })
 
-test('what is certain of a path is what is next to its start', () => {
+test('the neighbours of the start are on its path in any case', () => {
   expect(new Set(litNeighbours(GRAPH, FLIGHTS).edges)).toEqual(
     new Set([step(INGEST, FLIGHTS), step(FLIGHTS, AGGREGATE)]),
   )
 })
 
-test('at most a path goes from all that a job reads into all that it writes, and not back into what else it writes', () => {
+test('the largest path goes from all inputs of a job to all outputs, but not from one output to another', () => {
   const path = litAtMost(GRAPH, REPORT)
 
   expect(path.nodes).toEqual(new Set([CSV, INGEST, FLIGHTS, AGGREGATE, REPORT]))

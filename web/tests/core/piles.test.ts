@@ -37,7 +37,7 @@ function pilesIn({ graph }: ReturnType<typeof piled>): Pile[] {
 }
 
 describe('a node with very many neighbours', () => {
-  test('is drawn with twenty of them, and a pile for the others and what they alone write', () => {
+  test('is drawn with twenty of them, and a pile for the others and the datasets that only they write', () => {
     const drawn = piled(graphOf(hubOf(1_000)), LOOK)
 
     expect(drawn.graph.nodes.size).toBe(1 + 20 + 20 + 1)
@@ -45,7 +45,7 @@ describe('a node with very many neighbours', () => {
     expect(drawn.graph.targets.get(HUB)).toContain(drawn.drawnAs(job(999)))
   })
 
-  test('shows first who failed, then who leads on to most', () => {
+  test('shows failed jobs first, then those with the most neighbours', () => {
     const plans = hubOf(100, [70])
     const wide = { reads: [HUB], writes: [dataset(1), dataset(2), dataset(3)], runs: [run('COMPLETED')] }
 
@@ -71,13 +71,13 @@ describe('a node with very many neighbours', () => {
     expect(all.graph).toBe(graph)
   })
 
-  test('hides nothing for the sake of a few', () => {
+  test('makes no pile of only a few', () => {
     const graph = graphOf(hubOf(24))
 
     expect(piled(graph, LOOK).graph).toBe(graph)
   })
 
-  test('hides neither what is open nor what is next to it', () => {
+  test('hides neither the open node nor its neighbours', () => {
     const graph = graphOf(hubOf(100))
 
     const drawn = piled(graph, { ...LOOK, open: dataset(80) })
@@ -87,7 +87,7 @@ describe('a node with very many neighbours', () => {
     expect(pilesIn(drawn)).toMatchObject([{ neighbours: 79, nodes: 158 }])
   })
 
-  test('hides nothing that is reached in another way, too', () => {
+  test('hides nothing that is also connected otherwise', () => {
     const other = { reads: [dataset(80)], writes: [HUB], runs: [run('COMPLETED')] }
 
     const drawn = piled(graphOf({ ...hubOf(100), [jobId('demo', 'other')]: other }), LOOK)
@@ -95,7 +95,7 @@ describe('a node with very many neighbours', () => {
     expect(drawn.graph.nodes.has(dataset(80))).toBe(true)
   })
 
-  test('of a job with very many inputs, they are piled as well', () => {
+  test('makes a pile of inputs, too, if a job has very many', () => {
     const reads = Array.from({ length: 100 }, (_, n) => dataset(n))
 
     const drawn = piled(graphOf({ [job(0)]: { reads, writes: [HUB], runs: [] } }), LOOK)
@@ -103,7 +103,7 @@ describe('a node with very many neighbours', () => {
     expect(pilesIn(drawn)).toMatchObject([{ hub: job(0), of: 'dataset', neighbours: 80, nodes: 80 }])
   })
 
-  test('draws first what a lit column leads to, and the rest of its path to the pile', () => {
+  test('draws nodes on the path of a lit column first, and the rest of the path to the pile', () => {
     const graph = graphOf(hubOf(100))
     const input = { namespace: 'file', dataset: '/hub', field: 'a', transformations: [] }
     const made = (n: number) => ({
@@ -124,7 +124,7 @@ describe('a node with very many neighbours', () => {
   })
 })
 
-test('every edge is drawn, between what its ends are drawn as, or lies within one pile', () => {
+test('every edge is drawn between what represents its ends, or is within one pile', () => {
   const plan = fc.record({
     reads: fc.uniqueArray(fc.nat(60).map(dataset), { maxLength: 40 }),
     writes: fc.uniqueArray(fc.nat(60).map(dataset), { maxLength: 40 }),

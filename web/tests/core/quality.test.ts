@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { verdicts } from '../../src/core/quality'
 
-test('what failed is named with its column, what passed is counted, and what is neither does not count', () => {
+test('failed assertions are named with their column, passed ones counted, and others ignored', () => {
   const assertions = [
     { assertion: 'not_null', column: 'price', success: false },
     { assertion: 'row_count', success: false },
@@ -18,7 +18,7 @@ test('what failed is named with its column, what passed is counted, and what is 
   })
 })
 
-test('tests count beside assertions, by their status; a test that was skipped does not', () => {
+test('tests count like assertions, by their status; skipped ones do not', () => {
   const tests = [
     { name: 'no_orphans', status: 'fail' },
     { name: 'fresh', status: 'PASS' },

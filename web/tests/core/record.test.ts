@@ -20,6 +20,6 @@ test('issues are counted, and those that put the record in doubt come before the
   ])
 })
 
-test('places are told as a number, as a range, or not at all', () => {
+test('places are formatted as a number or a range, or undefined', () => {
   expect([places(4, 4), places(1, 2), places(null, null)]).toEqual(['number 4', 'numbers 1 to 2', undefined])
 })

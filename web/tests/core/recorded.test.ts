@@ -1,4 +1,4 @@
-/** What Marquez answered, as recorded in the shared conformance file. */
+/** Marquez's answers, as recorded in the shared conformance file. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ test.skipIf(!existsSync(FILE))(
   },
 )
 
-/** With what our service says beside it. */
+/** With the members that our service adds. */
 function withOurs(node: WireNode): WireNode {
   return node.type === 'DATASET' ? { ...node, data: { ...node.data, symlinks: [] } } : node
 }

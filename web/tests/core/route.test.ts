@@ -14,7 +14,7 @@ import {
 
 const name = fc.string({ minLength: 1, unit: 'grapheme' })
 
-test('a route survives the address, whatever the names hold', () => {
+test('a route is the same after formatting and parsing, whatever the names contain', () => {
   fc.assert(
     fc.property(
       name,
@@ -32,7 +32,7 @@ test('a route survives the address, whatever the names hold', () => {
   )
 })
 
-test('a machine in the address survives, and so do the other views', () => {
+test('so are those of a machine and the other views', () => {
   fc.assert(
     fc.property(fc.option(name, { nil: undefined }), (machine) => {
       expect(parseRoute(formatRoute({ view: 'record', machine }))).toEqual({ view: 'record', machine })
@@ -42,7 +42,7 @@ test('a machine in the address survives, and so do the other views', () => {
   expect(parseRoute(formatRoute(FAILURES))).toEqual(FAILURES)
 })
 
-test('an entry of the log in the address survives', () => {
+test('so is that of an entry of the log', () => {
   fc.assert(
     fc.property(fc.nat(), (index) => {
       expect(parseRoute(formatRoute({ view: 'entry', index }))).toEqual({ view: 'entry', index })
@@ -50,18 +50,18 @@ test('an entry of the log in the address survives', () => {
   )
 })
 
-test.each(['', '-1', '1.5', 'x', '1e3'])('the entry %j is none, so the record is shown', (index) => {
+test.each(['', '-1', '1.5', 'x', '1e3'])('with the invalid entry %j the record is shown', (index) => {
   expect(parseRoute(`#view=entry&index=${index}`)).toEqual(RECORD)
 })
 
-test('what the address asks and nobody knows is left out', () => {
+test('unknown questions and invalid times in the address are ignored', () => {
   expect(parseRoute('#node=job:a:b&asked=nonsense,impact,why,why')).toMatchObject({
     asked: ['why', 'impact'],
   })
   expect(parseRoute('#node=job:a:b&asked=changes&since=tuesday')).toMatchObject({ since: undefined })
 })
 
-test('a day in the address is a time with its zone, as the service wants it', () => {
+test('a day in the address is converted to a time with a zone, which the service requires', () => {
   expect(parseRoute('#node=job:a:b&since=2026-05-22')).toMatchObject({ since: '2026-05-22T00:00:00.000Z' })
 })
 

@@ -33,9 +33,9 @@ test.each([
   ['2026-01-02T03:04:16Z', 'RUNNING', 'running', 10_000],
   [null, 'RUNNING', 'running', 10_000],
 ])('a run whose next event is due by %s is %s', (staleAfter, state, words, duration) => {
-  const told = run('RUNNING', { durationMs: null, staleAfter })
+  const running = run('RUNNING', { durationMs: null, staleAfter })
 
-  expect([displayState(told, NOW), stateLabel(told, NOW), runDuration(told, NOW)]).toEqual([
+  expect([displayState(running, NOW), stateLabel(running, NOW), runDuration(running, NOW)]).toEqual([
     state,
     words,
     duration,

@@ -19,12 +19,12 @@ describe('searching the graph', () => {
     expect(new Set(found(query))).toEqual(new Set(expected))
   })
 
-  test('puts the whole name before its beginning, and that before a part', () => {
+  test('ranks a whole name before a prefix, and that before a substring', () => {
     expect(found('flights')[0]).toBe('lake.raw.flights')
     expect(found('delays')[0]).toBe('lake.marts.delays')
   })
 
-  test('gives no more than asked for', () => {
+  test('gives no more hits than the limit', () => {
     expect(searchGraph(GRAPH, 'e', 2)).toHaveLength(2)
   })
 
@@ -36,7 +36,7 @@ describe('searching the graph', () => {
     expect(textForService(query)).toBe(asked)
   })
 
-  test('adds from the service only what is not there', () => {
+  test('adds only those of the service’s results that are not among the hits', () => {
     const own = searchGraph(GRAPH, 'delays', 10)
     const far = {
       namespace: 'x',

@@ -10,10 +10,10 @@ const silence = (run: string, at: string) => ({
   related: [],
 })
 
-test('who promised a word is not listed twice; of the others the last to fall silent is first', () => {
+test('runs of silent streams are not listed twice; of the others the last to fall silent is first', () => {
   const late = silence('late', '2026-01-02T03:04:05.5Z')
   const early = silence('early', '2026-01-02T03:04:05Z')
-  const promised = silence('promised', '2026-01-01T00:00:00Z')
+  const listed = silence('listed', '2026-01-01T00:00:00Z')
 
-  expect(withoutListed([early, promised, late], [{ run: 'promised' as RunId }])).toEqual([late, early])
+  expect(withoutListed([early, listed, late], [{ run: 'listed' as RunId }])).toEqual([late, early])
 })

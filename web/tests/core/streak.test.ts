@@ -9,6 +9,6 @@ test.each([
   [[run('FAILED'), run('FAILED'), good], 2, good.endedAt],
   [[run('FAILED'), run('ABORTED'), run('FAILED'), good, run('FAILED')], 2, good.endedAt],
   [[run('FAILED'), run('FAILED')], 2, undefined],
-])('%# counts the failed runs since the last that went well', (runs, failed, lastSuccess) => {
+])('%# counts the failed runs since the last success', (runs, failed, lastSuccess) => {
   expect(streakOf(runs)).toEqual({ failed, lastSuccess })
 })

@@ -16,7 +16,7 @@ function drawing(lit?: typeof LIT): Drawing {
 }
 
 describe('the lines between tables', () => {
-  test('stand out on the path of the open node, and on top', () => {
+  test('are highlighted and on top on the path of the open node', () => {
     const path = litPath(FLIGHTS, {
       edges: [
         { origin: CSV, destination: INGEST },
@@ -31,14 +31,14 @@ describe('the lines between tables', () => {
     expect(new Set(flowStrokes(drawing(), undefined).map(({ tone }) => tone))).toEqual(new Set(['plain']))
   })
 
-  test('step back while a column is lit', () => {
+  test('are dimmed while a column is lit', () => {
     const strokes = flowStrokes(drawing(LIT), LIT)
 
     expect(new Set(strokes.map(({ tone }) => tone))).toEqual(new Set(['dim']))
   })
 })
 
-test('a line back to what its job reads runs beneath both boxes', () => {
+test('a line back to an input of its job runs beneath both boxes', () => {
   const size = { width: 100, height: 40 }
   const boxes = new Map([
     [FLIGHTS, { x: 0, y: 0, ...size }],
@@ -56,7 +56,7 @@ test('a line back to what its job reads runs beneath both boxes', () => {
   expect(back).toMatch(/^M240 \S+C260 \S+ 260 57 240 57C120 57 120 57 0 57C-20 57 -20 \S+ 0 \S+$/)
 })
 
-test('a line back round a cycle is not hidden by the boxes that it leaves and comes to', () => {
+test('a line back in a cycle is not hidden by the boxes at its ends', () => {
   const size = { width: 100, height: 40 }
   const ids = [CSV, INGEST, FLIGHTS, AGGREGATE]
   const edges = ids.map((origin, at) => ({ origin, destination: ids[(at + 1) % ids.length] as NodeId }))
@@ -106,7 +106,7 @@ describe('the lines of a lit column', () => {
     expect(last?.d.endsWith(`${box?.x} ${Math.round(y * 10) / 10}`)).toBe(true)
   })
 
-  test('tell direct from indirect, the ones to follow on top', () => {
+  test('distinguish direct and indirect, the most important on top', () => {
     const strokes = columnStrokes(drawing(LIT), LIT).map(({ kind, tone }) => `${kind} ${tone}`)
 
     expect(new Set(strokes)).toEqual(new Set(['indirect plain', 'direct soft', 'direct plain']))
@@ -114,7 +114,7 @@ describe('the lines of a lit column', () => {
   })
 })
 
-test('until a new layout is here, only cards that kept their size show what is new', () => {
+test('until the new layout arrives, only cards of the same size are replaced', () => {
   const old = drawing()
   const lit = cardsOf(GRAPH, { unfolded: new Set([DELAYS]), lit: LIT })
 

@@ -30,7 +30,7 @@ describe('the path of a column', () => {
   const graph = columnGraph(columnAnswer())
   const key = (dataset: typeof CSV, column: string) => columnKey({ dataset, column })
 
-  test('holds all that it is made from, and tells direct from indirect', () => {
+  test('holds everything upstream, and distinguishes direct and indirect', () => {
     const { upstream, downstream } = columnPath(graph, key(DELAYS, 'avg_arr_delay'), true)
 
     expect(new Map(upstream.columns)).toEqual(
@@ -46,7 +46,7 @@ describe('the path of a column', () => {
     expect(downstream.columns.size).toBe(0)
   })
 
-  test('holds all that it reaches, across datasets', () => {
+  test('holds everything downstream, across datasets', () => {
     const { downstream } = columnPath(graph, key(CSV, 'arr_delay'), true)
 
     expect([...downstream.columns.keys()]).toEqual([
@@ -56,7 +56,7 @@ describe('the path of a column', () => {
     ])
   })
 
-  test('follows no indirect edge when these are left out', () => {
+  test('follows no indirect edge if these are excluded', () => {
     const { downstream } = columnPath(graph, key(FLIGHTS, 'tailnum'), false)
 
     expect(downstream.columns.size).toBe(0)
@@ -68,33 +68,30 @@ test.each([
   [19, true, false],
   [20, true, true],
   [20, false, false],
-])(
-  'a column that goes %i steps far, of a graph that is cut (%s), may lead further: %s',
-  (steps, isGraphCut, isCut) => {
-    const dataset = (step: number) => datasetId('lake', `t${step}`)
-    const graph = Array.from({ length: steps }, (_, step) => ({
-      data: {
-        namespace: 'lake',
-        dataset: `t${step + 1}`,
-        field: 'k',
-        fieldType: '',
-        inputFields: [{ namespace: 'lake', dataset: `t${step}`, field: 'k' }],
-      },
-    }))
-    const columns = columnGraph({ graph, isCut: isGraphCut })
+])('a path of %i steps, in a graph that is cut (%s), may continue: %s', (steps, isGraphCut, isCut) => {
+  const dataset = (step: number) => datasetId('lake', `t${step}`)
+  const graph = Array.from({ length: steps }, (_, step) => ({
+    data: {
+      namespace: 'lake',
+      dataset: `t${step + 1}`,
+      field: 'k',
+      fieldType: '',
+      inputFields: [{ namespace: 'lake', dataset: `t${step}`, field: 'k' }],
+    },
+  }))
+  const columns = columnGraph({ graph, isCut: isGraphCut })
 
-    const first = columnPath(columns, columnKey({ dataset: dataset(0), column: 'k' }), true)
-    const last = columnPath(columns, columnKey({ dataset: dataset(steps), column: 'k' }), true)
+  const first = columnPath(columns, columnKey({ dataset: dataset(0), column: 'k' }), true)
+  const last = columnPath(columns, columnKey({ dataset: dataset(steps), column: 'k' }), true)
 
-    expect([first.upstream.isCut, first.downstream.isCut]).toEqual([false, isCut])
-    expect([last.upstream.isCut, last.downstream.isCut]).toEqual([isCut, false])
-  },
-)
+  expect([first.upstream.isCut, first.downstream.isCut]).toEqual([false, isCut])
+  expect([last.upstream.isCut, last.downstream.isCut]).toEqual([isCut, false])
+})
 
-describe('the path of a column through what is told of all columns of a dataset', () => {
+describe('the path of a column over edges of a whole dataset', () => {
   const key = (dataset: typeof CSV, column: string) => columnKey({ dataset, column })
 
-  test('holds all that affects the dataset, and goes on from there', () => {
+  test('holds everything that affects the dataset, and continues from there', () => {
     const { upstream } = columnPath(columnGraph(wideAnswer(12)), key(DELAYS, 'c7'), true)
 
     expect(upstream.columns.size).toBe(2 * 12)
@@ -117,7 +114,7 @@ describe('the path of a column through what is told of all columns of a dataset'
     expect(names).toContainEqual([DELAYS, 'c11', 'indirect'])
   })
 
-  test('leads from one column of a whole source to what that goes into, and to no other of the source', () => {
+  test('leads from a column of a whole source to the target, and to no other column of the source', () => {
     const graph = columnGraph(wholeAnswer(12, 'hash'))
 
     const { upstream, downstream } = columnPath(graph, key(FLIGHTS, 'c3'), true)
@@ -127,7 +124,7 @@ describe('the path of a column through what is told of all columns of a dataset'
     expect(columnPath(graph, key(DELAYS, 'hash'), true).upstream.columns.size).toBe(12)
   })
 
-  test('does not lead from what goes into all columns to what comes from all', () => {
+  test('does not lead from a source of all columns to a target of all columns', () => {
     const into = wideAnswer(12).datasetInputFields ?? []
     const aggregate = {
       namespace: 'file',
@@ -147,7 +144,7 @@ describe('the path of a column through what is told of all columns of a dataset'
     expect([...upstream.columns.keys()].filter((each) => each.includes(DELAYS))).toEqual([])
   })
 
-  test('takes no indirect edge when these are left out, and grows with what was told and not with its square', () => {
+  test('follows no indirect edge if these are excluded, and grows linearly with the answer', () => {
     const direct = columnPath(columnGraph(wideAnswer(12)), key(DELAYS, 'c7'), false).upstream
     const graph = columnGraph(wideAnswer(1_000))
     const { upstream } = columnPath(graph, key(DELAYS, 'c7'), true)

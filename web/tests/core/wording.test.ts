@@ -8,8 +8,8 @@ import { CSV, columnAnswer, DELAYS, FLIGHTS, REPORT, wholeAnswer, wideAnswer } f
 const GRAPH = columnGraph(columnAnswer())
 const AVERAGE = columnKey({ dataset: DELAYS, column: 'avg_arr_delay' })
 
-describe('the words for a column', () => {
-  test('name what it is made from, values first', () => {
+describe('the phrases for a column', () => {
+  test('name its sources, direct ones first', () => {
     expect(comesFrom(GRAPH, AVERAGE)).toEqual([
       { verb: 'aggregated from', direct: true, columns: [{ dataset: FLIGHTS, columns: ['arr_delay'] }] },
       { verb: 'grouped by', direct: false, columns: [{ dataset: FLIGHTS, columns: ['carrier'] }] },
@@ -17,7 +17,7 @@ describe('the words for a column', () => {
     ])
   })
 
-  test('name what it goes into, dataset by dataset', () => {
+  test('name its targets by dataset', () => {
     expect(goesInto(GRAPH, columnKey({ dataset: FLIGHTS, column: 'arr_delay' }))).toEqual([
       {
         verb: 'is aggregated into',
@@ -30,7 +30,7 @@ describe('the words for a column', () => {
     ])
   })
 
-  test('are none where nothing is known', () => {
+  test('are empty without lineage', () => {
     expect(comesFrom(GRAPH, columnKey({ dataset: CSV, column: 'carrier' }))).toEqual([])
   })
 
@@ -54,10 +54,10 @@ describe('the words for a column', () => {
   })
 })
 
-describe('the words for what is told of all columns of a dataset', () => {
+describe('the phrases for edges of a whole dataset', () => {
   const names = Array.from({ length: 12 }, (_, n) => `c${n}`)
 
-  test('come behind those for the column, and say that it affects every column', () => {
+  test('follow those for the column, and say that every column is affected', () => {
     const graph = columnGraph(wideAnswer(12))
 
     expect(comesFrom(graph, columnKey({ dataset: DELAYS, column: 'c7' }))).toEqual([
@@ -74,14 +74,14 @@ describe('the words for what is told of all columns of a dataset', () => {
     )
   })
 
-  test('name the whole of what a column goes into', () => {
+  test('name a whole dataset that a column goes into', () => {
     expect(goesInto(columnGraph(wideAnswer(12)), columnKey({ dataset: FLIGHTS, column: 'c7' }))).toEqual([
       { verb: 'is copied into', direct: true, columns: [{ dataset: DELAYS, columns: ['c7'] }] },
       { verb: 'groups', direct: false, columns: [{ dataset: DELAYS, columns: 'all' }] },
     ])
   })
 
-  test('name the whole of what a column comes from', () => {
+  test('name a whole dataset that a column comes from', () => {
     const graph = columnGraph(wholeAnswer(12, 'hash'))
 
     expect(comesFrom(graph, columnKey({ dataset: DELAYS, column: 'hash' }))).toEqual([
@@ -98,7 +98,7 @@ describe('the words for what is told of all columns of a dataset', () => {
   })
 })
 
-test('a reach is listed dataset by dataset, direct apart from indirect', () => {
+test('a reach is grouped by dataset, and by direct and indirect', () => {
   expect(byDataset(GRAPH, columnPath(GRAPH, AVERAGE, true).upstream)).toEqual([
     { dataset: FLIGHTS, direct: ['arr_delay'], indirect: ['carrier', 'tailnum'] },
     { dataset: CSV, direct: ['arr_delay'], indirect: ['carrier', 'tailnum'] },
@@ -125,7 +125,7 @@ describe('a sentence', () => {
   })
   const sizes = (told: Phrase) => mentioned(told).columns.map(({ columns }) => columns.length)
 
-  test('names a few columns, and says how many more there are', () => {
+  test('names a few columns, and counts the rest', () => {
     const many = phrase([10, ...Array.from({ length: 902 }, () => 1)])
 
     expect([sizes(many), mentioned(many).left]).toEqual([[10, 1, 1], 900])
@@ -135,11 +135,11 @@ describe('a sentence', () => {
     expect([sizes(phrase([100])), mentioned(phrase([100])).left]).toEqual([[12], 88])
   })
 
-  test('names all where they are few', () => {
+  test('names all if they are few', () => {
     expect([sizes(phrase([3, 4])), mentioned(phrase([3, 4])).left]).toEqual([[3, 4], 0])
   })
 
-  test('counts what hangs together with all of a dataset, each dataset as one', () => {
+  test('only counts columns that are connected by edges of a whole dataset, per dataset', () => {
     const told = phrase([105, 11, 2], 'as every column does')
 
     expect([sizes(told), mentioned(told).left]).toEqual([[105, 11, 2], 0])

@@ -47,7 +47,7 @@ describe('the details of a dataset', () => {
     const service = lakehouse()
     const owners = Array.from({ length: 40 }, (_, place) => ({ name: `team ${place}` }))
     const tags = Array.from({ length: 500 }, (_, place) => `tag ${place}`)
-    service.told = { description: 'as it is '.repeat(300), tags, facets: { ownership: { owners } } }
+    service.extra = { description: 'as it is '.repeat(300), tags, facets: { ownership: { owners } } }
     const { user } = openPage({ service, hash: at(DELAYS) })
     const panel = within(await details())
 
@@ -128,7 +128,7 @@ describe('the details of a dataset', () => {
   test('list readers that are not in the graph, by their labels', async () => {
     const service = lakehouse()
     const far = { nodeId: jobId('far', 'away'), namespace: 'far', name: 'away' }
-    service.beyond = { [DELAYS]: [far] }
+    service.farReaders = { [DELAYS]: [far] }
 
     openPage({ service, hash: at(DELAYS) })
 

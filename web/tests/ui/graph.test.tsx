@@ -47,7 +47,7 @@ describe('the path of a dataset', () => {
 
   test('is lit as the service gives it', async () => {
     const service = lakehouse()
-    service.apart = [FLIGHTS, INGEST, CSV]
+    service.offPath = [FLIGHTS, INGEST, CSV]
     openPage({ service, hash })
 
     expect(await screen.findByText('0 datasets upstream, 0 downstream')).toBeTruthy()
@@ -66,7 +66,7 @@ describe('the path of a dataset', () => {
 
   test('is requested once while the graph does not change, and not for nodes that were chosen only briefly', async () => {
     const service = lakehouse()
-    const paths = () => service.asked.filter((path) => path.includes('/path'))
+    const paths = () => service.requests.filter((path) => path.includes('/path'))
     openPage({ service, hash })
     await screen.findByText('2 datasets upstream, 0 downstream')
     const go = (node: NodeId) => act(() => void window.location.assign(`#node=${encodeURIComponent(node)}`))

@@ -10,7 +10,7 @@ import type { Shape } from '../../src/core/shape'
 import { App } from '../../src/ui/App'
 import { lakehouse, type Service } from '../lakehouse'
 
-// Without a layout engine every element is 0 pixels wide, which no animated move of the view survives.
+// Without a layout engine every element is 0 pixels wide, and animated moves of the view fail.
 const { happyDOM } = window as unknown as { happyDOM: DetachedWindowAPI }
 happyDOM.settings.device.prefersReducedMotion = 'reduce'
 
@@ -28,7 +28,7 @@ interface Opening {
   readonly asOf?: string
 }
 
-/** The whole page over a service in memory; `listener` speaks for the stream. */
+/** The whole page over an in-memory service; `listener` gives the callbacks of the stream. */
 export function openPage({ service = lakehouse(), hash = '', asOf }: Opening = {}) {
   window.location.hash = hash
   const client = new Client(service.fetch, 'api/v1', asOf)

@@ -32,7 +32,7 @@ describe('the record', () => {
     expect(within(centre as HTMLElement).getByText('complete')).toBeTruthy()
     expect(within(edge as HTMLElement).getByText('2 events missing')).toBeTruthy()
     expect(screen.getByText('lineage.example.org')).toBeTruthy()
-    expect(screen.getByText('nobody, as far as this service knows')).toBeTruthy()
+    expect(screen.getByText('no known witness')).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Record' }).getAttribute('aria-current')).toBe('page')
   })
 
@@ -65,9 +65,9 @@ describe('the record', () => {
 
   test('does not request a witnessed checkpoint if there is none', async () => {
     const { service } = openPage({ hash: formatRoute(RECORD) })
-    await screen.findByText('nobody, as far as this service knows')
+    await screen.findByText('no known witness')
 
-    expect(service.asked.filter((path) => path.endsWith('/log/checkpoint'))).toHaveLength(1)
+    expect(service.requests.filter((path) => path.endsWith('/log/checkpoint'))).toHaveLength(1)
   })
 
   test('opens the details of a node by keyboard, and closes them by Escape', async () => {
@@ -196,7 +196,7 @@ describe('failures', () => {
     const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden')
     const { service } = openPage({ hash: formatRoute(FAILURES) })
     await screen.findByText(/^No job's last run failed/)
-    const looks = () => service.asked.filter((path) => path.endsWith('/coverage')).length
+    const looks = () => service.requests.filter((path) => path.endsWith('/coverage')).length
     await settled()
     const before = looks()
 
@@ -214,7 +214,7 @@ describe('failures', () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
     const { service } = openPage({ hash: formatRoute(FAILURES), asOf: '2026-01-02T03:04:05Z' })
     await screen.findByText(/^No job's last run failed/)
-    const looks = () => service.asked.filter((path) => path.endsWith('/coverage')).length
+    const looks = () => service.requests.filter((path) => path.endsWith('/coverage')).length
     await settled()
     const before = looks()
 
@@ -298,7 +298,7 @@ describe('failures', () => {
 
   test('are listed to callers who may not see silent streams', async () => {
     const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
-    service.closed = ['silent-streams', 'coverage']
+    service.forbidden = ['silent-streams', 'coverage']
     openPage({ service, hash: formatRoute(FAILURES) })
 
     expect(await screen.findByRole('listitem', { name: 'ingest' })).toBeTruthy()
@@ -321,7 +321,7 @@ describe('a dataset', () => {
   test('requests the root cause only once the question is opened', async () => {
     const { service, user } = openPage({ hash: at() })
     const question = await screen.findByText('Why might it be wrong?')
-    expect(service.asked.filter((path) => path.includes('root-cause'))).toEqual([])
+    expect(service.requests.filter((path) => path.includes('root-cause'))).toEqual([])
 
     await user.click(question)
 

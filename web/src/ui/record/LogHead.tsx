@@ -36,12 +36,12 @@ function Head({ head, witnessed, url }: HeadProps) {
           <code>{head.rootHash}</code>
         </Fact>
         <Fact term="Signed by">
-          {head.isSigned ? head.origin : <span className="bad">nobody: {head.origin} did not sign it</span>}
+          {head.isSigned ? head.origin : <span className="bad">not signed by {head.origin}</span>}
         </Fact>
         <Fact term="Witnessed by">
           {witnessed
             ? `${witnessed.witnesses.join(', ')}, up to ${counted(witnessed.size, 'entry', 'entries')}`
-            : 'nobody, as far as this service knows'}
+            : 'no known witness'}
         </Fact>
       </dl>
       <p className="muted">
