@@ -1,4 +1,4 @@
-"""The page in a real browser: one column followed end to end, and a new event seen while looking."""
+"""The page in a real browser: a column's lineage end to end, and live updates."""
 
 import json
 import shutil
@@ -63,7 +63,7 @@ def test_a_job_shows_its_runs_and_that_they_are_verified(page: Page) -> None:
     expect(details).to_contain_text("verified")
 
 
-def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
+def test_a_table_shows_what_changed_and_escape_takes_one_step_back_at_a_time(
     page: Page,
 ) -> None:
     page.get_by_role("combobox", name="Search jobs, datasets").fill("carrier_delays")
@@ -85,7 +85,7 @@ def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
     expect(details).to_be_hidden()
 
 
-def test_a_link_keeps_the_open_questions_and_back_leads_past_them(page: Page) -> None:
+def test_a_link_keeps_the_open_questions_and_the_back_button_skips_them(page: Page) -> None:
     page.get_by_role("combobox", name="Search jobs, datasets").fill("carrier_delays")
     page.get_by_role("option").filter(has_text="lake.marts").first.click()
     details = page.get_by_role("complementary", name="Details")
@@ -122,7 +122,7 @@ def test_an_event_is_seen_on_the_page_without_a_reload(page: Page, service: Serv
     expect(seen).to_have_count(1)
 
 
-def test_a_button_that_is_pressed_when_an_event_comes_is_clicked(page: Page, service: Service) -> None:
+def test_a_button_that_is_pressed_when_an_event_arrives_is_clicked(page: Page, service: Service) -> None:
     fold = page.get_by_role("button", name="the 7 columns of lake.marts.carrier_delays")
     fold.hover()
     page.mouse.down()
@@ -145,7 +145,7 @@ def test_a_button_that_is_pressed_when_an_event_comes_is_clicked(page: Page, ser
     expect(page.locator('[data-testid="node"][data-node-id^="dataset:live:far-"]')).to_have_count(len(far))
 
 
-def test_the_canvas_does_not_jump_to_what_is_out_of_sight(page: Page) -> None:
+def test_the_canvas_does_not_jump_to_a_focused_card_out_of_sight(page: Page) -> None:
     for _ in range(2):
         page.get_by_role("button", name="Zoom In").click()
     scrolled = page.get_by_test_id("node").last.evaluate(

@@ -1,4 +1,4 @@
-"""The page of a service that asks who calls: a wrong key, a good one, and what a reader may see."""
+"""The page of a service with access control: a wrong key, a good one, and what a reader may see."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield service
 
 
-def test_a_reader_signs_in_and_sees_what_is_theirs_as_it_comes(
+def test_a_reader_signs_in_and_sees_only_their_namespaces_live(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(service.home))

@@ -1,4 +1,4 @@
-"""What axe finds of barriers in each view and state of the page, in the light and in the dark."""
+"""Accessibility violations that axe finds in each view and state of the page, in light and dark mode."""
 
 import json
 import re
@@ -42,11 +42,11 @@ VIEWS: Final = {
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with running(tmp_path_factory.mktemp("axe")) as service:
-        service.tell(told())
+        service.tell(events())
         yield service
 
 
-def told() -> list[Body]:
+def events() -> list[Body]:
     source = {"namespace": "lake", "name": "sales", "field": "price"}
     report = dataset(
         "marts.report",
@@ -69,7 +69,7 @@ def told() -> list[Body]:
 def ran(
     job: str, minute: int, state: str = "COMPLETE", sql: str = "", error: Body | None = None, **sides: list[Body]
 ) -> Body:
-    """An event of a run of its own."""
+    """An event of a new run."""
     return event(
         eventType=state,
         eventTime=f"2026-05-01T08:{minute:02}:00Z",
@@ -80,7 +80,7 @@ def ran(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_a_grave_barrier(service: Service, scheme: Literal["light", "dark"]) -> None:
+def test_no_view_has_a_serious_violation(service: Service, scheme: Literal["light", "dark"]) -> None:
     with opened("about:blank") as page:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         found = {}
@@ -89,32 +89,32 @@ def test_no_view_has_a_grave_barrier(service: Service, scheme: Literal["light", 
             page.goto(f"{service.url}/{address}")
             settled(page)
             unfold(page)
-            found[view] = barriers(page)
+            found[view] = violations(page)
 
     assert found == {view: [] for view in VIEWS}
 
 
 @pytest.mark.parametrize("text", ["s", "nowhere"])
-def test_the_search_has_no_grave_barrier(service: Service, text: str) -> None:
+def test_the_search_has_no_serious_violation(service: Service, text: str) -> None:
     with opened(service.url) as page:
         page.get_by_test_id("node").first.wait_for()
         page.get_by_role("combobox", name="Search jobs, datasets").fill(text)
         page.locator(".results").wait_for()
         page.get_by_text("Searching…").wait_for(state="detached")
 
-        assert barriers(page) == []
+        assert violations(page) == []
 
 
-def test_the_choice_of_a_time_has_no_grave_barrier(service: Service) -> None:
+def test_the_choice_of_a_time_has_no_serious_violation(service: Service) -> None:
     with opened(service.url) as page:
         page.get_by_role("button", name="as of now").click()
         page.get_by_label("Show everything as of").wait_for()
 
-        assert barriers(page) == []
+        assert violations(page) == []
 
 
 def settled(page: Page) -> None:
-    """Until nothing is awaited. The stream of changes never ends, so the network is never idle."""
+    """Waits until nothing is loading. The stream of changes never ends, so the network is never idle."""
     expect(page.locator("main")).not_to_be_empty()
     expect(page.get_by_text(AWAITED)).to_have_count(0)
 
@@ -125,8 +125,8 @@ def unfold(page: Page) -> None:
     settled(page)
 
 
-def barriers(page: Page) -> list[str]:
-    """Each rule that is gravely broken, with the first place where it is."""
+def violations(page: Page) -> list[str]:
+    """Each rule with a serious violation, and the first element that violates it."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]

@@ -1,4 +1,4 @@
-"""The page in a real browser while others are busy: what one looks at comes, and is not asked for again and again."""
+"""The page in a real browser while other jobs are busy: details are loaded, and not requested again and again."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 TABLE = "dataset:lake:report"
 SLOW_S = 1.5
-"""So long the columns take, as those of a wide table with many readers do."""
+"""The response time of column lineage, as for a wide table with many readers."""
 
 
 @pytest.fixture
@@ -47,16 +47,16 @@ def completed(job: str, number: int, reads: list[str], writes: list[dict[str, An
 
 @contextmanager
 def others_busy(service: Service) -> Iterator[None]:
-    """Meanwhile a job that has nothing to do with the table ends five times a second."""
+    """Meanwhile an unrelated job completes five times a second."""
     is_over = Event()
 
-    def tell() -> None:
+    def post() -> None:
         number = 0
         while not is_over.wait(0.2):
             number += 1
             httpx.post(f"{service.url}/api/v1/lineage", json=completed("other", number, ["elsewhere"], []))
 
-    thread = Thread(target=tell)
+    thread = Thread(target=post)
     thread.start()
     try:
         yield
@@ -65,7 +65,7 @@ def others_busy(service: Service) -> Iterator[None]:
         thread.join()
 
 
-def test_a_columns_story_comes_while_others_are_busy_and_is_not_asked_for_again(service: Service) -> None:
+def test_a_columns_story_is_loaded_once_while_others_are_busy(service: Service) -> None:
     asked: list[str] = []
 
     def slowly(route: Route) -> None:
@@ -81,7 +81,7 @@ def test_a_columns_story_comes_while_others_are_busy_and_is_not_asked_for_again(
         page.on("request", count)
         page.goto(f"{service.url}#{urlencode({'node': TABLE, 'column': 'revenue'})}")
         expect(story(page)).to_contain_text("derived from price of sales")
-        page.wait_for_timeout(8_000)  # longer than the page leaves what it shows as it is
+        page.wait_for_timeout(8_000)  # longer than the page throttles refreshes
 
     assert len(asked) == 1
 

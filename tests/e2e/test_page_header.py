@@ -1,4 +1,4 @@
-"""The page's header in a real browser: what it leads to stands still."""
+"""The page's header in a real browser: its layout at all widths."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.support.service import running
 pytestmark = pytest.mark.browser
 
 
-def test_no_view_in_the_header_moves_when_another_becomes_the_current_one(tmp_path: Path) -> None:
+def test_no_link_in_the_header_moves_when_another_becomes_the_current_one(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         views = page.get_by_role("navigation", name="Views").get_by_role("link")
         places = []
@@ -25,7 +25,7 @@ def test_no_view_in_the_header_moves_when_another_becomes_the_current_one(tmp_pa
         assert all(each == places[0] for each in places)
 
 
-def test_a_small_header_says_too_how_many_jobs_are_not_drawn(tmp_path: Path) -> None:
+def test_a_small_page_also_shows_how_many_jobs_are_not_drawn(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.tell(
             [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
@@ -37,7 +37,7 @@ def test_a_small_header_says_too_how_many_jobs_are_not_drawn(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("width", [800, 1024, 1100])
-def test_the_search_keeps_its_room_where_jobs_are_not_drawn(tmp_path: Path, width: int) -> None:
+def test_the_search_field_keeps_its_width_if_jobs_are_not_drawn(tmp_path: Path, width: int) -> None:
     with running(tmp_path) as service:
         service.tell(
             [event(run={"runId": f"r{at}"}, job={"namespace": "plant", "name": f"j{at}"}) for at in range(103)]
@@ -52,7 +52,7 @@ def test_the_search_keeps_its_room_where_jobs_are_not_drawn(tmp_path: Path, widt
 
 
 @pytest.mark.parametrize("view", ["#node=job:etl:load", "#view=failures", "#view=record"])
-def test_at_400_percent_the_header_goes_with_the_page(tmp_path: Path, view: str) -> None:
+def test_at_400_percent_the_header_scrolls_with_the_page(tmp_path: Path, view: str) -> None:
     with running(tmp_path) as service:
         service.tell([event()])
         with opened("about:blank") as page:
@@ -62,7 +62,7 @@ def test_at_400_percent_the_header_goes_with_the_page(tmp_path: Path, view: str)
             expect(main.locator(":is(.panel-title, .sheet h2, .card)").first).to_be_visible()
 
             page.mouse.move(350, 20)
-            for _ in range(30):  # the content may come after the heading, and only then leave room to scroll
+            for _ in range(30):  # the content may load after the heading, and only then be long enough to scroll
                 page.mouse.wheel(0, 1_000)
                 page.wait_for_timeout(100)
 
@@ -70,7 +70,7 @@ def test_at_400_percent_the_header_goes_with_the_page(tmp_path: Path, view: str)
             assert main.evaluate("main => main.getBoundingClientRect().width") == 360
 
 
-def test_at_400_percent_what_is_chosen_comes_into_sight(tmp_path: Path) -> None:
+def test_at_400_percent_the_details_of_a_chosen_node_scroll_into_sight(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.tell([event()])
         with opened("about:blank") as page:

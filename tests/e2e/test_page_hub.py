@@ -1,4 +1,4 @@
-"""A table that hundreds of jobs read, in a real browser: one sees what it is about, and comes to each of them."""
+"""A table that hundreds of jobs read, in a real browser: a few are drawn, and all can be reached."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,10 +42,10 @@ def completed(job: str, reads: tuple[str, ...], writes: tuple[str, ...], *, fail
     }
 
 
-def test_a_few_readers_are_drawn_and_the_others_come_when_asked_for(page: Page) -> None:
+def test_a_few_readers_are_drawn_and_the_others_on_demand(page: Page) -> None:
     nodes, pile = page.get_by_test_id("node"), page.get_by_test_id("pile")
     expect(pile).to_contain_text("280 more jobs")
-    expect(page.locator('[data-state="FAILED"]').first).to_be_visible()  # of all readers those that failed come first
+    expect(page.locator('[data-state="FAILED"]').first).to_be_visible()  # failed readers come first
     expect(nodes).to_have_count(2 + 20 + 20)
 
     page.get_by_role("combobox").fill("of-299")

@@ -1,4 +1,4 @@
-"""The page in a real browser, without a pointer; and names that stay whole where there is room."""
+"""The page in a real browser without a pointer; and names that do not wrap if there is room."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def written(kind: str, minute: int) -> dict[str, Any]:
     )
 
 
-def test_the_keyboard_goes_on_where_it_led_to_and_back(page: Page) -> None:
+def test_the_focus_moves_to_what_a_key_opened_and_back(page: Page) -> None:
     card = page.get_by_role("button", name="Dataset people")
     column = page.get_by_role("complementary", name="Details").get_by_role("button", name=COLUMN)
 
@@ -53,7 +53,7 @@ def test_a_link_skips_the_graph(page: Page) -> None:
     page.goto(f"{page.url}#node=dataset:lake:people")
     details = page.get_by_role("complementary", name="Details")
     expect(details).to_be_focused()
-    page.reload()  # the first Tab begins at the top of the page
+    page.reload()  # so that the first Tab starts at the top of the page
     skip = page.get_by_role("link", name="Skip to the details")
 
     skip.focus()
@@ -63,15 +63,15 @@ def test_a_link_skips_the_graph(page: Page) -> None:
     expect(details).to_be_focused()
 
 
-def test_a_screen_reader_reads_the_graph_as_it_reads_all_else(page: Page) -> None:
+def test_a_screen_reader_reads_the_graph_like_the_rest_of_the_page(page: Page) -> None:
     graph = page.get_by_role("region", name="Lineage graph")
 
     expect(graph.get_by_role("button", name="Dataset people")).to_be_visible()
-    expect(page.get_by_role("application")).to_have_count(0)  # in one, it would hear only what has the focus
+    expect(page.get_by_role("application")).to_have_count(0)  # in one, it would read only the focused element
 
 
 @pytest.mark.parametrize("width", [1440, 800])
-def test_names_of_columns_that_changed_and_their_types_stay_in_one_line(page: Page, width: int) -> None:
+def test_names_and_types_of_changed_columns_do_not_wrap(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.get_by_role("link", name="Schema changes").click()
     row = page.get_by_role("row").filter(has_text=COLUMN)
@@ -81,7 +81,7 @@ def test_names_of_columns_that_changed_and_their_types_stay_in_one_line(page: Pa
         assert text.evaluate("element => element.getBoundingClientRect().height") < 30
 
 
-def test_a_named_event_leads_to_what_it_said(page: Page) -> None:
+def test_the_link_to_an_entry_shows_its_event(page: Page) -> None:
     page.get_by_role("link", name="Schema changes").click()
     page.get_by_role("link", name="entry 1").click()
 

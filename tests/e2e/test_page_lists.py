@@ -1,4 +1,4 @@
-"""What the details list of a node, in a real browser: all that is next to it, however little of the graph is drawn."""
+"""The lists in a node's details, in a real browser: all neighbours, also those that are not drawn."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +13,9 @@ from tests.support.service import running
 pytestmark = pytest.mark.browser
 
 CROWD = 1_000
-"""With as many nodes the page has enough."""
+"""The page loads no more lineage from this many nodes on."""
 HOPS = 20
-"""So many jobs away from the newest one it looks at most: what is read there is drawn, who reads it is not."""
+"""The depth limit in jobs: datasets at this distance from the newest job are drawn, their readers are not."""
 READERS = 60
 
 
@@ -44,7 +44,7 @@ def completed(job: str, reads: list[str], writes: list[str], minute: int = 0) ->
     }
 
 
-def test_readers_that_are_not_drawn_are_listed_counted_and_lead_on(page: Page) -> None:
+def test_readers_that_are_not_drawn_are_listed_counted_and_linked(page: Page) -> None:
     expect(page.get_by_test_id("pile")).to_contain_text("more jobs")
     page.get_by_role("combobox").fill(f"table-{HOPS}")
     page.get_by_role("option").first.click()

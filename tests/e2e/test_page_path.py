@@ -1,4 +1,4 @@
-"""What is lit of a graph, in a real browser: no more than events say hangs together with the dataset or job."""
+"""The lit path in a real browser: only nodes that are connected to the dataset or job by reported lineage."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ PAIRS = {"in0": "out0", "in1": "out1"}
 
 
 def paired(**changes: object) -> dict[str, Any]:
-    """A run that reads both inputs, and tells by columns that each output is made from its own one alone."""
+    """A run that reads both inputs, with column lineage by which each output is made from only one of them."""
     return {
         "eventType": "COMPLETE",
         "eventTime": "2026-05-01T08:00:00Z",
@@ -42,7 +42,7 @@ def columns_of(source: str) -> dict[str, Any]:
 
 
 def grouped(size: int) -> dict[str, Any]:
-    """A run that copies so many columns, and groups by all of them."""
+    """A run that copies `size` columns, and groups by all of them."""
     names = [f"c{number}" for number in range(size)]
     ends = {name: {"namespace": "lake", "name": "visits", "field": name} for name in names}
     facet = {"_producer": "https://example.org/pairs", "_schemaURL": "https://example.org/c.json"}
@@ -75,13 +75,13 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def expect_lit(page: Page, *names: str) -> None:
-    """These are lit, and no others of what is drawn."""
+    """Checks that these nodes, and no others, are lit."""
     for name in ("job:plant:pair", *(f"dataset:lake:{each}" for pair in PAIRS.items() for each in pair)):
         is_dim = "false" if name.rpartition(":")[2] in names else "true"
         expect(page.locator(f'[data-testid="node"][data-node-id="{name}"]')).to_have_attribute("data-dim", is_dim)
 
 
-def test_only_what_the_dataset_is_made_from_is_lit_and_not_all_that_its_job_reads(url: str) -> None:
+def test_only_sources_of_the_dataset_are_lit_and_not_all_inputs_of_its_job(url: str) -> None:
     with opened(url) as page:
         page.get_by_role("button", name="Dataset out0").click()
 
@@ -96,7 +96,7 @@ def test_only_what_the_dataset_is_made_from_is_lit_and_not_all_that_its_job_read
         expect_lit(page, "pair", *PAIRS, *PAIRS.values())
 
 
-def test_what_is_lit_follows_what_comes_and_is_as_of_the_time_that_is_shown(url: str) -> None:
+def test_the_path_is_updated_by_events_and_is_as_of_the_shown_time(url: str) -> None:
     with opened(url) as page:
         page.get_by_role("button", name="Dataset out0").click()
         expect_lit(page, "out0", "pair", "in0")
@@ -110,7 +110,7 @@ def test_what_is_lit_follows_what_comes_and_is_as_of_the_time_that_is_shown(url:
         expect_lit(page, "out0", "pair", "in0")
 
 
-def test_where_the_path_cannot_be_asked_for_all_that_may_be_on_it_is_lit(url: str) -> None:
+def test_if_the_path_cannot_be_loaded_the_largest_possible_one_is_lit(url: str) -> None:
     with opened(url) as page:
         page.route("**/api/v1/path?*", lambda route: route.abort())
 
@@ -120,7 +120,7 @@ def test_where_the_path_cannot_be_asked_for_all_that_may_be_on_it_is_lit(url: st
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_what_affects_every_column_of_a_wide_dataset_is_drawn_and_told_once(url: str) -> None:
+def test_sources_of_every_column_of_a_wide_dataset_are_drawn_and_described_once(url: str) -> None:
     post(url, grouped(105))
 
     with opened(f"{url}/#node=dataset:lake:visitors&column=c7") as page:

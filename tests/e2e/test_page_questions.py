@@ -1,4 +1,4 @@
-"""The morning after a field of a topic changed its type, in a real browser: what, who, why."""
+"""A changed type of a topic's field, in a real browser: schema change, impact, root cause and proof."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -57,7 +57,7 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
     expect(details).to_have_count(0)
 
 
-def test_the_evening_before_is_a_link_away_and_now_is_a_click_from_there(page: Page) -> None:
+def test_a_link_shows_a_past_time_and_a_click_the_present_again(page: Page) -> None:
     evening = (DAY + timedelta(hours=20)).isoformat().replace("+00:00", "Z")
     topic = page.get_by_role("row").filter(has_text="price")
     stays = f"{page.url}?asOf={evening}#view=drift"

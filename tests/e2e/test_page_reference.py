@@ -1,4 +1,4 @@
-"""The reference of the API, in a real browser: every route stands there, can be tried, and nobody else is asked."""
+"""The API reference in a real browser: routes are listed and can be tried, without requests to other hosts."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.support.service import running
 pytestmark = pytest.mark.browser
 
 
-def test_a_route_is_found_by_what_it_answers_and_tried(tmp_path: Path) -> None:
+def test_a_route_is_listed_with_its_summary_and_can_be_tried(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.tell([event(outputs=[dataset("orders")])])
         with opened(f"{service.url}/docs") as page:
@@ -27,14 +27,14 @@ def test_a_route_is_found_by_what_it_answers_and_tried(tmp_path: Path) -> None:
             expect(answer).to_contain_text('"totalCount": 1')
 
 
-def test_the_graph_leads_to_the_reference(tmp_path: Path) -> None:
+def test_the_graph_links_to_the_reference(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(f"{service.url}/?asOf=2026-05-01T08:00:30Z") as page:
         page.get_by_role("link", name="API reference").click()
 
         expect(page.get_by_text("Search for jobs and datasets by a part of any of their names")).to_be_visible()
 
 
-def test_the_reference_asks_nobody_but_the_service(tmp_path: Path) -> None:
+def test_the_reference_sends_requests_only_to_the_service(tmp_path: Path) -> None:
     with running(tmp_path, "--access") as service, opened("about:blank") as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))

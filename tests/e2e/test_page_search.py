@@ -1,4 +1,4 @@
-"""Jobs with long names that begin alike, in a real browser: the search tells them apart, in narrow windows too."""
+"""Jobs with long names that begin alike, in a real browser: search results show them in full, in narrow windows too."""
 
 import json
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def page(service: Service) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("width", [700, 900, 1440])
-def test_each_result_shows_its_whole_name_and_namespace_within_the_window(page: Page, width: int) -> None:
+def test_each_result_shows_its_full_name_and_namespace_within_the_window(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
 
     page.get_by_role("combobox").fill("warehouse")

@@ -1,4 +1,4 @@
-"""Small things that only a real browser shows: what is drawn over what, and what its console says."""
+"""Details that only a real browser shows: overlaps, text direction, printing, the console."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from tests.support.service import running
 pytestmark = pytest.mark.browser
 
 NAMES = ("customer_orders_of_the_year", "lake.marts.customer_orders_of_the_year")
-"""Of one line, and of two: the path stands over the name."""
+"""Names of one line, and of two, with the path above the name."""
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_how_many_columns_there_are_is_not_drawn_over_the_name(tmp_path: Path, name: str) -> None:
+def test_the_number_of_columns_does_not_overlap_the_name(tmp_path: Path, name: str) -> None:
     columns = schema(*(f"c{number}" for number in range(100)))
     with running(tmp_path) as service:
         service.tell([event(outputs=[dataset(name, schema=columns)])])
@@ -29,7 +29,7 @@ def test_how_many_columns_there_are_is_not_drawn_over_the_name(tmp_path: Path, n
 
 
 @pytest.mark.parametrize("name", ["stream.enrich", "chain.step_024"])
-def test_a_short_name_of_a_job_is_drawn_whole(tmp_path: Path, name: str) -> None:
+def test_a_short_name_of_a_job_is_not_truncated(tmp_path: Path, name: str) -> None:
     with running(tmp_path) as service:
         service.tell([event(job={"namespace": "plant", "name": name})])
         with opened(service.url) as page:
@@ -40,7 +40,7 @@ def test_a_short_name_of_a_job_is_drawn_whole(tmp_path: Path, name: str) -> None
     assert needed <= given
 
 
-def test_a_long_type_leaves_the_names_of_columns_their_room(tmp_path: Path) -> None:
+def test_a_long_type_leaves_room_for_the_names_of_columns(tmp_path: Path) -> None:
     nested = "struct<" + ",".join(f"member_{number}:string" for number in range(20)) + ">"
     fields = [{"name": "customer_identifier", "type": "long"}, {"name": "tail", "type": nested}]
     with running(tmp_path) as service:
@@ -56,7 +56,7 @@ def test_a_long_type_leaves_the_names_of_columns_their_room(tmp_path: Path) -> N
     assert lines == 1
 
 
-def test_a_name_with_a_mark_of_direction_turns_nothing_round_but_itself(tmp_path: Path) -> None:
+def test_a_name_with_a_directional_character_does_not_reorder_other_text(tmp_path: Path) -> None:
     owners = [{"name": "\u202etrela", "type": "\u202enwod"}, {"name": "team:planning", "type": "up"}]
     with running(tmp_path) as service:
         service.tell([event(outputs=[dataset("orders", schema=schema("id"), ownership=facet(owners=owners))])])
@@ -77,7 +77,7 @@ def test_a_name_with_a_mark_of_direction_turns_nothing_round_but_itself(tmp_path
     assert places == sorted(places)
 
 
-def test_a_name_that_is_read_from_the_right_begins_there(tmp_path: Path) -> None:
+def test_a_right_to_left_name_starts_at_the_right(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.tell([event(outputs=[dataset("مبيعات.السنة.الماضية")])])
         with opened(f"{service.url}/#node=dataset:lake:مبيعات.السنة.الماضية") as page:
@@ -99,7 +99,7 @@ def test_a_name_that_is_read_from_the_right_begins_there(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", [".", ".."])
-def test_a_dataset_that_is_named_as_a_step_of_a_path_has_details(tmp_path: Path, name: str) -> None:
+def test_a_dataset_whose_name_is_a_dot_segment_has_details(tmp_path: Path, name: str) -> None:
     owned = facet(owners=[{"name": "team:planning", "type": "OWNER"}])
     with running(tmp_path) as service:
         service.tell([event(outputs=[dataset("+1"), dataset(name, ownership=owned), dataset("orders")])])
@@ -110,7 +110,7 @@ def test_a_dataset_that_is_named_as_a_step_of_a_path_has_details(tmp_path: Path,
             expect(details.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_change_of_many_columns_shows_a_few_and_the_others_when_asked_for(tmp_path: Path) -> None:
+def test_a_change_of_many_columns_shows_a_few_and_the_others_on_demand(tmp_path: Path) -> None:
     wide = schema(*(f"c{number}" for number in range(50)))
     with running(tmp_path) as service:
         service.tell([event(outputs=[dataset("orders", schema=columns)]) for columns in (schema("id"), wide)])
@@ -123,7 +123,7 @@ def test_a_change_of_many_columns_shows_a_few_and_the_others_when_asked_for(tmp_
             expect(columns).to_have_count(51)
 
 
-def test_what_is_printed_is_dark_on_white_in_the_dark_too(tmp_path: Path) -> None:
+def test_the_page_is_printed_dark_on_white_in_dark_mode_too(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(f"{service.url}/#view=failures") as page:
         heading = page.get_by_role("heading", name="Failures")
         colors = []
@@ -134,7 +134,7 @@ def test_what_is_printed_is_dark_on_white_in_the_dark_too(tmp_path: Path) -> Non
     assert colors[0] == colors[1]
 
 
-def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:
+def test_a_record_without_witnesses_causes_no_error_in_the_console(tmp_path: Path) -> None:
     with running(tmp_path) as service, opened(service.url) as page:
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)

@@ -1,4 +1,4 @@
-"""A real browser that shows the page."""
+"""A real browser for tests of the page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from typing import Final
 from playwright.sync_api import Page, expect, sync_playwright
 
 _LONG_MS: Final = 120_000
-expect.set_options(timeout=_LONG_MS)  # a timeout against hanging, not a measurement
+expect.set_options(timeout=_LONG_MS)  # a bound for hanging, not a measurement
 
 
 @contextmanager
 def opened(url: str) -> Iterator[Page]:
-    """The page at this URL; fails at the end if the page had a JavaScript error."""
+    """The page at this address; fails at the end if an error was thrown in it."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
