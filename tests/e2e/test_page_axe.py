@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 AXE: Final = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 AWAITED: Final = re.compile("^(Loading|Comparing).*…$")
-GRAVE: Final = {"moderate", "serious", "critical"}
+SEVERE: Final = {"moderate", "serious", "critical"}
 LONG: Final = "lake.of.all_that_was_sold." + "and_of_what_was_not_" * 8
 TEXT: Final = "What it says goes on and on. " * 60
 REPORT: Final = "dataset:lake:marts.report"
@@ -130,4 +130,4 @@ def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [json.dumps([each["id"], each["nodes"][0]["html"][:200]]) for each in found if each["impact"] in GRAVE]
+    return [json.dumps([each["id"], each["nodes"][0]["html"][:200]]) for each in found if each["impact"] in SEVERE]
