@@ -97,7 +97,7 @@ def test_a_link_keeps_the_open_questions_and_the_back_button_skips_them(page: Pa
     page.reload()
     expect(details.get_by_label("since")).to_have_value("2020-02-03T04:05:06")
     expect(details.get_by_role("list", name="Changes")).to_be_visible()
-    expect(details.get_by_text("and what breaks if it is dropped")).to_be_visible()
+    expect(details.get_by_text("show what breaks if it is dropped")).to_be_visible()
 
     page.go_back()
 

@@ -34,7 +34,7 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
 
     price.get_by_role("button", name="price").click()
     details.get_by_text("What depends on price?").click()
-    is_dropped = details.get_by_role("checkbox", name="and what breaks if price is dropped")
+    is_dropped = details.get_by_role("checkbox", name="show what breaks if price is dropped")
     is_dropped.click()  # it is checked once the address of the page says so
     expect(is_dropped).to_be_checked()
     revenue = details.get_by_role("listitem").filter(has_text="dashboard").filter(has_text="owned by").last

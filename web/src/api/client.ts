@@ -325,7 +325,7 @@ function isInvalidTime(error: unknown): error is ServiceError {
 /** In the page's terms: the service's message names a parameter that the reader does not know. */
 function invalidTimeText(asOf: string | undefined): string {
   return (
-    `The address has an invalid time, “${asOf}”. Choose a time with “as of” above, ` +
+    `Invalid time in the address: “${asOf}”. Choose a time with “as of” above, ` +
     'or end the address with a time and its zone: ?asOf=2026-05-22T14:23:11Z'
   )
 }

@@ -89,7 +89,7 @@ test('an invalid time in the address is reported in terms of the page', async ()
   const asking = new Client(fetch, 'api/v1', 'last Tuesday').jobs(1)
 
   await expect(asking).rejects.toThrow(
-    /^The address has an invalid time, “last Tuesday”. .* “as of” above, or .*Z$/,
+    /^Invalid time in the address: “last Tuesday”. .* “as of” above, or .*Z$/,
   )
 })
 

@@ -29,7 +29,7 @@ export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
     <>
       <label className="choice">
         <input type="checkbox" checked={isDrop} onChange={() => setIsDrop(!isDrop)} />
-        and what breaks if {column === undefined ? 'it' : isolated(column)} is dropped
+        show what breaks if {column === undefined ? 'it' : isolated(column)} is dropped
       </label>
       <Awaited of={answer} doing="Loading what depends on it">
         {(impact) => <Answer impact={impact} isDrop={isDrop} />}

@@ -72,7 +72,7 @@ function Inclusion({ index }: { index: number }) {
         <code>{rootHash}</code> <span className="muted">of {counted(size, 'entry', 'entries')}</span>
       </Fact>
       <Fact term="Proof">
-        <a href={client.inclusionUrl(index)}>of inclusion</a>
+        <a href={client.inclusionUrl(index)}>inclusion proof</a>
       </Fact>
     </>
   )

@@ -46,7 +46,7 @@ function Table({ page: { items, totalCount }, chosen }: { page: Page<Machine>; c
             <th scope="col">Record</th>
             <th scope="col">Events</th>
             <th scope="col">Last number</th>
-            <th scope="col">Last received</th>
+            <th scope="col">Last seen</th>
           </tr>
         </thead>
         <tbody>
@@ -86,7 +86,7 @@ function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
       </td>
       <td data-label="Events">{formatCount(machine.events)}</td>
       <td data-label="Last number">{formatCount(machine.lastSequence)}</td>
-      <td data-label="Last received">
+      <td data-label="Last seen">
         <Time at={machine.lastReceivedAt} />
       </td>
     </tr>
