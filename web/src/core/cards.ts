@@ -20,7 +20,7 @@ export interface Card {
   readonly node: DrawnNode
   readonly label: Label
   readonly rows: readonly Row[]
-  /** Columns without a row: of an unfolded dataset those only in the panel, of a folded one lit columns that are gathered. */
+  /** How many columns have no row: of an unfolded dataset those beyond the limit, of a folded one collapsed lit ones. */
   readonly more: number
   readonly unfolded: boolean
   readonly dim: boolean
@@ -58,9 +58,9 @@ export function shapeOf(graph: DrawnGraph, cards: ReadonlyMap<NodeId, Card>): Sh
 function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
   const open = unfolded.has(node.id)
   const rows = node.kind === 'dataset' ? rowsOf(node.dataset, open, lit, node.id) : []
-  const gathered = lit?.kind === 'column' ? lit.gathered.get(node.id) : undefined
-  const isApart = (row: Row) => isGlowing(row) && !gathered?.has(row.field.name)
-  const shown = rows.filter((row, index) => (open && index < MAX_ROWS) || isApart(row))
+  const collapsed = lit?.kind === 'column' ? lit.collapsed.get(node.id) : undefined
+  const hasOwnRow = (row: Row) => isGlowing(row) && !collapsed?.has(row.field.name)
+  const shown = rows.filter((row, index) => (open && index < MAX_ROWS) || hasOwnRow(row))
   return {
     node,
     label: uniqueLabel(node),

@@ -16,7 +16,7 @@ export interface ColumnEdge {
 export interface ColumnGraph {
   readonly columns: ReadonlyMap<ColumnKey, ColumnRef>
   /** Datasets all of whose columns together are one end of an edge; an edge for each column would be too many. */
-  readonly wholes: ReadonlyMap<ColumnKey, NodeId>
+  readonly wholeDatasets: ReadonlyMap<ColumnKey, NodeId>
   /** Edges by their target. */
   readonly into: ReadonlyMap<ColumnKey, readonly ColumnEdge[]>
   /** Edges by their source. */
@@ -32,11 +32,11 @@ export const MAX_STEPS = 20
 export const MAX_LIT = 20
 
 /** If more columns than this are connected only by edges of whole datasets, they are counted and not shown. */
-export const MAX_APART = 10
+export const MAX_DATASETWISE = 10
 
 export function columnGraph({ graph, isCut = false, datasetInputFields = [] }: ColumnLineage): ColumnGraph {
   const columns = new Map<ColumnKey, ColumnRef>()
-  const wholes = new Map<ColumnKey, NodeId>()
+  const wholeDatasets = new Map<ColumnKey, NodeId>()
   const keyOf = (dataset: NodeId, column: string): ColumnKey => {
     const ref = { dataset, column }
     const key = columnKey(ref)
@@ -46,7 +46,7 @@ export function columnGraph({ graph, isCut = false, datasetInputFields = [] }: C
   const endAt = (dataset: NodeId, column: string | null, end: 'into' | 'outOf'): ColumnKey => {
     if (column !== null) return keyOf(dataset, column)
     const key = wholeKey(dataset, end)
-    wholes.set(key, dataset)
+    wholeDatasets.set(key, dataset)
     return key
   }
   const edges = graph.flatMap(({ data }) => {
@@ -62,8 +62,8 @@ export function columnGraph({ graph, isCut = false, datasetInputFields = [] }: C
       edges.push(edgeOf(from, endAt(target, input.targetField, 'into'), input.transformations))
     }
   }
-  const all = [...edges, ...edgesWithin(columns, wholes)]
-  return { columns, wholes, into: by(all, ({ to }) => to), outOf: by(all, ({ from }) => from), isCut }
+  const all = [...edges, ...edgesWithin(columns, wholeDatasets)]
+  return { columns, wholeDatasets, into: by(all, ({ to }) => to), outOf: by(all, ({ from }) => from), isCut }
 }
 
 function edgeOf(from: ColumnKey, to: ColumnKey, transformations: readonly Transformation[] = []): ColumnEdge {
@@ -73,14 +73,14 @@ function edgeOf(from: ColumnKey, to: ColumnKey, transformations: readonly Transf
 
 function edgesWithin(
   columns: ReadonlyMap<ColumnKey, ColumnRef>,
-  wholes: ReadonlyMap<ColumnKey, NodeId>,
+  wholeDatasets: ReadonlyMap<ColumnKey, NodeId>,
 ): ColumnEdge[] {
   const within = { direct: true, transformations: [], within: true }
   return [...columns].flatMap(([key, { dataset }]) => {
     const [into, outOf] = [wholeKey(dataset, 'into'), wholeKey(dataset, 'outOf')]
     return [
-      ...(wholes.has(into) ? [{ ...within, from: into, to: key }] : []),
-      ...(wholes.has(outOf) ? [{ ...within, from: key, to: outOf }] : []),
+      ...(wholeDatasets.has(into) ? [{ ...within, from: into, to: key }] : []),
+      ...(wholeDatasets.has(outOf) ? [{ ...within, from: key, to: outOf }] : []),
     ]
   })
 }

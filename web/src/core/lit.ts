@@ -1,6 +1,6 @@
 /** The lit (highlighted) path of a column over the graph of jobs and datasets, or of a whole job or dataset. */
 
-import { type ColumnEdge, type ColumnGraph, MAX_APART, MAX_LIT } from './columns'
+import { type ColumnEdge, type ColumnGraph, MAX_DATASETWISE, MAX_LIT } from './columns'
 import type { LineageGraph } from './graph'
 import { type ColumnKey, type ColumnRef, columnKey, type NodeId } from './ids'
 import { type NodeLit, pathOver } from './path'
@@ -30,7 +30,7 @@ export interface ColumnLit {
   readonly path: ColumnPath
   readonly columns: ReadonlyMap<NodeId, ReadonlyMap<string, Glow>>
   /** Columns without a row, since they are too many; their lines meet at the head of the dataset's card. */
-  readonly gathered: ReadonlyMap<NodeId, ReadonlySet<string>>
+  readonly collapsed: ReadonlyMap<NodeId, ReadonlySet<string>>
   /** Jobs on the path, and piles that hold a part of it. */
   readonly jobs: ReadonlySet<NodeId>
   /** Column to job and job to column; column to column if no job is known between them. */
@@ -46,15 +46,15 @@ export function lightUp(
   whole?: NodeLit,
 ): ColumnLit {
   const path = columnPath(columns, columnKey(start), withIndirect)
-  const gathered = gatheredOn(columns, path)
-  const segments = segmentsOf(columns, path, gathered, jobsBetween(graph, whole))
+  const collapsed = collapsedOn(columns, path)
+  const segments = segmentsOf(columns, path, collapsed, jobsBetween(graph, whole))
   const glows = glowing(columns, path, start)
   const ends = segments.flatMap(({ from, to }) => [from.node, to.node])
   return {
     kind: 'column',
     path,
     columns: glows,
-    gathered,
+    collapsed,
     jobs: new Set(ends.filter((node) => !glows.has(node))),
     segments,
   }
@@ -84,27 +84,27 @@ export function columnOver(lit: ColumnLit, drawnAs: (node: NodeId) => NodeId): C
   }
 }
 
-function gatheredOn(
+function collapsedOn(
   { columns }: ColumnGraph,
   { start, upstream, downstream }: ColumnPath,
-): ColumnLit['gathered'] {
+): ColumnLit['collapsed'] {
   const onPath = new Set([...upstream.columns.keys(), ...downstream.columns.keys()])
   onPath.delete(start)
-  const isApart = (key: ColumnKey) => upstream.apart.has(key) || downstream.apart.has(key)
+  const isColumnwise = (key: ColumnKey) => upstream.columnwise.has(key) || downstream.columnwise.has(key)
   const isDirect = (key: ColumnKey) =>
     upstream.columns.get(key) === 'direct' || downstream.columns.get(key) === 'direct'
-  const apart = [...onPath].filter(isApart)
-  const inOrder = [...apart.filter(isDirect), ...apart.filter((key) => !isDirect(key))]
-  const tied = byDataset(
+  const columnwise = [...onPath].filter(isColumnwise)
+  const inOrder = [...columnwise.filter(isDirect), ...columnwise.filter((key) => !isDirect(key))]
+  const datasetwise = byDataset(
     columns,
-    [...onPath].filter((key) => !isApart(key)),
+    [...onPath].filter((key) => !isColumnwise(key)),
   )
-  const gathered = [
-    ...[...tied].filter(([, names]) => names.length > MAX_APART),
+  const collapsed = [
+    ...[...datasetwise].filter(([, names]) => names.length > MAX_DATASETWISE),
     ...[...byDataset(columns, inOrder)].map(([node, names]) => [node, names.slice(MAX_LIT)] as const),
   ]
   const found = new Map<NodeId, Set<string>>()
-  for (const [node, names] of gathered) {
+  for (const [node, names] of collapsed) {
     if (names.length > 0) found.set(node, new Set([...(found.get(node) ?? []), ...names]))
   }
   return found
@@ -122,12 +122,14 @@ function byDataset(columns: ColumnGraph['columns'], keys: readonly ColumnKey[]):
 }
 
 function glowing(
-  { columns, wholes }: ColumnGraph,
+  { columns, wholeDatasets }: ColumnGraph,
   { upstream, downstream }: ColumnPath,
   start: ColumnRef,
 ): Map<NodeId, Map<string, Glow>> {
-  const met = [...upstream.wholes.keys(), ...downstream.wholes.keys()].flatMap((key) => wholes.get(key) ?? [])
-  const byDataset = new Map(met.map((dataset) => [dataset, new Map<string, Glow>()]))
+  const reached = [...upstream.wholeDatasets.keys(), ...downstream.wholeDatasets.keys()].flatMap(
+    (key) => wholeDatasets.get(key) ?? [],
+  )
+  const byDataset = new Map(reached.map((dataset) => [dataset, new Map<string, Glow>()]))
   const light = ({ dataset, column }: ColumnRef, glow: Glow) => {
     const known = byDataset.get(dataset) ?? new Map<string, Glow>()
     byDataset.set(dataset, known)
@@ -145,15 +147,15 @@ function glowing(
 type JobsBetween = (from: NodeId, to: NodeId) => readonly NodeId[]
 
 function segmentsOf(
-  { columns, wholes }: ColumnGraph,
+  { columns, wholeDatasets }: ColumnGraph,
   path: ColumnPath,
-  gathered: ColumnLit['gathered'],
+  collapsed: ColumnLit['collapsed'],
   between: JobsBetween,
 ): Segment[] {
   const endAt = (key: ColumnKey): End | undefined => {
     const ref = columns.get(key)
-    if (ref && !gathered.get(ref.dataset)?.has(ref.column)) return { node: ref.dataset, column: ref.column }
-    const node = ref?.dataset ?? wholes.get(key)
+    if (ref && !collapsed.get(ref.dataset)?.has(ref.column)) return { node: ref.dataset, column: ref.column }
+    const node = ref?.dataset ?? wholeDatasets.get(key)
     return node && { node, column: undefined }
   }
   const found = edgesOf(path).flatMap(({ edge, strength }): Segment[] => {
@@ -188,8 +190,8 @@ function merged(segments: readonly Segment[]): Segment[] {
 
 /** Each edge with the strength of the path up to its far end. */
 function edgesOf({ start, upstream, downstream }: ColumnPath): { edge: ColumnEdge; strength: Strength }[] {
-  const far = ({ columns, wholes }: ColumnReach, key: ColumnKey) =>
-    key === start ? 'direct' : (columns.get(key) ?? wholes.get(key) ?? 'indirect')
+  const far = ({ columns, wholeDatasets }: ColumnReach, key: ColumnKey) =>
+    key === start ? 'direct' : (columns.get(key) ?? wholeDatasets.get(key) ?? 'indirect')
   const weaker = (edge: ColumnEdge, strength: Strength) => (edge.direct ? strength : 'indirect')
   return [
     ...upstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(upstream, edge.from)) })),

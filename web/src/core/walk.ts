@@ -24,9 +24,9 @@ export interface ColumnReach {
   /** Nearest first, without the start. */
   readonly columns: ReadonlyMap<ColumnKey, Strength>
   /** Those that are connected by edges between single columns; the others only by edges of whole datasets. */
-  readonly apart: ReadonlySet<ColumnKey>
+  readonly columnwise: ReadonlySet<ColumnKey>
   /** Whole datasets that are ends of edges. */
-  readonly wholes: ReadonlyMap<ColumnKey, Strength>
+  readonly wholeDatasets: ReadonlyMap<ColumnKey, Strength>
   /** All edges with a data flow. */
   readonly edges: readonly ColumnEdge[]
   /** It reaches the depth limit: there may be more beyond. */
@@ -59,7 +59,7 @@ export function columnPath(graph: ColumnGraph, start: ColumnKey, withIndirect: b
 }
 
 function reach(
-  { wholes, isCut }: ColumnGraph,
+  { wholeDatasets, isCut }: ColumnGraph,
   start: ColumnKey,
   edgesAt: (key: ColumnKey) => readonly ColumnEdge[],
   farEnd: (edge: ColumnEdge) => ColumnKey,
@@ -69,7 +69,7 @@ function reach(
   const steps = stepsFrom(start, (key) => edgesAt(key).map(farEnd))
   const all = new Set(steps.keys())
   const direct = over((edge) => edge.direct)
-  const apart = over((edge) => !wholes.has(edge.from) && !wholes.has(edge.to))
+  const columnwise = over((edge) => !wholeDatasets.has(edge.from) && !wholeDatasets.has(edge.to))
   const edges = [...all].flatMap(edgesAt).filter((edge) => !edge.within)
   all.delete(start)
   const strengths = [...all].map((key): [ColumnKey, Strength] => [
@@ -77,9 +77,9 @@ function reach(
     direct.has(key) ? 'direct' : 'indirect',
   ])
   return {
-    columns: new Map(strengths.filter(([key]) => !wholes.has(key))),
-    apart,
-    wholes: new Map(strengths.filter(([key]) => wholes.has(key))),
+    columns: new Map(strengths.filter(([key]) => !wholeDatasets.has(key))),
+    columnwise,
+    wholeDatasets: new Map(strengths.filter(([key]) => wholeDatasets.has(key))),
     edges,
     isCut: isCut && [...steps.values()].some((away) => away >= MAX_STEPS),
   }

@@ -1,7 +1,7 @@
 /** Describes in words where a column comes from and what it reaches. */
 
 import type { Transformation } from '../api/types'
-import { type ColumnEdge, type ColumnGraph, MAX_APART } from './columns'
+import { type ColumnEdge, type ColumnGraph, MAX_DATASETWISE } from './columns'
 import { formatCount } from './format'
 import type { ColumnKey, NodeId } from './ids'
 import type { ColumnReach } from './walk'
@@ -113,10 +113,10 @@ function phrasesOver(
   }))
 }
 
-function grouped({ columns, wholes }: ColumnGraph, keys: Iterable<ColumnKey>): ColumnsOf[] {
+function grouped({ columns, wholeDatasets }: ColumnGraph, keys: Iterable<ColumnKey>): ColumnsOf[] {
   const found = new Map<NodeId, string[] | 'all'>()
   for (const key of keys) {
-    const [ref, whole] = [columns.get(key), wholes.get(key)]
+    const [ref, whole] = [columns.get(key), wholeDatasets.get(key)]
     const known = ref && found.get(ref.dataset)
     if (whole) found.set(whole, 'all')
     else if (ref && known === undefined) found.set(ref.dataset, [ref.column])
@@ -155,7 +155,7 @@ export function mentioned(phrase: Phrase): Mentioned {
 
 /** Whether the columns are only counted: all of a dataset, or many that are connected by an edge of a whole dataset. */
 export function isCounted({ ofAll }: Phrase, { columns }: ColumnsOf): boolean {
-  return columns === 'all' || (ofAll !== undefined && columns.length > MAX_APART)
+  return columns === 'all' || (ofAll !== undefined && columns.length > MAX_DATASETWISE)
 }
 
 /** The columns of a reach, dataset by dataset, nearest first. */

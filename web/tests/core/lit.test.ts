@@ -113,15 +113,15 @@ describe('lighting up a column with very many sources in one dataset', () => {
     const lit = lightUp(GRAPH, from(500), { dataset: DELAYS, column: 'hash' }, true)
 
     expect(lit.columns.get(FLIGHTS)?.size).toBe(500)
-    expect(lit.gathered.get(FLIGHTS)?.size).toBe(480)
-    expect(lit.gathered.get(FLIGHTS)?.has('c0')).toBe(false)
+    expect(lit.collapsed.get(FLIGHTS)?.size).toBe(480)
+    expect(lit.collapsed.get(FLIGHTS)?.has('c0')).toBe(false)
     const begins = lit.segments.filter(({ from: { node } }) => node === FLIGHTS)
     expect(begins.map(({ from: { column } }) => column)).toContain(undefined)
     expect(begins).toHaveLength(21)
   })
 
   test('draws a line for each if there is room for all', () => {
-    expect(lightUp(GRAPH, from(20), { dataset: DELAYS, column: 'hash' }, true).gathered.size).toBe(0)
+    expect(lightUp(GRAPH, from(20), { dataset: DELAYS, column: 'hash' }, true).collapsed.size).toBe(0)
   })
 })
 
@@ -143,7 +143,7 @@ describe('lighting up a column of a dataset with edges of the whole dataset', ()
       [INGEST, undefined, FLIGHTS, undefined, 'direct'],
     ])
     expect(lit.columns.get(FLIGHTS)?.size).toBe(40)
-    expect([...lit.gathered].map(([node, names]) => [node, names.size, names.has('c7')])).toEqual([
+    expect([...lit.collapsed].map(([node, names]) => [node, names.size, names.has('c7')])).toEqual([
       [FLIGHTS, 39, false],
       [CSV, 39, false],
     ])
@@ -165,7 +165,7 @@ describe('lighting up a column of a dataset with edges of the whole dataset', ()
     const lit = lightUp(GRAPH, columnGraph(wideAnswer(4)), { dataset: DELAYS, column: 'c1' }, true)
 
     expect(ends(lit).filter(([from]) => from === FLIGHTS)).toHaveLength(4)
-    expect(lit.gathered.size).toBe(0)
+    expect(lit.collapsed.size).toBe(0)
   })
 
   test('draws a whole source from its head, even without known columns', () => {

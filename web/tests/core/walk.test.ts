@@ -102,7 +102,7 @@ describe('the path of a column over edges of a whole dataset', () => {
       'indirect',
       'indirect',
     ])
-    expect(upstream.apart).toEqual(new Set([DELAYS, FLIGHTS, CSV].map((id) => key(id, 'c7'))))
+    expect(upstream.columnwise).toEqual(new Set([DELAYS, FLIGHTS, CSV].map((id) => key(id, 'c7'))))
   })
 
   test('holds every column that a column affects', () => {
