@@ -1,4 +1,4 @@
-"""What the page's types say that a member may be, the service's OpenAPI page says as well."""
+"""The page's types allow the same values as the service's OpenAPI document."""
 
 import re
 from collections import defaultdict
@@ -20,12 +20,12 @@ PLACES = {
     "Reached.type": ["Reached.type"],
     "RunState": ["Run.state", "CauseRun.state"],
     "Verdict": ["Signature.verdict", "RunEvent.verdict"],
-    "Way": ["/api/v1/neighbours?way"],
+    "Direction": ["/api/v1/neighbours?way"],
     "WireNode.type": ["DatasetNode.type", "JobNode.type"],
     "Transformation.type": ["Transformation.type"],
     "SearchResult.type": ["Hit.type"],
 }
-"""By the page's name for a choice, where the service offers it; `WireNode` is one of several nodes."""
+"""The service's members and parameters, by the page's type; `WireNode` is a union of several nodes."""
 ONE_OF_SEVERAL = {"WireNode.type"}
 
 _TEXT = r"'[^'\n]*'"
@@ -37,12 +37,12 @@ _COMMENT_OR_IMPORT = re.compile(r"/\*.*?\*/|//[^\n]*|^import [^\n]*$", re.DOTALL
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_choice_of_the_page_is_the_services(client: TestClient, name: str) -> None:
+def test_a_type_of_the_page_allows_the_services_values(client: TestClient, name: str) -> None:
     page = client.get("/openapi.json").json()
 
     offered = [_offered(page, place) for place in PLACES[name]]
 
-    told = _told()[name]
+    told = _page_choices()[name]
     assert told
     if name in ONE_OF_SEVERAL:
         assert told == set().union(*offered)
@@ -50,12 +50,12 @@ def test_a_choice_of_the_page_is_the_services(client: TestClient, name: str) -> 
         assert [told] * len(offered) == offered
 
 
-def test_every_choice_of_the_page_is_held_against_the_service() -> None:
-    assert _told().keys() == PLACES.keys()
+def test_every_type_of_the_page_is_compared_with_the_service() -> None:
+    assert _page_choices().keys() == PLACES.keys()
 
 
-def _told() -> dict[str, set[str | None]]:
-    """The choices that the page's types name, None for null; those of members as `Type.member`."""
+def _page_choices() -> dict[str, set[str | None]]:
+    """The values that the page's types allow, None for null; those of members by `Type.member`."""
     told = defaultdict[str, set[str | None]](set)
     for file in ("answers.ts", "types.ts"):
         source = _COMMENT_OR_IMPORT.sub("", (API / file).read_text())
@@ -81,7 +81,7 @@ def _words(choice: str) -> list[str]:
 
 
 def _offered(page: Any, place: str) -> set[str | None]:  # noqa: ANN401  JSON
-    """The values of a member of a schema, or of a parameter of a GET."""
+    """The values of a schema's member, or of a parameter of a GET."""
     path, is_parameter, name = place.partition("?")
     if is_parameter:
         [schema] = [each["schema"] for each in page["paths"][path]["get"]["parameters"] if each["name"] == name]
