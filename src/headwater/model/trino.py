@@ -179,10 +179,10 @@ def _column_lineage(told: "Statement", event: RunEvent, sql: str, label: Label |
 def _statement(event: RunEvent, sql: str) -> "Statement | None":
     """The SQL's column lineage; None if it cannot be parsed, or lacks tables of the event."""
     from headwater.sql.columns import statement  # as in `_of_dashboard`
-    from headwater.sql.reading import AT_INTAKE, UnreadableSqlError
+    from headwater.sql.reading import INTAKE_BOUNDS, UnreadableSqlError
 
     try:
-        told = statement(sql, "trino", _Tables(event, sql).columns, AT_INTAKE, is_in_order=False)
+        told = statement(sql, "trino", _Tables(event, sql).columns, INTAKE_BOUNDS, is_in_order=False)
     except UnreadableSqlError:
         return None
     columns = {column: _without_hidden(made) for column, made in told.columns.items()}

@@ -1,4 +1,4 @@
-"""A statement's tables and columns, by its text and the columns of the tables that are known."""
+"""The tables and columns of a statement, by its text and the known columns of its tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,21 +9,21 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 from sqlglot.schema import MappingSchema
 
-from headwater.sql.flat import as_called
-from headwater.sql.flow import Setting, TableColumns, flow_of
-from headwater.sql.made import NOTHING, Flow, Inputs, Place, merged
-from headwater.sql.names import mark, name_by_place, rename_in_subqueries, rules_of
-from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, understood
+from headwater.sql.flat import column_spelling
+from headwater.sql.names import alias_rules, mark, name_by_position, rename_in_subqueries
+from headwater.sql.outputs import NOTHING, Inputs, OutputColumn, QueryLineage, merged
+from headwater.sql.query_lineage import Context, TableColumns, query_lineage
+from headwater.sql.reading import LOCAL_BOUNDS, Bounds, Parsed, Parts, UnreadableSqlError, parsed, sqlglot_errors_as
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
 from headwater.sql.transformations import Transformation
 from headwater.sql.width import check_width
 
 Known = Callable[[Parts], Sequence[str]]
-"""Returns a table's columns, given its name in the statement; empty if they are unknown."""
+"""Returns a table's columns by the table's name in the statement; empty if they are unknown."""
 
 
 class Source(NamedTuple):
-    """A column of a table, and how it takes part."""
+    """A column of a table, and its transformation."""
 
     table: Parts
     column: str
@@ -37,10 +37,10 @@ class Statement:
     Attributes:
         target: what it writes; None for a query.
         reads: the tables it reads, without duplicates; not its target, if that is only used to compute its own new
-    values.
-        columns: of the target, or of the query's answer: the inputs of each.
-        rows: the inputs that decide about rows as a whole.
-        gaps: the columns that are not fully known; `*` if not even all names are.
+            values.
+        columns: the inputs of each column of the target, or of a query's output.
+        rows: the inputs that decide which rows there are.
+        gaps: the columns whose inputs are incomplete; `*` if columns may be missing.
     """
 
     kind: StatementKind
@@ -60,7 +60,9 @@ def tables_of(text: str, dialect: str) -> tuple[Parts, ...]:
     return tuple(parsed(text, dialect).tables.values())
 
 
-def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN, *, is_in_order: bool = True) -> Statement:
+def statement(
+    text: str, dialect: str, known: Known, bounds: Bounds = LOCAL_BOUNDS, *, is_in_order: bool = True
+) -> Statement:
     """The tables and columns in the text.
 
     `is_in_order`: whether `known` returns all columns of a table in the table's order; if not, references by position
@@ -71,57 +73,57 @@ def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN, *,
     """
     read = parsed(text, dialect, bounds)
     columns = {table: tuple(known(table)) for table in read.tables.values()}
-    with understood("its columns cannot be told"):
+    with sqlglot_errors_as("cannot resolve its columns"):
         check_width(read.tree, [*map(len, columns.values())], bounds)
-        call = as_called(read.tree, dialect)
-        called = {name: _by(call, columns[parts]) for name, parts in read.tables.items()}
-        return _Reader(read, called, dialect, is_in_order).statement()
+        spell = column_spelling(read.tree, dialect)
+        spelled = {name: _by_spelling(spell, columns[parts]) for name, parts in read.tables.items()}
+        return _Analysis(read, spelled, dialect, is_in_order).statement()
 
 
-def _by(call: Callable[[str], str], columns: Iterable[str]) -> dict[str, str]:
-    """Columns by their names in the statement; the first of several."""
-    called: dict[str, str] = {}
+def _by_spelling(spell: Callable[[str], str], columns: Iterable[str]) -> dict[str, str]:
+    """Columns by their spelling in the statement; the first of several."""
+    spelled: dict[str, str] = {}
     for column in columns:
-        called.setdefault(call(column), column)
-    return called
+        spelled.setdefault(spell(column), column)
+    return spelled
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _Analysis:
     read: Parsed
-    called: Mapping[str, Mapping[str, str]]
-    """For each table, its known columns by their names in the statement, in order."""
+    spelled: Mapping[str, Mapping[str, str]]
+    """For each table, its known columns by their spelling in the statement, in order."""
     dialect: str
     is_in_order: bool
 
     def statement(self) -> Statement:
         as_queries = rewritten(self.read.tree, self._columns_of)
         if as_queries.target is not None and as_queries.target not in self.read.tables:
-            raise UnreadableSqlError("what it writes is not known")
-        flow = merged(self._flow(query) for query in as_queries.queries)
+            raise UnreadableSqlError("its target is not a complete table name")
+        lineage = merged(self._query_lineage(query) for query in as_queries.queries)
         if as_queries.target is not None:
-            flow = self._written(flow, as_queries)
+            lineage = self._with_target_columns(lineage, as_queries)
         tables = self.read.tables
-        unknown = {name for name, inputs in flow.columns.items() if any(each.table not in tables for each in inputs)}
+        unknown = {name for name, inputs in lineage.columns.items() if any(each.table not in tables for each in inputs)}
         return Statement(
             as_queries.kind,
             None if as_queries.target is None else tables[as_queries.target],
             tuple(tables[name] for name in self._reads(as_queries)),
-            {name: self._sources(inputs) for name, inputs in flow.columns.items()},
-            self._sources(flow.rows),
-            tuple(sorted(flow.gaps | unknown)),
+            {name: self._sources(inputs) for name, inputs in lineage.columns.items()},
+            self._sources(lineage.rows),
+            tuple(sorted(lineage.gaps | unknown)),
         )
 
     def _columns_of(self, table: str) -> Sequence[str]:
         """All columns, in order; empty if that is unknown."""
-        return [*self.called[table].values()] if self.is_in_order else ()
+        return [*self.spelled[table].values()] if self.is_in_order else ()
 
-    def _flow(self, query: exp.Query) -> Flow:
-        called = {name: columns for name, columns in self.called.items() if columns}
-        schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in called.items()}
-        tables = {name: TableColumns([*columns.values()]) for name, columns in called.items()}
+    def _query_lineage(self, query: exp.Query) -> QueryLineage:
+        spelled = {name: columns for name, columns in self.spelled.items() if columns}
+        schema: dict[str, object] = {name: dict.fromkeys(columns, "UNKNOWN") for name, columns in spelled.items()}
+        tables = {name: TableColumns([*columns.values()]) for name, columns in spelled.items()}
         marked = query.copy()
-        name_by_place(marked, self.dialect)
+        name_by_position(marked, self.dialect)
         rename_in_subqueries(marked)
         mark(marked)
         qualified = qualify(
@@ -129,33 +131,33 @@ class _Reader:
             dialect=self.dialect,
             schema=MappingSchema(schema, dialect=self.dialect, normalize=False),
             validate_qualify_columns=False,
-            expand_alias_refs=False,  # an alias in an alias in an alias …: each is as long as all before it together
+            expand_alias_refs=False,  # nested aliases would expand exponentially
             quote_identifiers=False,
             identify=False,
         )
         scope = build_scope(qualified)
         if scope is None:
             raise UnreadableSqlError("it has no columns")
-        return flow_of(scope, Setting(tables, self.is_in_order, rules_of(self.dialect)))
+        return query_lineage(scope, Context(tables, self.is_in_order, alias_rules(self.dialect)))
 
-    def _written(self, flow: Flow, as_queries: Rewritten) -> Flow:
-        """The flow with the target's column names; a DELETE writes none."""
+    def _with_target_columns(self, lineage: QueryLineage, as_queries: Rewritten) -> QueryLineage:
+        """The lineage with the target's column names; none for a DELETE."""
         if as_queries.kind in ("delete", "merge"):
-            kept = () if as_queries.kind == "delete" else flow.places
-            return replace(flow, places=tuple(place for place in kept if place.name != NO_COLUMN))
+            kept = () if as_queries.kind == "delete" else lineage.outputs
+            return replace(lineage, outputs=tuple(output for output in kept if output.name != NO_COLUMN))
         names: Sequence[str] = as_queries.names
         if not names and as_queries.is_by_position and as_queries.target is not None:
             names = self._columns_of(as_queries.target)
         if not (names or as_queries.is_by_position):
-            return flow
-        if not flow.is_in_order or len(names) != len(flow.places):
-            places = [Place(name, NOTHING, is_open=True) for name in as_queries.names or ("*",)]
+            return lineage
+        if not lineage.is_in_order or len(names) != len(lineage.outputs):
+            outputs = [OutputColumn(name, NOTHING, is_incomplete=True) for name in as_queries.names or ("*",)]
         else:
-            places = [place._replace(name=name) for name, place in zip(names, flow.places, strict=True)]
-        return replace(flow, places=tuple(places))
+            outputs = [output._replace(name=name) for name, output in zip(names, lineage.outputs, strict=True)]
+        return replace(lineage, outputs=tuple(outputs))
 
     def _reads(self, as_queries: Rewritten) -> list[str]:
-        """The tables read: the statement names its target once as target; if it is also read, it is named again."""
+        """The tables read, with the target only if the statement also reads it, that is, names it a second time."""
         named = [table.name for table in self.read.tree.find_all(exp.Table)]
         if as_queries.target in named:
             named.remove(as_queries.target)

@@ -12,12 +12,12 @@ Parts = tuple[str, ...]
 """A table as a statement names it: `("orders",)` or `("lake", "sales", "orders")`."""
 
 _WRITING: Final = (exp.Insert, exp.Create, exp.Update, exp.Merge, exp.Delete)
-_RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"oracle", "snowflake", "teradata", "tsql", "fabric"})
+_RECURSIVE_WITHOUT_KEYWORD: Final = frozenset({"oracle", "snowflake", "teradata", "tsql", "fabric"})
 """Dialects in which common tables may be recursive without RECURSIVE, in a set operation."""
 
 
-def prefix_beside(words: Iterable[str]) -> str:
-    """A prefix for flat names that resembles no word in the text: `t` for `t0`, `t1` …, unless the text has such."""
+def unused_prefix(words: Iterable[str]) -> str:
+    """A prefix for flat names that cannot clash with a word in the text: `t`, or `t_` if the text has `t0`, `t1` …."""
     text = "\n".join(words).lower()
     prefix = "t"
     while re.search(rf"{prefix}\d", text):
@@ -29,19 +29,19 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     """Give each table a one-part name and shorten column qualifiers to match. Returns the original names."""
     tables: dict[str, Parts] = {}
     for common in tree.find_all(exp.CTE):
-        if isinstance(common.parent, exp.With) and _reads_itself(common.parent, common, dialect):
-            common.parent.set("recursive", True)  # sqlglot asks for the word
-    outside = [table for table in tree.find_all(exp.Table) if not _is_named_inside(table, dialect)]
-    # Collected first: a name that is already flat no longer shows its original.
+        if isinstance(common.parent, exp.With) and _may_be_recursive(common.parent, common, dialect):
+            common.parent.set("recursive", True)  # sqlglot needs the keyword
+    outside = [table for table in tree.find_all(exp.Table) if not _is_local_name(table, dialect)]
+    # Collected before any is changed: a flattened name no longer shows the original.
     for at, table in enumerate(outside):
         parts = tuple(part.name for part in table.parts)
-        is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: whatever schema a session has
+        is_whole = all(parts) and table.args.get("db") != ""  # `lake..orders`: the session's schema
         if not is_whole or not all(isinstance(part, exp.Identifier) for part in table.parts):
             continue
         flat = next((name for name, known in tables.items() if known == parts), f"{prefix}{len(tables)}")
         tables[flat] = parts
         if not table.alias:
-            is_pivoted = any(pivot.alias for pivot in table.args.get("pivots") or ())  # and has that name alone
+            is_pivoted = any(pivot.alias for pivot in table.args.get("pivots") or ())  # the only valid name then
             name = f"{flat}_{at}" if is_pivoted else parts[-1]
             table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
         table.set("this", exp.to_identifier(flat, quoted=True))  # else a dialect might fold it
@@ -52,11 +52,11 @@ def flattened(tree: exp.Expr, dialect: str, prefix: str) -> dict[str, Parts]:
     return tables
 
 
-def _is_named_inside(table: exp.Table, dialect: str) -> bool:
-    """Whether the name refers to a common table in scope, or to a function of the query; never for a written target."""
+def _is_local_name(table: exp.Table, dialect: str) -> bool:
+    """Whether the name refers to a common table in scope, or to a function of the query; never for a write target."""
     if isinstance(table.parent, exp.UserDefinedFunction):
         return True
-    if len(table.parts) != 1 or _is_written(table):
+    if len(table.parts) != 1 or _is_write_target(table):
         return False
     below: exp.Expr = table
     while (at := below.parent) is not None:
@@ -67,23 +67,23 @@ def _is_named_inside(table: exp.Table, dialect: str) -> bool:
 
 
 def _common_tables(at: exp.Expr, below: exp.Expr, dialect: str) -> set[str]:
-    """The common tables declared at a place of the tree that are visible to what is below it."""
+    """The common tables declared at a node that are visible in the child `below`."""
     if isinstance(at, exp.With):
-        itself = {below.alias} if _reads_itself(at, below, dialect) else set()
+        itself = {below.alias} if _may_be_recursive(at, below, dialect) else set()
         return {each.alias for each in at.expressions[: below.index]} | itself
     clause = at.args.get("with_")
     return set() if clause is None or clause is below else {each.alias for each in clause.expressions}
 
 
-def _is_written(table: exp.Table) -> bool:
+def _is_write_target(table: exp.Table) -> bool:
     place = table.parent if isinstance(table.parent, exp.Schema) else table
     return isinstance(place.parent, _WRITING) and place.arg_key == "this"
 
 
-def _reads_itself(clause: exp.With, common: exp.Expr, dialect: str) -> bool:
-    """Whether a common table may be recursive: only a union of a start and its continuation may."""
-    is_said = bool(clause.args.get("recursive")) or dialect in _RECURSIVE_WITHOUT_A_WORD
-    return is_said and isinstance(common.this.unnest(), exp.SetOperation)
+def _may_be_recursive(clause: exp.With, common: exp.Expr, dialect: str) -> bool:
+    """Whether a common table may refer to itself: only a set operation of an anchor and a recursive query may."""
+    is_allowed = bool(clause.args.get("recursive")) or dialect in _RECURSIVE_WITHOUT_KEYWORD
+    return is_allowed and isinstance(common.this.unnest(), exp.SetOperation)
 
 
 def _shorten(column: exp.Column, tables: Sequence[Parts]) -> None:
@@ -93,10 +93,12 @@ def _shorten(column: exp.Column, tables: Sequence[Parts]) -> None:
         column.set("catalog", None)
 
 
-def as_called(tree: exp.Expr, dialect: str) -> Callable[[str], str]:
-    """Says what the statement calls a known column: folded as without quotes where only such a name stands in it.
+def column_spelling(tree: exp.Expr, dialect: str) -> Callable[[str], str]:
+    """Returns the function from a known column to its spelling in the statement.
 
-    >>> [*map(as_called(exp.select("price", "qty"), "postgres"), ["orderId", "Price"])]
+    Folded like an unquoted identifier if only that form occurs in the statement.
+
+    >>> [*map(column_spelling(exp.select("price", "qty"), "postgres"), ["orderId", "Price"])]
     ['orderId', 'price']
     """
     named = {identifier.name for identifier in tree.find_all(exp.Identifier)}

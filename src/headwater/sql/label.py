@@ -1,4 +1,4 @@
-"""The dashboard that a comment in a query names: the one thing about its asker that passes through every engine.
+"""The dashboard named in a query's comment: the only information on the caller that passes through every engine.
 
 /* dashboard: revenue, query: by_supplier */        -- dashboard=revenue query=by_supplier
 /*dashboard='revenue',query='by_supplier'*/         as sqlcommenter writes it, values percent-encoded
@@ -10,14 +10,14 @@ from urllib.parse import unquote
 
 DEFAULT_NAMESPACE: Final = "dashboards"
 
-_MOST_CHARACTERS: Final = 20_000
+_SEARCHED_CHARACTERS: Final = 20_000
 _LONGEST_NAME: Final = 200
 # Comment signs within quotes do not count, so quoted text is skipped; possessive (*+), so that nothing backtracks.
 _QUOTES_AND_COMMENTS: Final = re.compile(
     r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|--(?P<line>[^\n]*)|/\*(?P<block>(?:[^*]|\*(?!/))*+)\*/"""
 )
 _KEY: Final = r"(?:dashboard|query|namespace)\s*[:=]"
-_SAID: Final = re.compile(
+_ENTRY: Final = re.compile(
     rf"""\b(?P<key>dashboard|query|namespace)\s*[:=]\s*
     (?:'(?P<encoded>[^']*)'|"(?P<quoted>[^"]*)"|(?P<plain>[^,;'"\n]*?))
     \s*(?=[,;\n]|$|\b{_KEY})""",
@@ -34,21 +34,21 @@ class Label(NamedTuple):
 
 
 def label_of(sql: str) -> Label | None:
-    """The dashboard that a comment in the first 20,000 characters names; None where none does.
+    """The dashboard named in a comment in the first 20,000 characters; None if there is none.
 
     >>> label_of("/* dashboard: revenue, query: by_supplier */ SELECT 1")
     Label(namespace='dashboards', dashboard='revenue', query='by_supplier')
     """
-    for found in _QUOTES_AND_COMMENTS.finditer(sql[:_MOST_CHARACTERS]):
+    for found in _QUOTES_AND_COMMENTS.finditer(sql[:_SEARCHED_CHARACTERS]):
         comment = found["line"] or found["block"]
         if comment and "dashboard" in comment:
-            said = {each["key"]: _value(each) for each in _SAID.finditer(comment.strip())}
-            if said.get("dashboard") and all(len(value) <= _LONGEST_NAME for value in said.values()):
-                return Label(said.get("namespace") or DEFAULT_NAMESPACE, said["dashboard"], said.get("query", ""))
+            values = {each["key"]: _value(each) for each in _ENTRY.finditer(comment.strip())}
+            if values.get("dashboard") and all(len(value) <= _LONGEST_NAME for value in values.values()):
+                return Label(values.get("namespace") or DEFAULT_NAMESPACE, values["dashboard"], values.get("query", ""))
     return None
 
 
-def _value(said: re.Match[str]) -> str:
-    if said["encoded"] is not None:
-        return unquote(said["encoded"]).strip()
-    return (said["quoted"] or said["plain"] or "").strip()
+def _value(entry: re.Match[str]) -> str:
+    if entry["encoded"] is not None:
+        return unquote(entry["encoded"]).strip()
+    return (entry["quoted"] or entry["plain"] or "").strip()

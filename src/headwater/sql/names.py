@@ -1,4 +1,4 @@
-"""Resolves unqualified names: a column of a source, or one of the answer, which some clauses may name too.
+"""Resolution of unqualified names: to a column of a source or, in some clauses, to a column alias of the SELECT list.
 
 After sqlglot has qualified a query, it no longer shows which names were unqualified, where stars were, and what was
 referenced by position. So `mark` records this first, in the tree itself.
@@ -12,69 +12,69 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import walk_in_scope
 
 Clause = Literal["item", "where", "group", "having", "qualify", "order"]
-"""Where a name stands. In ORDER BY and DISTINCT ON all dialects know names of the answer; `order` is a name within an
-expression there, where some mean a column first."""
+"""The clause that a name is in; `item` is the SELECT list, where an alias is lateral. All dialects resolve aliases in
+ORDER BY and DISTINCT ON; `order` is a name inside an expression there, which may mean a source's column first."""
 
 _CLAUSE: Final = "headwater_clause"
 _STARS: Final = "headwater_stars"
 _RENAMED: Final = "headwater_renamed"
 _USING: Final = "headwater_using"
-_PLACES: Final = "headwater_places"
+_ORDINALS: Final = "headwater_places"
 _GROUPINGS: Final = (exp.Group, exp.Tuple, exp.Paren, exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
-_BY_PLACE: Final = frozenset({"athena", "presto", "trino"})
-"""Dialects that name unnamed columns by position; sqlglot's own names for them differ."""
+_NAMED_BY_POSITION: Final = frozenset({"athena", "presto", "trino"})
+"""Dialects that name unnamed columns by position, with other names than sqlglot gives them."""
 
 
-class Rules(NamedTuple):
-    """Where a dialect allows names of the answer; `first`: where these hide a source's column of that name."""
+class AliasRules(NamedTuple):
+    """The clauses where a dialect allows column aliases; `first`: where an alias hides a source's column."""
 
     allowed: frozenset[Clause]
     first: frozenset[Clause] = frozenset(["order"])
 
 
 _ORDER: Final = frozenset[Clause](["order"])
-_NOWHERE: Final = Rules(frozenset())
+_NOWHERE: Final = AliasRules(frozenset())
 _ANYWHERE: Final = frozenset[Clause](["item", "where", "group", "having", "qualify"])
 _GROUPED: Final = frozenset[Clause](["group", "having", "qualify"])
-_MYSQL: Final = Rules(frozenset(["group", "having"]), frozenset(["having", "order"]))
+_MYSQL: Final = AliasRules(frozenset(["group", "having"]), frozenset(["having", "order"]))
 _RULES: Final = {
-    "bigquery": Rules(_GROUPED, _GROUPED | _ORDER),
-    "clickhouse": Rules(_ANYWHERE, _ANYWHERE | _ORDER),
-    "databricks": Rules(_GROUPED | {"item"}),
+    "bigquery": AliasRules(_GROUPED, _GROUPED | _ORDER),
+    "clickhouse": AliasRules(_ANYWHERE, _ANYWHERE | _ORDER),
+    "databricks": AliasRules(_GROUPED | {"item"}),
     "doris": _MYSQL,
-    "duckdb": Rules(_ANYWHERE | _ORDER, frozenset(["having"])),
+    "duckdb": AliasRules(_ANYWHERE | _ORDER, frozenset(["having"])),
     "mysql": _MYSQL,
-    "postgres": Rules(frozenset(["group"]), frozenset()),
-    "redshift": Rules(_GROUPED | {"item"}),
+    "postgres": AliasRules(frozenset(["group"]), frozenset()),
+    "redshift": AliasRules(_GROUPED | {"item"}),
     "singlestore": _MYSQL,
-    "snowflake": Rules(_ANYWHERE),
-    "spark": Rules(_GROUPED | {"item"}),
-    "spark2": Rules(frozenset(["group", "having"])),
-    "sqlite": Rules(frozenset(["where", "group", "having"])),
+    "snowflake": AliasRules(_ANYWHERE),
+    "spark": AliasRules(_GROUPED | {"item"}),
+    "spark2": AliasRules(frozenset(["group", "having"])),
+    "sqlite": AliasRules(frozenset(["where", "group", "having"])),
     "starrocks": _MYSQL,
-    "teradata": Rules(_ANYWHERE),
+    "teradata": AliasRules(_ANYWHERE),
 }
-"""Of the others, such as Trino, none. In HAVING a column that is grouped by comes before the answer's.
+"""Other dialects, such as Trino, allow none. In HAVING a grouping column comes before an alias.
 
 Sources: PostgreSQL, `SELECT`, "GROUP BY Clause" and "ORDER BY Clause"; MySQL, "SELECT Statement"; Snowflake,
 "GROUP BY", usage notes; Redshift, "SELECT list"; BigQuery and ClickHouse, sqlglot's
-`Dialect.FORCE_EARLY_ALIAS_REF_EXPANSION`; Spark, SPARK-27561 and SPARK-31519; DuckDB 1.x as it answers.
+`Dialect.FORCE_EARLY_ALIAS_REF_EXPANSION`; Spark, SPARK-27561 and SPARK-31519; DuckDB 1.x as measured.
 """
 
 
-def rules_of(dialect: str) -> Rules:
-    """The rules of a dialect, by sqlglot's name for it."""
+def alias_rules(dialect: str) -> AliasRules:
+    """The rules of a dialect, by sqlglot's name of it."""
     return _RULES.get(dialect.lower(), _NOWHERE)
 
 
-def name_by_place(query: exp.Expr, dialect: str) -> None:
+def name_by_position(query: exp.Expr, dialect: str) -> None:
     """Name unnamed columns by position as Trino does, `_col1` for the second: all but plain columns.
 
     Columns after a star are skipped, since their position depends on its width.
     """
-    if dialect.lower() not in _BY_PLACE:
+    if dialect.lower() not in _NAMED_BY_POSITION:
         return
     for select in query.find_all(exp.Select):
         for at, item in enumerate(select.expressions):
@@ -96,54 +96,54 @@ def rename_in_subqueries(query: exp.Expr) -> None:
 
 
 def mark(query: exp.Expr) -> None:
-    """Record in the tree what qualification hides."""
+    """Record in the tree the syntax that qualification removes."""
     for select in query.find_all(exp.Select):
         if stars := [item.text("table") for item in select.expressions if item.is_star]:
             select.meta[_STARS] = stars
             using = (name.name for join in select.args.get("joins") or () for name in join.args.get("using") or ())
             select.meta[_USING] = Counter(using)
-        for clause, column in _alone(select):
+        for clause, column in _unqualified_names(select):
             column.meta[_CLAUSE] = clause
     for by in query.find_all(exp.Group, exp.Order):
         items = (item.this if isinstance(item, exp.Ordered) else item for item in by.expressions)
         if any(isinstance(item, exp.Literal) for item in items):
-            by.meta[_PLACES] = True
+            by.meta[_ORDINALS] = True
     for named in query.find_all(exp.CTE, exp.Subquery):
         if named.alias_column_names:
-            for select in _arms(named.this):
+            for select in _branches(named.this):
                 select.meta[_RENAMED] = True
 
 
 def clause_of(column: exp.Column) -> Clause | None:
-    """The clause that consists of just this name; None if none does."""
+    """The clause recorded for an unqualified name; None for others."""
     clause: Clause | None = column.meta_get(_CLAUSE)
     return clause
 
 
 def stars_of(select: exp.Expr) -> Sequence[str]:
-    """The qualifiers of a query's stars; empty for an unqualified one."""
+    """The qualifiers of a query's stars; the empty string for an unqualified star."""
     stars: Sequence[str] = select.meta_get(_STARS) or ()
     return stars
 
 
-def used_by(select: exp.Expr) -> Mapping[str, int]:
-    """How many joins compare each column by USING, in a query with a star."""
+def using_counts(select: exp.Expr) -> Mapping[str, int]:
+    """The number of joins with each column in USING, in a query with a star."""
     using: Mapping[str, int] = select.meta_get(_USING) or {}
     return using
 
 
 def is_renamed(select: exp.Expr) -> bool:
-    """Whether its columns are renamed by position: `WITH t (a, b) AS …`."""
+    """Whether the query's columns are renamed by position: `WITH t (a, b) AS …`."""
     return bool(select.meta_get(_RENAMED))
 
 
-def has_places(clause: exp.Expr) -> bool:
+def has_ordinals(clause: exp.Expr) -> bool:
     """Whether a GROUP BY or ORDER BY refers to columns by position."""
-    return bool(clause.meta_get(_PLACES))
+    return bool(clause.meta_get(_ORDINALS))
 
 
-def _alone(select: exp.Select) -> Iterator[tuple[Clause, exp.Column]]:
-    """Plain names by clause: GROUP BY means the answer's only for these; HAVING aggregates before the answer exists."""
+def _unqualified_names(select: exp.Select) -> Iterator[tuple[Clause, exp.Column]]:
+    """Names that may be aliases, by clause: in GROUP BY only plain names, in HAVING none inside an aggregate."""
     for item in select.expressions:
         yield from (("item", column) for column in _columns(item))
     filters: Sequence[Clause] = ("where", "qualify")
@@ -166,7 +166,7 @@ def _columns(tree: exp.Expr | None) -> Iterator[exp.Column]:
             yield node
 
 
-def _arms(query: exp.Expr) -> Iterator[exp.Select]:
+def _branches(query: exp.Expr) -> Iterator[exp.Select]:
     waiting = [query]
     while waiting:
         at = waiting.pop()

@@ -1,4 +1,4 @@
-"""Parses a text into one statement: tables under flat names, within bounds that hold for any text.
+"""Parses a text into one statement, with tables under flat names, within bounds that hold for any text.
 
 The bounds are counts, not times, so that the same text always gives the same result: an event's facts depend on it.
 """
@@ -17,22 +17,22 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.sql.flat import Parts as Parts  # re-exported for the other modules
-from headwater.sql.flat import flattened, prefix_beside
+from headwater.sql.flat import flattened, unused_prefix
 
 log = logging.getLogger(__name__)
 
-logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of statements it cannot parse; here they are gaps
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns about statements it cannot parse; here they are gaps
 
 DEEPEST: Final = 50
 """Nesting levels of brackets and CASEs: sqlglot recurses, and must not exhaust the stack."""
 
 
 class Bounds(NamedTuple):
-    """How much of a statement is read.
+    """Limits on a statement.
 
     Attributes:
-        relations: how often tables and common tables are named.
-        width: columns that stars may stand for, at most, one within the other, and those that joins compare.
+        relations: references to tables and common tables.
+        width: columns that stars expand to, nested ones included, or that joins compare.
         known: columns of all tables together.
     """
 
@@ -43,10 +43,10 @@ class Bounds(NamedTuple):
     known: int
 
 
-AT_INTAKE: Final = Bounds(characters=20_000, tokens=1_500, relations=40, width=5_000, known=50_000)
-"""For a service that accepts anybody's events: at most half a second; dashboards' queries take a hundredth of that."""
-OF_OWN: Final = Bounds(characters=400_000, tokens=40_000, relations=400, width=200_000, known=2_000_000)
-"""For users' own statements on their own machine."""
+INTAKE_BOUNDS: Final = Bounds(characters=20_000, tokens=1_500, relations=40, width=5_000, known=50_000)
+"""For a service that accepts events from anyone: at most half a second; queries of dashboards take a hundredth."""
+LOCAL_BOUNDS: Final = Bounds(characters=400_000, tokens=40_000, relations=400, width=200_000, known=2_000_000)
+"""For a user's own statements on their own machine."""
 
 _OPENS: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSES: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
@@ -54,7 +54,7 @@ _PREFIXES: Final = frozenset({TokenType.NOT, TokenType.DASH, TokenType.TILDE, To
 
 
 class UnreadableSqlError(Exception):
-    """What is wrong with the text; never contains any of it."""
+    """The statement cannot be analysed; the message says why, and never quotes the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +75,26 @@ def dialect_named(name: str) -> Dialect:
         return Dialect.get_or_raise(name)
     except ValueError:
         known = ", ".join(sorted(filter(None, Dialect.classes)))
-        raise UnreadableSqlError(f"there is no dialect {name!r}; there are {known}") from None
+        raise UnreadableSqlError(f"unknown dialect {name!r}; expected one of {known}") from None
 
 
-def parsed(text: str, dialect: str, bounds: Bounds = OF_OWN) -> Parsed:
-    """The one statement of the text, with unquoted identifiers folded as the dialect does.
+def parsed(text: str, dialect: str, bounds: Bounds = LOCAL_BOUNDS) -> Parsed:
+    """The single statement of the text, with unquoted identifiers folded as in the dialect.
 
     Raises:
-        UnreadableSqlError: it is too long, too deep, not one statement, or not valid in the dialect; or the dialect is
-    unknown.
+        UnreadableSqlError: it is too long, nested too deeply, not one statement, or not valid in the dialect; or the
+            dialect is unknown.
     """
-    with understood("sqlglot cannot read it"):
+    with sqlglot_errors_as("sqlglot cannot parse it"):
         tree, prefix = _tree(text, dialect_named(dialect), bounds)
         normalize_identifiers(tree, dialect=dialect)
-        _name_places_once(tree)
+        _deduplicate_ordinals(tree)
         return Parsed(tree, flattened(tree, dialect, prefix))
 
 
 @contextmanager
-def understood(fault: str) -> Iterator[None]:
-    """Translate any exception from sqlglot, or from our walk through its trees, into a fault of the text.
+def sqlglot_errors_as(fault: str) -> Iterator[None]:
+    """Translate any exception from sqlglot, or from our walk of its trees, into UnreadableSqlError with this message.
 
     Unexpected exceptions are logged with their type and place only, since the message may contain parts of the text.
 
@@ -107,7 +107,7 @@ def understood(fault: str) -> Iterator[None]:
         raise
     except Exception as error:
         if not isinstance(error, SqlglotError | RecursionError):
-            log.info("SQL could not be read", extra={"error": type(error).__name__, "place": _place(error)})
+            log.info("cannot analyse an SQL statement", extra={"error": type(error).__name__, "place": _place(error)})
         raise UnreadableSqlError(f"{fault} ({type(error).__name__})") from None
 
 
@@ -123,7 +123,7 @@ def _tree(text: str, dialect: Dialect, bounds: Bounds) -> tuple[exp.Expr, str]:
         raise UnreadableSqlError(f"it is longer than {bounds.characters} characters")
     tokens = dialect.tokenize(text)
     if len(tokens) > bounds.tokens:
-        raise UnreadableSqlError(f"it has more than {bounds.tokens} words")
+        raise UnreadableSqlError(f"it has more than {bounds.tokens} tokens")
     if _depth(tokens) > DEEPEST:
         raise UnreadableSqlError(f"it is nested deeper than {DEEPEST} levels")
     parts = dialect.parser().parse(tokens, text)
@@ -131,21 +131,21 @@ def _tree(text: str, dialect: Dialect, bounds: Bounds) -> tuple[exp.Expr, str]:
     if len(found) != 1:
         raise UnreadableSqlError("it is not one statement")
     if sum(1 for _ in found[0].find_all(exp.Table)) > bounds.relations:
-        raise UnreadableSqlError(f"it names tables more than {bounds.relations} times")
-    return found[0], prefix_beside(token.text for token in tokens)
+        raise UnreadableSqlError(f"it has more than {bounds.relations} references to tables")
+    return found[0], unused_prefix(token.text for token in tokens)
 
 
-def _name_places_once(tree: exp.Expr) -> None:
+def _deduplicate_ordinals(tree: exp.Expr) -> None:
     """Remove duplicates in `GROUP BY 1, 1, 1`: sqlglot would expand the whole column for each."""
     for clause in tree.find_all(exp.Group, exp.Order):
         seen: set[str] = set()
         kept = []
         for item in clause.expressions:
-            place = item.this if isinstance(item, exp.Ordered) else item
-            is_again = isinstance(place, exp.Literal) and place.name in seen
-            if isinstance(place, exp.Literal):
-                seen.add(place.name)
-            if not is_again:
+            ordinal = item.this if isinstance(item, exp.Ordered) else item
+            is_duplicate = isinstance(ordinal, exp.Literal) and ordinal.name in seen
+            if isinstance(ordinal, exp.Literal):
+                seen.add(ordinal.name)
+            if not is_duplicate:
                 kept.append(item)
         clause.set("expressions", kept)
 

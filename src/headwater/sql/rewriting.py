@@ -1,4 +1,4 @@
-"""Rewrites statements that write as queries whose columns are those written, so that query lineage applies."""
+"""Rewrites DML and CREATE … AS as queries whose columns are those written, so that query lineage applies."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
@@ -8,7 +8,7 @@ from sqlglot import exp
 from headwater.sql.reading import UnreadableSqlError
 
 NO_COLUMN: Final = "\0"
-"""The column of a query that stands for a part of a statement without columns to write, such as a MERGE's DELETE."""
+"""The placeholder column of a query for a part that writes no columns, such as a MERGE's DELETE."""
 
 Known = Callable[[str], Sequence[str]]
 
@@ -19,9 +19,9 @@ class Rewritten(NamedTuple):
     """A statement as queries.
 
     Attributes:
-        target: what is written, by its flat name; None for a query.
-        names: the columns that are written, by position, where the statement lists them.
-        is_by_position: whether the query's columns are the target's by their place.
+        target: the table written, by its flat name; None for a query.
+        names: the columns written, in order, if the statement lists them.
+        is_by_position: whether the query's columns are matched to the target's by position.
     """
 
     kind: StatementKind
@@ -32,39 +32,41 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
-    """The queries that read what the statement reads and have one column for each that it writes.
+    """The queries that read what the statement reads, with an output column for each column that it writes.
 
-    `known` returns a table's columns by its flat name, for a MERGE that inserts without naming them.
+    `known` returns a table's columns by its flat name, for a MERGE whose INSERT lists none.
 
     Raises:
-        UnreadableSqlError: it is none of the statements that move columns.
+        UnreadableSqlError: the kind of statement, or a clause in it, is not supported.
     """
     if tree.find(exp.MatchRecognize) is not None:
-        raise UnreadableSqlError("what MATCH_RECOGNIZE makes of rows is not followed")
+        raise UnreadableSqlError("MATCH_RECOGNIZE is not supported")
     if any(conflict.expressions for conflict in tree.find_all(exp.OnConflict)):
-        raise UnreadableSqlError("what it makes of rows that are there already is not followed")
+        raise UnreadableSqlError("updates of existing rows (ON CONFLICT, ON DUPLICATE KEY) are not supported")
     match tree:
         case exp.Query() as query if (into := query.args.get("into")) is not None:
-            return Rewritten("create", _name(into.this), (query,))
+            return Rewritten("create", _target_name(into.this), (query,))
         case exp.Query() as query:
             return Rewritten("select", None, (_bare(query),))
         case exp.Insert(this=target, expression=exp.Query() as query):
             return Rewritten(
-                "insert", _name(target), (_with(tree, _bare(query)),), _listed(target), is_by_position=True
+                "insert", _target_name(target), (_with(tree, _bare(query)),), _listed(target), is_by_position=True
             )
         case exp.Create(this=target, expression=exp.Query() as query):
-            return Rewritten("create", _name(target), (_with(tree, _bare(query)),), _listed(target))
+            return Rewritten("create", _target_name(target), (_with(tree, _bare(query)),), _listed(target))
         case exp.Update(this=exp.Table() as target):
             return Rewritten("update", target.name, (_of_update(tree, target),))
         case exp.Merge(this=exp.Table() as target):
             return Rewritten("merge", target.name, tuple(_of_merge(tree, target, known)))
         case exp.Delete(this=exp.Table() as target):
             return Rewritten("delete", target.name, (_of_delete(tree, target),))
-    raise UnreadableSqlError(f"a statement of this kind ({type(tree).__name__}) moves no columns that are known")
+    raise UnreadableSqlError(
+        f"statements of this kind ({type(tree).__name__}) are not supported, only queries and writes to a table"
+    )
 
 
 def _of_update(update: exp.Expr, target: exp.Table) -> exp.Query:
-    query = exp.select(*(_item(each) for each in update.expressions)).from_(target.copy())
+    query = exp.select(*(_assignment(each) for each in update.expressions)).from_(target.copy())
     if (source := update.args.get("from_")) is not None:
         query = query.join(source.this.copy(), join_type="cross")
     return _with(update, _where(query, update))
@@ -78,9 +80,9 @@ def _of_delete(delete: exp.Expr, target: exp.Table) -> exp.Query:
 
 
 def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.Query]:
-    """One query for each WHEN, since each may set a column differently."""
+    """One query for each WHEN, since each may assign another value to a column."""
     for when in merge.args["whens"].expressions:
-        items = list(_items(when.args.get("then"), known(target.name))) or [
+        items = list(_assignments(when.args.get("then"), known(target.name))) or [
             exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)
         ]
         query = _of_when(when, merge, target).select(*items)
@@ -90,7 +92,7 @@ def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.
 
 
 def _of_when(when: exp.Expr, merge: exp.Expr, target: exp.Table) -> exp.Select:
-    """The sources of a WHEN's values: for unmatched rows, one side only."""
+    """A query of the sources of a WHEN's values: for unmatched rows, one side only."""
     sides = [target, merge.args["using"]]
     is_of_source = not when.args.get("matched") and not when.args.get("source")
     one, other = (side.copy() for side in (reversed(sides) if is_of_source else sides))
@@ -101,26 +103,26 @@ def _of_when(when: exp.Expr, merge: exp.Expr, target: exp.Table) -> exp.Select:
     )
 
 
-def _items(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[exp.Expr]:
+def _assignments(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[exp.Expr]:
     match then:
         case exp.Update():
-            yield from (_item(each) for each in then.expressions)
+            yield from (_assignment(each) for each in then.expressions)
         case exp.Insert(this=columns, expression=values) if values is not None:
             names = all_columns if columns is None else [column.name for column in columns.expressions]
             if len(names) != len(values.expressions):
-                raise UnreadableSqlError("which columns it inserts is not known")
+                raise UnreadableSqlError("the columns that its MERGE inserts are unknown")
             for name, value in zip(names, values.expressions, strict=True):
                 yield exp.alias_(value.copy(), name, quoted=True)
 
 
-def _item(assignment: exp.Expr) -> exp.Expr:
+def _assignment(assignment: exp.Expr) -> exp.Expr:
     if not isinstance(assignment, exp.EQ) or isinstance(assignment.this, exp.Tuple):
-        raise UnreadableSqlError("an assignment in it is not known")
+        raise UnreadableSqlError("an assignment in it is not of the form column = value")
     return exp.alias_(assignment.expression.copy(), assignment.this.name, quoted=True)
 
 
 def _bare(query: exp.Query) -> exp.Query:
-    """The query without enclosing brackets."""
+    """The query without enclosing parentheses."""
     inner = query.unnest() if isinstance(query, exp.Subquery) else query
     return inner if isinstance(inner, exp.Query) else query
 
@@ -138,10 +140,10 @@ def _with(statement: exp.Expr, query: exp.Query) -> exp.Query:
     return query
 
 
-def _name(target: exp.Expr) -> str:
+def _target_name(target: exp.Expr) -> str:
     table = target.this if isinstance(target, exp.Schema) else target
     if not isinstance(table, exp.Table):
-        raise UnreadableSqlError("what it writes is not known")
+        raise UnreadableSqlError("its target is not a table")
     return table.name
 
 

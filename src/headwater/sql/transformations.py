@@ -1,4 +1,4 @@
-"""How the columns and subqueries in an expression take part in its value, and which clauses decide about rows."""
+"""How an expression uses its columns and subqueries, and the clauses that decide which rows a query has."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
@@ -15,13 +15,13 @@ _MASKING: Final = (
     *(exp.Count, exp.CountIf, exp.ApproxDistinct, exp.MD5, exp.MD5Digest),
     *(exp.SHA, exp.SHA1Digest, exp.SHA2, exp.SHA2Digest),
 )
-"""Same as openlineage-spark's masking functions: the value cannot be recovered."""
+"""The same as openlineage-spark's masking functions: the value cannot be recovered."""
 _WITHOUT_DATA: Final = (exp.Grouping, exp.GroupingId, exp.Star)
 """The first two identify a row's grouping set, independent of its data; a star counts rows, unless `is_row`."""
-_NEIGHBOURS: Final = (exp.Lag, exp.Lead)
-"""Aggregates to sqlglot, but their value is that of a single row."""
-_OF_AN_ORDER: Final = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
-"""Aggregates whose operand stands in WITHIN GROUP (ORDER BY …)."""
+_OFFSET_FUNCTIONS: Final = (exp.Lag, exp.Lead)
+"""Aggregates to sqlglot, but their value comes from a single row."""
+_WITHIN_GROUP: Final = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
+"""Aggregates with their operand in WITHIN GROUP (ORDER BY …)."""
 _AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
     [
         *("approx_most_frequent", "bitwise_and_agg", "bitwise_or_agg", "bitwise_xor_agg", "checksum"),
@@ -33,24 +33,24 @@ _AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
 
 
 _FILTERS: Final = ("connect", "prewhere", "where", "having", "qualify", "limit", "offset")
-"""What decides which rows there are, by sqlglot's names; `LIMIT 2 BY supplier` is one for each supplier."""
+"""The clauses that drop rows, by sqlglot's names; LIMIT because of `LIMIT 2 BY supplier`."""
 
 
 class Transformation(NamedTuple):
-    """How an input takes part, in OpenLineage's terms."""
+    """How an input is used, in OpenLineage's terms."""
 
     kind: Kind
     subtype: Subtype
     masking: bool = False
 
 
-def parts(
+def column_uses(
     expression: exp.Expr, how: Transformation, windows: dict[str, exp.Expr]
 ) -> Iterator[tuple[exp.Expr, Transformation]]:
-    """The columns and subqueries in an expression, each with the way in which it takes part; no recursion.
+    """The columns and subqueries in an expression, each with its transformation; not recursive.
 
-    What stands for several columns is among them: a table's name for its row, a star for all rows, a pattern of names.
-    A named window is looked at once, by the first function over it.
+    Nodes for several columns are included: a table's name for its row, a star for all rows, a pattern of names.
+    A named window is read once, for the first function over it.
     """
     waiting: list[tuple[exp.Expr, Transformation]] = [(expression, how)]
     while waiting:
@@ -63,21 +63,21 @@ def parts(
         if isinstance(at, exp.Window) and (named := windows.pop(at.alias, None)) is not None:
             waiting.append((named, way))
         for name, children in at.args.items():
-            inner = _way(at, name, way)
+            inner = _use_of_child(at, name, way)
             waiting.extend((each, inner) for each in _expressions(children))
 
 
 def is_row(star: exp.Expr) -> bool:
-    """Whether it is the star of `struct(*)`, which stands for values; that of `count(*)` stands for none."""
+    """Whether it is a star for values, as in `struct(*)`; the star of `count(*)` is not."""
     return isinstance(star, exp.Star) and not isinstance(star.parent, exp.Count | exp.Select)
 
 
-def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
-    """What decides the rows of a query, and how; the columns of DISTINCT are left to the caller."""
+def row_conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
+    """The expressions that decide which rows a query has, by subtype; without the columns of DISTINCT."""
     for join in _joins(query):
         compared = (join.args.get("on"), join.args.get("match_condition"), *(join.args.get("using") or ()))
         yield "JOIN", [each for each in compared if each is not None]
-        if join.text("kind") == "ARRAY":  # ClickHouse's, which joins each row with the elements of its own columns
+        if join.text("kind") == "ARRAY":  # ClickHouse: joins each row with the elements of its own columns
             yield "JOIN", [each.unalias() for each in (join.this, *join.expressions)]
     yield "JOIN", [each for item in query.expressions for each in walk_in_scope(item) if isinstance(each, exp.UDTF)]
     named: tuple[tuple[str, Subtype], ...] = (
@@ -114,7 +114,7 @@ def _joins(query: exp.Expr) -> Iterator[exp.Expr]:
             waiting.append(at.this)
 
 
-def _way(parent: exp.Expr, argument: str, way: Transformation) -> Transformation:
+def _use_of_child(parent: exp.Expr, argument: str, way: Transformation) -> Transformation:
     if way.kind == "INDIRECT":
         return way
     if isinstance(parent, exp.If | exp.Case) and argument == "this":
@@ -126,7 +126,7 @@ def _way(parent: exp.Expr, argument: str, way: Transformation) -> Transformation
     if isinstance(parent, exp.ArgMax | exp.ArgMin) and argument == "expression":
         return Transformation("INDIRECT", "SORT")
     if isinstance(parent, exp.Order) and argument == "expressions":
-        is_value = isinstance(parent.parent, exp.WithinGroup) and isinstance(parent.parent.this, _OF_AN_ORDER)
+        is_value = isinstance(parent.parent, exp.WithinGroup) and isinstance(parent.parent.this, _WITHIN_GROUP)
         return Transformation("DIRECT", "AGGREGATION") if is_value else Transformation("INDIRECT", "SORT")
     is_masking = way.masking or isinstance(parent, _MASKING)
     return Transformation("DIRECT", "AGGREGATION" if _aggregates(parent) else way.subtype, is_masking)
@@ -135,7 +135,7 @@ def _way(parent: exp.Expr, argument: str, way: Transformation) -> Transformation
 def _aggregates(function: exp.Expr) -> bool:
     if isinstance(function, exp.Anonymous):
         return function.name.lower() in _AGGREGATES_UNKNOWN_TO_SQLGLOT
-    return isinstance(function, exp.AggFunc) and not isinstance(function, _NEIGHBOURS)
+    return isinstance(function, exp.AggFunc) and not isinstance(function, _OFFSET_FUNCTIONS)
 
 
 def _expressions(children: object) -> Iterator[exp.Expr]:

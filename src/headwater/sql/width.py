@@ -1,4 +1,4 @@
-"""Bounds the columns that a statement's stars and joins expand to, which may far exceed its text."""
+"""Bounds the columns that a statement's stars and joins expand to, which may be many more than its text has."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from headwater.sql.transformations import is_row
 
 
 def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
-    """Check that a statement over tables with so many columns stays within bounds.
+    """Check that a statement stays within bounds, given the number of columns of each table.
 
     Raises:
         UnreadableSqlError: it does not.
@@ -19,17 +19,17 @@ def check_width(tree: exp.Expr, columns: Sequence[int], bounds: Bounds) -> None:
     widest = max(columns, default=0)
     in_stars = _in_stars(tree, widest)
     if in_stars + _in_renamed(tree, widest, in_stars) > bounds.width:
-        raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
+        raise UnreadableSqlError(f"its stars may expand to more than {bounds.width} columns")
     if _in_joins(tree, widest, in_stars) > bounds.width:
         raise UnreadableSqlError(f"its joins may compare more than {bounds.width} columns")
     if _in_rows(tree, widest, in_stars) > bounds.width:
-        raise UnreadableSqlError(f"its rows as values may stand for more than {bounds.width} columns")
+        raise UnreadableSqlError(f"its rows used as values may expand to more than {bounds.width} columns")
 
 
 def _in_stars(tree: exp.Expr, widest: int) -> int:
-    """The columns of all queries with stars together, if every table were as wide as the widest.
+    """The number of columns of all queries with stars, if every table were as wide as the widest.
 
-    A common table counts once, however often it is named; if its name may mean several, the widest of them counts.
+    A common table counts once, however often it is referenced; if several have that name, the widest counts.
     """
     names = {common.alias for common in tree.find_all(exp.CTE)}
     common: dict[str, int] = {}
@@ -44,7 +44,7 @@ def _in_stars(tree: exp.Expr, widest: int) -> int:
             case exp.SetOperation() if at.args.get("by_name"):
                 inner += widths.get(id(at.expression), 0)
             case exp.Table(this=exp.Identifier()):
-                # What a common table reads of itself is as wide as its first part.
+                # A recursive reference is as wide as the anchor query.
                 inner += common.get(at.name, max(widths.values(), default=0)) if at.name in names else widest
                 inner += sum(len(list(pivot.walk())) for pivot in at.args.get("pivots") or ())
             case exp.CTE():
@@ -69,7 +69,7 @@ def _in_select(select: exp.Select, widths: Mapping[int, int]) -> int:
 
 
 def _bottom_up(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """What relations and queries are made of, each behind all within it, common tables before what names them."""
+    """The nodes of the tree, children before parents, and common tables before references to them."""
     waiting = [(tree, False)]
     while waiting:
         at, is_done = waiting.pop()
@@ -84,7 +84,7 @@ def _bottom_up(tree: exp.Expr) -> Iterator[exp.Expr]:
 def _in_renamed(tree: exp.Expr, widest: int, in_stars: int) -> int:
     """An upper bound on the columns of `FROM t AS u (a, b)`, which expands to a star."""
     renamed = sum(1 for table in tree.find_all(exp.Table) if table.alias_column_names)
-    return renamed * _widest_answer(tree, widest, in_stars) if renamed else 0
+    return renamed * _widest_output(tree, widest, in_stars) if renamed else 0
 
 
 def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
@@ -96,7 +96,7 @@ def _in_joins(tree: exp.Expr, widest: int, in_stars: int) -> int:
     joins = [join for join in tree.find_all(exp.Join) if _is_natural(join) or join.args.get("using")]
     compared = 0
     for join in joins:
-        by = _widest_answer(tree, widest, in_stars) if _is_natural(join) else len(join.args["using"])
+        by = _widest_output(tree, widest, in_stars) if _is_natural(join) else len(join.args["using"])
         compared += by * ((join.index or 0) + 1)
     names = {column.name for join in joins for column in join.args.get("using") or ()}
     is_any = any(map(_is_natural, joins))
@@ -110,10 +110,10 @@ def _in_rows(tree: exp.Expr, widest: int, in_stars: int) -> int:
     rows = sum(1 for each in tree.find_all(exp.Column) if not each.table and each.name in relations)
     patterns = sum(isinstance(each, exp.Columns) or is_row(each) for each in tree.find_all(exp.Columns, exp.Star))
     count = rows + patterns * len(relations)
-    return count * _widest_answer(tree, widest, in_stars) if count else 0
+    return count * _widest_output(tree, widest, in_stars) if count else 0
 
 
-def _widest_answer(tree: exp.Expr, widest: int, in_stars: int) -> int:
+def _widest_output(tree: exp.Expr, widest: int, in_stars: int) -> int:
     listed = max((len(select.expressions) for select in tree.find_all(exp.Select)), default=0)
     return max(widest, listed, in_stars)
 

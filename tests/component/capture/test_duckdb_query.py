@@ -191,7 +191,7 @@ def test_what_is_no_query_of_known_tables_is_refused(
 
 
 def test_a_dialect_that_is_not_known_is_refused(lake: Catalog) -> None:
-    with pytest.raises(InvalidInputError, match="sql: there is no dialect 'nosuch'; there are "):
+    with pytest.raises(InvalidInputError, match="sql: unknown dialect 'nosuch'; expected one of "):
         asked(lake, "SELECT 1", Told(), "nosuch")
 
 

@@ -286,7 +286,7 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
         ),
         (
             "engine: acme://t:1\ndialect: acme\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1",
-            "2: dialect: there is no dialect 'acme'; there are athena, bigquery, ",
+            "2: dialect: unknown dialect 'acme'; expected one of athena, bigquery, ",
         ),
         ("engine: [", "this is no YAML"),
         ("", "it is empty"),
