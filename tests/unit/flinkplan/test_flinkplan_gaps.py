@@ -105,7 +105,7 @@ def test_a_tree_too_deep_to_walk_is_a_gap() -> None:
 
     found = lineage(tree, ["one", "two"])
 
-    assert found.gaps == (Gap("a tree too deep", frozenset({"one", "two"}), True, _T),)
+    assert found.gaps == (Gap("a plan nested too deeply", frozenset({"one", "two"}), True, _T),)
 
 
 def test_columns_of_what_is_no_dataset_count_as_literals() -> None:

@@ -3,31 +3,31 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from headwater.graph.flinkplan.functions import as_written, called, windowed
+from headwater.graph.flinkplan.functions import call_inputs, unexpanded, window_inputs
 from headwater.graph.flinkplan.scope import Scope
-from headwater.graph.flinkplan.walk import Node, Surroundings, UnforeseenError
+from headwater.graph.flinkplan.state import Correlations, Node, UnsupportedPlanError
 from headwater.graph.sparkplan.inputs import NOTHING, TRANSFORMATION, Inputs, merged
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads the expressions of one operator.
+class ExpressionReader:
+    """Resolves the expressions of one operator to their inputs.
 
     Attributes:
-        below: the columns that positions refer to.
-        around: the rows of the queries around this one.
-        query: gives the scope of a subquery.
+        below: the columns that input references index.
+        correlations: the rows of enclosing queries.
+        query: returns the scope of a subquery.
     """
 
     below: Scope
-    around: Surroundings
-    query: Callable[[Node, Surroundings], Scope]
+    correlations: Correlations
+    query: Callable[[Node, Correlations], Scope]
 
     def read(self, expression: Node) -> Inputs:
         """The inputs of an expression's value.
 
         Raises:
-            UnforeseenError: it has a part that is not understood.
+            UnsupportedPlanError: a part of it is not supported.
         """
         match expression["kind"]:
             case "input":
@@ -37,31 +37,31 @@ class Reader:
             case "field":
                 return self._field(expression)
             case "call":
-                return self._call(as_written(expression))
+                return self._call(unexpanded(expression))
             case _:
-                raise UnforeseenError
+                raise UnsupportedPlanError
 
     def _field(self, expression: Node) -> Inputs:
-        """A column of a row around this query, or a field inside a column."""
+        """A column of an enclosing query's row, or a nested field of a column."""
         owner = expression["of"]
         if owner["kind"] == "outer":
-            return self.around.rows[owner["id"]].columns[expression["index"]]
+            return self.correlations.rows[owner["id"]].columns[expression["index"]]
         return self.read(owner).through(TRANSFORMATION)
 
     def _call(self, call: Node) -> Inputs:
         function = call["op"]
-        operands = [self.read(one) for one in call.get("args", ())]
+        operands = [self.read(operand) for operand in call.get("args", ())]
         if "query" in call:
             return self._subquery(function, operands, call["query"])
         if "partition" in call:
-            specification = merged(self.read(one) for one in (*call["partition"], *call["order"]))
-            return windowed(function, operands, specification)
+            specification = merged(self.read(key) for key in (*call["partition"], *call["order"]))
+            return window_inputs(function, operands, specification)
         if call.get("unchanged"):
             return operands[0]
-        return called(function, operands)
+        return call_inputs(function, operands)
 
     def _subquery(self, function: str, operands: list[Inputs], query: Node) -> Inputs:
-        found = self.query(query, self.around)
+        found = self.query(query, self.correlations)
         if function == "EXISTS":
             return found.rows
         if function == "$SCALAR_QUERY":

@@ -1,9 +1,9 @@
-"""Rules of the functions whose operands do not all simply go into the value."""
+"""Rules for functions that do not simply transform all their operands."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from headwater.graph.flinkplan.walk import Node
+from headwater.graph.flinkplan.state import Node
 from headwater.graph.sparkplan.inputs import (
     AGGREGATION,
     CONDITIONAL,
@@ -19,36 +19,36 @@ from headwater.graph.sparkplan.inputs import (
 _MASKING: Final = frozenset(
     ("APPROX_COUNT_DISTINCT", "COUNT", "MD5", "SHA1", "SHA2", "SHA224", "SHA256", "SHA384", "SHA512")
 )
-"""Functions whose operands cannot be read back from their values: the same kinds as count with Spark."""
+"""Functions whose operands cannot be recovered from the value: the same kinds as for Spark."""
 
-_WITHOUT_DATA: Final = frozenset(("GROUPING", "GROUPING_ID", "GROUP_ID"))
-"""They say which grouping set a row is of, whatever is in it."""
+_GROUPING_FUNCTIONS: Final = frozenset(("GROUPING", "GROUPING_ID", "GROUP_ID"))
+"""They identify a row's grouping set, independent of its data."""
 
 _AGGREGATES: Final = frozenset(("AVG", "COUNT", "LISTAGG", "MAX", "MIN", "SUM"))
-"""Those that stand among other functions where rows are matched, without a window."""
+"""Aggregates that MATCH_RECOGNIZE calls like scalar functions, without a window."""
 
 _RANKING: Final = frozenset(("CUME_DIST", "DENSE_RANK", "NTILE", "PERCENT_RANK", "RANK", "ROW_NUMBER"))
-_NEIGHBOURS: Final = frozenset(("LAG", "LEAD"))
+_OFFSET_FUNCTIONS: Final = frozenset(("LAG", "LEAD"))
 
 
-def aggregated(function: str, operands: Sequence[Inputs], condition: Inputs = NOTHING) -> Inputs:
-    """The inputs of an aggregate's value; `condition` is what its FILTER reads."""
-    value = NOTHING if function in _WITHOUT_DATA else called(function, operands).through(AGGREGATION)
+def aggregate_inputs(function: str, operands: Sequence[Inputs], condition: Inputs = NOTHING) -> Inputs:
+    """The inputs of an aggregate's value; `condition` has those of its FILTER."""
+    value = NOTHING if function in _GROUPING_FUNCTIONS else call_inputs(function, operands).through(AGGREGATION)
     return merged([value, condition.through(FILTER)])
 
 
-def windowed(function: str, operands: Sequence[Inputs], specification: Inputs) -> Inputs:
-    """The inputs of a function OVER a window, whose partition and order `specification` has."""
+def window_inputs(function: str, operands: Sequence[Inputs], specification: Inputs) -> Inputs:
+    """The inputs of a window function; `specification` has those of its PARTITION BY and ORDER BY."""
     if function in _RANKING:
         value = merged(operands).through(WINDOW)
-    elif function in _NEIGHBOURS:
+    elif function in _OFFSET_FUNCTIONS:
         value = merged(operands).through(TRANSFORMATION)
     else:
-        value = aggregated(function, operands)
+        value = aggregate_inputs(function, operands)
     return merged([value, specification.through(WINDOW)])
 
 
-def called(function: str, operands: Sequence[Inputs]) -> Inputs:
+def call_inputs(function: str, operands: Sequence[Inputs]) -> Inputs:
     """The inputs of a function's value."""
     rule = _RULES.get(function)
     if rule is not None:
@@ -57,12 +57,12 @@ def called(function: str, operands: Sequence[Inputs]) -> Inputs:
     return value.through(AGGREGATION) if function in _AGGREGATES else value
 
 
-def as_written(call: Node) -> Node:
-    """A call as the user wrote it, where the planner has spelled it out.
+def unexpanded(call: Node) -> Node:
+    """The aggregate that the user wrote, if the planner has expanded it: its COUNT would make it masking.
 
-    SUM OVER becomes `CASE(COUNT(x) > 0, $SUM0(x), null)`, AVG OVER that divided by `COUNT(x)`: neither counts. Nor does
-    the variance, `(SUM(x * x) - SUM(x) * SUM(x) / COUNT(x))` over `COUNT(x)` or one less, of which a deviation is the
-    root. Among matched rows AVG is `SUM(x) / COUNT(x)`.
+    SUM OVER becomes `CASE(COUNT(x) > 0, $SUM0(x), null)`, and AVG OVER that divided by `COUNT(x)`. A variance becomes
+    `(SUM(x * x) - SUM(x) * SUM(x) / COUNT(x))` divided by `COUNT(x)` or one less, a standard deviation its root. In
+    MATCH_RECOGNIZE, AVG becomes `SUM(x) / COUNT(x)`.
     """
     match call:
         case {
@@ -72,32 +72,34 @@ def as_written(call: Node) -> Node:
                 divisor,
             ],
         }:
-            total, count = as_written(one), _uncast(count)
-            is_spread = one == other and total is not one and _is_over_the_same(count, total)
-            return total if is_spread and _is_of_squares(squares, total) and _is_size(_uncast(divisor), count) else call
+            total, count = unexpanded(one), _uncast(count)
+            is_of_one = one == other and total is not one and _aggregates_same(count, total)
+            is_variance = is_of_one and _sums_squares(squares, total) and _is_divisor(_uncast(divisor), count)
+            return total if is_variance else call
         case {"op": "CASE", "args": [{"op": ">", "args": [{"op": "COUNT"} as count, _]}, {"op": "$SUM0"} as total, _]}:
-            return total if _is_over_the_same(count, total) else call
+            return total if _aggregates_same(count, total) else call
         case {"op": "/", "args": [{"op": "CASE"} as case, {"op": "COUNT", "partition": _} as count]}:
-            total = as_written(case)
-            return total if total is not case and _is_over_the_same(count, total) else call
+            total = unexpanded(case)
+            return total if total is not case and _aggregates_same(count, total) else call
         case {"op": "/", "args": [{"op": "SUM"} as total, {"op": "COUNT"} as count]}:
             return total if total["args"] == count["args"] else call
         case _:
             return call
 
 
-def _is_over_the_same(one: Node, other: Node) -> bool:
+def _aggregates_same(one: Node, other: Node) -> bool:
+    """Whether two window aggregates have the same operands and window."""
     return "partition" in one and all(one.get(part) == other.get(part) for part in ("args", "partition", "order"))
 
 
-def _is_of_squares(one: Node, total: Node) -> bool:
-    """Whether it sums the squares of what `total` sums, over the same rows."""
+def _sums_squares(one: Node, total: Node) -> bool:
+    """Whether it sums the squares of the operand of `total`, over the same window."""
     (value,) = total["args"]
-    return _is_over_the_same(as_written(one), {**total, "args": [{"kind": "call", "op": "*", "args": [value, value]}]})
+    return _aggregates_same(unexpanded(one), {**total, "args": [{"kind": "call", "op": "*", "args": [value, value]}]})
 
 
-def _is_size(divisor: Node, count: Node) -> bool:
-    """Whether it is the count, or, for a sample, one less and nothing where that is zero."""
+def _is_divisor(divisor: Node, count: Node) -> bool:
+    """Whether it is the count or, for a sample, the count less one, with null for zero."""
     match divisor:
         case {"op": "CASE", "args": [{"op": "=", "args": [size, one]}, nothing, {"op": "-", "args": [same, less]}]}:
             are_literals = all(part == {"kind": "literal"} for part in (one, nothing, less))
@@ -107,34 +109,34 @@ def _is_size(divisor: Node, count: Node) -> bool:
 
 
 def _uncast(expression: Node) -> Node:
-    """What is cast: the planner brings a count to the type of what it divides."""
+    """The operand of a CAST: the planner casts a count to the type of the dividend."""
     return expression["args"][0] if expression.get("op") == "CAST" else expression
 
 
-def _as_it_is(operands: Sequence[Inputs]) -> Inputs:
+def _identity(operands: Sequence[Inputs]) -> Inputs:
     return operands[0]
 
 
 def _case(operands: Sequence[Inputs]) -> Inputs:
-    """CASE: condition and value in turns, then the value of ELSE."""
+    """CASE: conditions and values alternate, then the value of ELSE."""
     conditions, values = operands[0:-1:2], [*operands[1:-1:2], *operands[-1:]]
     return merged([merged(conditions).through(CONDITIONAL), merged(values).through(TRANSFORMATION)])
 
 
-def _first_that_is(operands: Sequence[Inputs]) -> Inputs:
-    """COALESCE: every operand may be the value, and whether it is null decides."""
+def _coalesce(operands: Sequence[Inputs]) -> Inputs:
+    """COALESCE: every operand may be the value, and its being null is a condition."""
     if len(operands) == 1:
         return operands[0]
     return merged([merged(operands).through(CONDITIONAL), merged(operands).through(TRANSFORMATION)])
 
 
 _RULES: Mapping[str, Callable[[Sequence[Inputs]], Inputs]] = {
-    "AS": _as_it_is,
+    "AS": _identity,
     "CASE": _case,
-    "COALESCE": _first_that_is,
-    "FINAL": _as_it_is,
+    "COALESCE": _coalesce,
+    "FINAL": _identity,
     "IF": _case,
-    "IFNULL": _first_that_is,
-    "REINTERPRET": _as_it_is,
-    "RUNNING": _as_it_is,
+    "IFNULL": _coalesce,
+    "REINTERPRET": _identity,
+    "RUNNING": _identity,
 }

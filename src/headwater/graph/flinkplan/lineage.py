@@ -1,4 +1,4 @@
-"""Column lineage of a whole statement."""
+"""The entry point: column lineage of a statement."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from typing import Generic
 
 from headwater.graph.flinkplan.bottom_up import scope_of_tree
 from headwater.graph.flinkplan.scope import Scope
-from headwater.graph.flinkplan.walk import Ledger, Node, Surroundings, Table
+from headwater.graph.flinkplan.state import Correlations, Node, Table, WalkState
 from headwater.graph.sparkplan.inputs import Inputs
-from headwater.graph.sparkplan.lineage import named
+from headwater.graph.sparkplan.lineage import with_datasets
 from headwater.graph.sparkplan.transformation import ColumnInput, D
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An operator that no rule covers, or that has an expression none covers: what comes out is known by table only.
+    """An operator that is not supported, or has an unsupported expression: its inputs are known by table only.
 
-    `kind` is Calcite's class. `columns` are the outputs whose inputs pass through it and are therefore incomplete;
+    `kind` is Calcite's class. `columns` are the outputs that depend on it, so that their inputs are incomplete;
     `decides_rows` says the same of the dataset-wide inputs. `tables` are those under it.
     """
 
@@ -28,7 +28,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class StatementLineage(Generic[D]):
-    """What a statement's outputs are made from; what is said of `sparkplan.lineage.PlanLineage` holds here, too."""
+    """The inputs of a statement's outputs; the attributes are those of `sparkplan.lineage.PlanLineage`."""
 
     columns: Mapping[str, frozenset[ColumnInput[D]]]
     dataset: frozenset[ColumnInput[D]]
@@ -38,43 +38,43 @@ class StatementLineage(Generic[D]):
 def column_lineage(tree: Node, columns: Sequence[str], dataset_of: Callable[[Table], D | None]) -> StatementLineage[D]:
     """Trace every column of a statement's target to columns of the tables that it reads.
 
-    `columns` are the target's, in the order in which the query has them; the names that the query gives them do not
-    matter. `dataset_of` is called once a table; None where that is no dataset: then its columns count as literals. What
-    no rule covers gives a `Gap`, never an error.
+    `columns` are the target's, in the order of the query's output; the query's own names are ignored. `dataset_of` is
+    called once per table; None means that it is not a dataset, and its columns count as literals. Unsupported parts of
+    the plan become a `Gap`, never an error.
     """
-    ledger = Ledger()
+    state = WalkState()
     try:
-        scope = scope_of_tree(tree, Surroundings({}), ledger)
+        scope = scope_of_tree(tree, Correlations({}), state)
     except RecursionError:
-        scope = ledger.opaque("a tree too deep", {**tree, "columns": list(columns)})
+        scope = state.opaque("a plan nested too deeply", {**tree, "columns": list(columns)})
     if len(scope.columns) != len(columns):
-        scope = ledger.opaque(str(tree["kind"]), {**tree, "columns": list(columns)})
-    return _Result(tuple(columns), scope, ledger, dataset_of).lineage()
+        scope = state.opaque(str(tree["kind"]), {**tree, "columns": list(columns)})
+    return _Result(tuple(columns), scope, state, dataset_of).lineage()
 
 
 @dataclass(frozen=True, slots=True)
 class _Result(Generic[D]):
-    """Turns the scope of the whole tree into what the caller asked for."""
+    """Converts the root's scope to a `StatementLineage`."""
 
     names: tuple[str, ...]
     scope: Scope
-    ledger: Ledger
+    state: WalkState
     dataset_of: Callable[[Table], D | None]
 
     def lineage(self) -> StatementLineage[D]:
-        datasets = {origin: self.dataset_of(table) for table, origin in self.ledger.tables.items()}
+        datasets = {origin: self.dataset_of(table) for table, origin in self.state.tables.items()}
         columns = dict(zip(self.names, self.scope.columns, strict=True))
         return StatementLineage(
-            columns={name: named(inputs, datasets) for name, inputs in columns.items()},
-            dataset=named(self.scope.rows, datasets),
+            columns={name: with_datasets(inputs, datasets) for name, inputs in columns.items()},
+            dataset=with_datasets(self.scope.rows, datasets),
             gaps=tuple(self._gaps(columns)),
         )
 
     def _gaps(self, columns: Mapping[str, Inputs]) -> Iterator[Gap]:
-        """The gaps that the result depends on; what a query drops again leaves none."""
+        """The gaps that the result depends on; one whose columns are dropped again is left out."""
         origins = {name: set(inputs.origins()) for name, inputs in columns.items()}
-        deciding = set(self.scope.rows.origins())
-        for place, (kind, tables) in enumerate(self.ledger.gaps, start=1):
-            through = frozenset(name for name, found in origins.items() if -place in found)
-            if through or -place in deciding:
-                yield Gap(kind, through, -place in deciding, tables)
+        row_origins = set(self.scope.rows.origins())
+        for number, (kind, tables) in enumerate(self.state.gaps, start=1):
+            dependent = frozenset(name for name, found in origins.items() if -number in found)
+            if dependent or -number in row_origins:
+                yield Gap(kind, dependent, -number in row_origins, tables)

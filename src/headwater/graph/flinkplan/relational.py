@@ -1,95 +1,95 @@
-"""One rule for each operator of a query."""
+"""A rule per relational operator."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from headwater.graph.flinkplan.functions import aggregated
-from headwater.graph.flinkplan.operation import Operation, Rule, beside
+from headwater.graph.flinkplan.functions import aggregate_inputs
+from headwater.graph.flinkplan.operator import Operator, Rule, concatenated
 from headwater.graph.flinkplan.scope import Scope
 from headwater.graph.sparkplan.inputs import FILTER, GROUP_BY, JOIN, NOTHING, SORT, Inputs, Source, merged
 
 
-def _scan(operation: Operation) -> Scope:
-    origin = operation.ledger.origin_of(tuple(operation.node["table"]))
-    return Scope(tuple(Inputs.of(Source(origin, name)) for name in operation.node["columns"]))
+def _scan(operator: Operator) -> Scope:
+    origin = operator.state.origin_of(tuple(operator.node["table"]))
+    return Scope(tuple(Inputs.of(Source(origin, name)) for name in operator.node["columns"]))
 
 
-def _values(operation: Operation) -> Scope:
-    return Scope((NOTHING,) * len(operation.node["columns"]))
+def _values(operator: Operator) -> Scope:
+    return Scope((NOTHING,) * len(operator.node["columns"]))
 
 
-def _unchanged(operation: Operation) -> Scope:
-    return operation.only
+def _unchanged(operator: Operator) -> Scope:
+    return operator.only_child
 
 
-def _project(operation: Operation) -> Scope:
-    columns = tuple(operation.inputs(one) for one in operation.node["expressions"])
-    return Scope(columns, operation.rows())
+def _project(operator: Operator) -> Scope:
+    columns = tuple(operator.inputs(one) for one in operator.node["expressions"])
+    return Scope(columns, operator.rows())
 
 
-def _filter(operation: Operation) -> Scope:
-    condition = operation.inputs(operation.node["condition"]).through(FILTER)
-    return replace(operation.only, rows=operation.rows(condition))
+def _filter(operator: Operator) -> Scope:
+    condition = operator.inputs(operator.node["condition"]).through(FILTER)
+    return replace(operator.only_child, rows=operator.rows(condition))
 
 
-def _join(operation: Operation) -> Scope:
-    condition = operation.inputs(operation.node["condition"]).through(JOIN)
-    return _joined(operation, operation.rows(condition))
+def _join(operator: Operator) -> Scope:
+    condition = operator.inputs(operator.node["condition"]).through(JOIN)
+    return _joined(operator, operator.rows(condition))
 
 
-def _correlate(operation: Operation) -> Scope:
-    """For each row on the left a query on the right: what decides the rows of that joins them."""
-    left, right = operation.below
-    return _joined(operation, merged([left.rows, right.rows.through(JOIN)]))
+def _correlate(operator: Operator) -> Scope:
+    """A lateral join, of each row on the left with a query on the right: the inputs of the query's rows join them."""
+    left, right = operator.below
+    return _joined(operator, merged([left.rows, right.rows.through(JOIN)]))
 
 
-def _joined(operation: Operation, rows: Inputs) -> Scope:
-    both = operation.below[:1] if operation.node["join"] in ("SEMI", "ANTI") else operation.below
-    return replace(beside(both), rows=rows)
+def _joined(operator: Operator, rows: Inputs) -> Scope:
+    output = operator.below[:1] if operator.node["join"] in ("SEMI", "ANTI") else operator.below
+    return replace(concatenated(output), rows=rows)
 
 
-def _snapshot(operation: Operation) -> Scope:
-    """A table as of a time, which decides the version of each row: with event time by when each version was made."""
-    period = operation.inputs(operation.node["period"])
+def _snapshot(operator: Operator) -> Scope:
+    """A table as of a time, which decides the version of each row; with event time, by the rowtime column."""
+    period = operator.inputs(operator.node["period"])
     is_now = period.equals(NOTHING)
-    made = NOTHING if is_now else merged(operation.only.columns[at] for at in operation.node["rowtime"])
-    return replace(operation.only, rows=operation.rows(merged([period, made]).through(JOIN)))
+    version_time = NOTHING if is_now else merged(operator.only_child.columns[at] for at in operator.node["rowtime"])
+    return replace(operator.only_child, rows=operator.rows(merged([period, version_time]).through(JOIN)))
 
 
-def _aggregate(operation: Operation) -> Scope:
-    columns = operation.only.columns
-    groups = [columns[at] for at in operation.node["group"]]
+def _aggregate(operator: Operator) -> Scope:
+    columns = operator.only_child.columns
+    groups = [columns[at] for at in operator.node["group"]]
     values = [
-        aggregated(
+        aggregate_inputs(
             call["op"],
             [columns[at] for at in call["args"]],
             columns[call["filter"]] if "filter" in call else NOTHING,
         )
-        for call in operation.node["calls"]
+        for call in operator.node["calls"]
     ]
-    return Scope((*groups, *values), operation.rows(merged(groups).through(GROUP_BY)))
+    return Scope((*groups, *values), operator.rows(merged(groups).through(GROUP_BY)))
 
 
-def _sort(operation: Operation) -> Scope:
-    order = merged(operation.only.columns[at] for at in operation.node["order"])
-    return replace(operation.only, rows=operation.rows(order.through(SORT)))
+def _sort(operator: Operator) -> Scope:
+    order = merged(operator.only_child.columns[at] for at in operator.node["order"])
+    return replace(operator.only_child, rows=operator.rows(order.through(SORT)))
 
 
-def _union(operation: Operation) -> Scope:
-    """Columns by position."""
-    columns = tuple(merged(column) for column in zip(*(scope.columns for scope in operation.below), strict=True))
-    return _each_once(operation, Scope(columns, operation.rows()))
+def _union(operator: Operator) -> Scope:
+    """Columns are matched by position."""
+    columns = tuple(merged(column) for column in zip(*(scope.columns for scope in operator.below), strict=True))
+    return _distinct(operator, Scope(columns, operator.rows()))
 
 
-def _set_operation(operation: Operation) -> Scope:
+def _set_operation(operator: Operator) -> Scope:
     """INTERSECT and EXCEPT: a semi or anti join over all columns."""
-    compared = merged(column for scope in operation.below for column in scope.columns).through(JOIN)
-    return _each_once(operation, replace(operation.below[0], rows=operation.rows(compared)))
+    compared = merged(column for scope in operator.below for column in scope.columns).through(JOIN)
+    return _distinct(operator, replace(operator.below[0], rows=operator.rows(compared)))
 
 
-def _each_once(operation: Operation, scope: Scope) -> Scope:
-    """One row of equals, unless it is ALL."""
-    if operation.node["all"]:
+def _distinct(operator: Operator, scope: Scope) -> Scope:
+    """Duplicate rows are removed, unless it is ALL."""
+    if operator.node["all"]:
         return scope
     return replace(scope, rows=merged([scope.rows, merged(scope.columns).through(GROUP_BY)]))
 

@@ -1,4 +1,4 @@
-"""What an operator hands to the one above it."""
+"""An operator's output, as its parent sees it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from headwater.graph.sparkplan.inputs import NOTHING, Inputs
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """An operator's output: the inputs of each column in order, and what decides which rows there are."""
+    """The inputs of each output column in order, and `rows`, the inputs that decide which rows there are."""
 
     columns: tuple[Inputs, ...] = ()
     rows: Inputs = NOTHING

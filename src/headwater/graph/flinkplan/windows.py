@@ -1,12 +1,12 @@
-"""Rules for windows in time, for patterns in rows, and for functions that make tables."""
+"""Rules for window functions, MATCH_RECOGNIZE, and table functions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from headwater.graph.flinkplan.operation import Operation, Rule
+from headwater.graph.flinkplan.operator import Operator, Rule
 from headwater.graph.flinkplan.scope import Scope
-from headwater.graph.flinkplan.walk import Node, UnforeseenError
+from headwater.graph.flinkplan.state import Node, UnsupportedPlanError
 from headwater.graph.sparkplan.inputs import (
     FILTER,
     GROUP_BY,
@@ -20,69 +20,69 @@ from headwater.graph.sparkplan.inputs import (
 )
 
 _WINDOWS: Final = frozenset(("CUMULATE", "HOP", "SESSION", "TUMBLE"))
-_ADDED: Final = 3
-"""window_start, window_end and window_time, behind the table's own columns."""
+_WINDOW_COLUMNS: Final = 3
+"""window_start, window_end and window_time, after the table's own columns."""
 
 
-def _function(operation: Operation) -> Scope:
-    """A window function over a table, or a function of values that makes rows of its own."""
-    call = operation.node["call"]
+def _function(operator: Operator) -> Scope:
+    """A window table-valued function, or a table function of scalar arguments."""
+    call = operator.node["call"]
     if call["op"] in _WINDOWS:
-        return _windowed(operation, call)
-    if operation.below:
-        raise UnforeseenError  # a function of whole tables may do anything with them
-    made = operation.inputs(call).through(TRANSFORMATION)
-    return Scope((made,) * len(operation.node["columns"]), made.through(JOIN))
+        return _windowed(operator, call)
+    if operator.below:
+        raise UnsupportedPlanError  # a function of a whole table: its columns may depend on anything
+    result = operator.inputs(call).through(TRANSFORMATION)
+    return Scope((result,) * len(operator.node["columns"]), result.through(JOIN))
 
 
-def _windowed(operation: Operation, call: Node) -> Scope:
-    """The three added columns are made from the time; a session's bounds depend on the rows of its partition, too."""
-    below = operation.only
+def _windowed(operator: Operator, call: Node) -> Scope:
+    """The added columns are computed from the time column; SESSION's bounds also depend on its PARTITION BY columns."""
+    below = operator.only_child
     table, descriptor = call["args"][:2]
-    names = operation.node["columns"][: len(below.columns)]
+    names = operator.node["columns"][: len(below.columns)]
     time = merged(below.columns[names.index(name)] for name in descriptor["names"]).through(TRANSFORMATION)
     partition = merged(below.columns[at] for at in table.get("partition_by", ())).through(WINDOW)
-    return replace(below, columns=below.columns + (merged([time, partition]),) * _ADDED)
+    return replace(below, columns=below.columns + (merged([time, partition]),) * _WINDOW_COLUMNS)
 
 
-def _uncollect(operation: Operation) -> Scope:
-    """The elements of a collection, with their number behind them where that is wanted; there are as many as it has."""
-    width = len(operation.node["columns"])
-    element = merged(operation.only.columns).through(TRANSFORMATION)
-    numbered = operation.node["ordinality"]
+def _uncollect(operator: Operator) -> Scope:
+    """UNNEST: a row per element of a collection, with the element's number last if WITH ORDINALITY."""
+    width = len(operator.node["columns"])
+    element = merged(operator.only_child.columns).through(TRANSFORMATION)
+    numbered = operator.node["ordinality"]
     columns = (element,) * (width - 1) + (NOTHING,) if numbered else (element,) * width
-    how_many = NOTHING if _is_of_set_length(operation.node["inputs"][0]) else element.through(JOIN)
-    return Scope(columns, operation.rows(how_many))
+    cardinality = NOTHING if _has_fixed_length(operator.node["inputs"][0]) else element.through(JOIN)
+    return Scope(columns, operator.rows(cardinality))
 
 
-def _is_of_set_length(collection: Node) -> bool:
-    """Whether the query itself says how many elements there are: `ARRAY[x, y]`."""
+def _has_fixed_length(collection: Node) -> bool:
+    """Whether the number of elements is independent of the data: `ARRAY[x, y]`."""
     return [expression.get("op") for expression in collection.get("expressions", ())] == ["ARRAY"]
 
 
-def _match(operation: Operation) -> Scope:
-    """MATCH_RECOGNIZE with one row a match: the partition's columns, then the measures."""
-    node, below = operation.node, operation.only
+def _match(operator: Operator) -> Scope:
+    """MATCH_RECOGNIZE with ONE ROW PER MATCH: the PARTITION BY columns, then the measures."""
+    node, below = operator.node, operator.only_child
     if node["all_rows"]:
-        raise UnforeseenError
+        raise UnsupportedPlanError
     partition = [below.columns[at] for at in node["partition"]]
     order = merged(below.columns[at] for at in node["order"])
-    pattern = merged(operation.inputs(one) for one in node["definitions"])
+    pattern = merged(operator.inputs(one) for one in node["definitions"])
     time = order.through(TRANSFORMATION)
     columns = (
         *partition,
         *(
-            merged([operation.inputs(one), time]) if _asks_for_the_time(one) else operation.inputs(one)
+            merged([operator.inputs(one), time]) if _uses_match_time(one) else operator.inputs(one)
             for one in node["measures"].values()
         ),
     )
-    decisive: list[Inputs] = [merged(partition).through(GROUP_BY), order.through(SORT), pattern.through(FILTER)]
-    return Scope(columns, operation.rows(*decisive))
+    row_inputs: list[Inputs] = [merged(partition).through(GROUP_BY), order.through(SORT), pattern.through(FILTER)]
+    return Scope(columns, operator.rows(*row_inputs))
 
 
-def _asks_for_the_time(measure: Node) -> bool:
-    """Whether the time of the match, which is that of its last row, goes into it."""
-    return measure.get("op") == "MATCH_ROWTIME" or any(map(_asks_for_the_time, measure.get("args", ())))
+def _uses_match_time(measure: Node) -> bool:
+    """Whether the measure uses the match's time, that of its last row."""
+    return measure.get("op") == "MATCH_ROWTIME" or any(map(_uses_match_time, measure.get("args", ())))
 
 
 WINDOW_RULES: Mapping[str, Rule] = {

@@ -3,18 +3,18 @@
 from dataclasses import dataclass, field, replace
 
 from headwater.graph.sparkplan.leaves import is_leaf
-from headwater.graph.sparkplan.operation import Ledger, Operation
-from headwater.graph.sparkplan.plan import UNFORESEEN, Node
+from headwater.graph.sparkplan.operator import Operator, WalkState
+from headwater.graph.sparkplan.plan import RULE_ERRORS, Node
 from headwater.graph.sparkplan.relational import QUERY_RULES, Rule, leaf
 from headwater.graph.sparkplan.scope import Environment, Scope
 from headwater.graph.sparkplan.writes import WRITE_RULES
 
 
-def scope_of_plan(root: Node, ledger: Ledger) -> Scope:
+def scope_of_plan(root: Node, state: WalkState) -> Scope:
     """The scope of the topmost operator.
 
-    The stack is our own, since plans are deeper than Python recurses. Left comes first, so that a common table is
-    defined before it is referred to.
+    An explicit stack, since plans may be deeper than Python's recursion limit. Children go left to right, so that a
+    common table expression is defined before it is referenced.
     """
     frames = [_Frame(root, None)]
     while True:
@@ -23,7 +23,7 @@ def scope_of_plan(root: Node, ledger: Ledger) -> Scope:
             frames.append(deeper)
             continue
         done = frames.pop()
-        scope = _applied(done, ledger)
+        scope = _apply_rule(done, state)
         if not frames:
             return scope
         frames[-1].take(done.node, scope)
@@ -31,7 +31,7 @@ def scope_of_plan(root: Node, ledger: Ledger) -> Scope:
 
 @dataclass(slots=True)
 class _Frame:
-    """An operator whose children, and then subqueries, are being walked."""
+    """An operator on the stack, with the scopes so far of its children and then of its subqueries."""
 
     node: Node
     outer: Environment | None
@@ -39,12 +39,12 @@ class _Frame:
     subqueries: dict[Node, Scope] = field(default_factory=dict)
 
     def next(self) -> "_Frame | None":
-        """What has to be walked before this operator's rule can be applied."""
+        """The next child or subquery to walk; None once the operator's rule can be applied."""
         if len(self.below) < len(self.node.children):
             return _Frame(self.node.children[len(self.below)], self.outer)
         if len(self.subqueries) < len(self.node.subqueries):
-            around = Environment(tuple(self.below), self.outer)
-            return _Frame(self.node.subqueries[len(self.subqueries)], around)
+            outer = Environment(tuple(self.below), self.outer)
+            return _Frame(self.node.subqueries[len(self.subqueries)], outer)
         return None
 
     def take(self, node: Node, scope: Scope) -> None:
@@ -54,21 +54,21 @@ class _Frame:
             self.subqueries[node] = scope
 
 
-def _applied(frame: _Frame, ledger: Ledger) -> Scope:
-    operation = Operation(frame.node, tuple(frame.below), frame.subqueries, frame.outer, ledger)
+def _apply_rule(frame: _Frame, state: WalkState) -> Scope:
+    operator = Operator(frame.node, tuple(frame.below), frame.subqueries, frame.outer, state)
     rule = _rule(frame.node)
     try:
-        scope = rule(operation)
-    except UNFORESEEN:
-        scope = operation.opaque()
-    return replace(scope, leaves=scope.leaves | operation.all_leaves())
+        scope = rule(operator)
+    except RULE_ERRORS:
+        scope = operator.opaque()
+    return replace(scope, leaves=scope.leaves | operator.all_leaves())
 
 
 def _rule(node: Node) -> Rule:
     if node.kind == "Union" and any(child.kind in WRITE_RULES for child in node.children):
-        return Operation.opaque  # several INSERTs from one query: more than one target
+        return Operator.opaque  # several INSERTs from one query: more than one target
     if node.kind in WRITE_RULES:
         return WRITE_RULES[node.kind]
     if node.kind in QUERY_RULES:
         return QUERY_RULES[node.kind]
-    return leaf if is_leaf(node) else Operation.opaque
+    return leaf if is_leaf(node) else Operator.opaque

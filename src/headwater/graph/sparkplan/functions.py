@@ -1,4 +1,4 @@
-"""Rules of the functions whose operands do not all simply go into the value."""
+"""Rules for functions that do not simply transform all their operands."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,20 +25,20 @@ from headwater.graph.sparkplan.transformation import Transformation
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function and the inputs of its operands; `texts` are the operands as written."""
+    """A function call: the inputs of its operands, and the operands' expressions."""
 
     entry: Entry
     operands: list[Inputs]
-    texts: list[Expression]
+    expressions: list[Expression]
     subqueries: Mapping[Node, Scope]
 
 
 def function_rule(kind: str) -> Callable[[Call], Inputs] | None:
-    """The rule for an expression's class, or None where the value is made from all operands alike."""
+    """The rule for an expression's class, or None if it transforms all operands alike."""
     return _RULES.get(kind)
 
 
-def _as_it_is(call: Call) -> Inputs:
+def _identity(call: Call) -> Inputs:
     return call.operands[0]
 
 
@@ -47,65 +47,65 @@ def _masked(call: Call) -> Inputs:
 
 
 def _cast(call: Call) -> Inputs:
-    """Views cast each column to the type it was declared with, mostly the one it has."""
-    (text,) = call.texts
-    same = len(text) == 1 and text[0].get("dataType") == call.entry["dataType"] and "exprId" in text[0]
-    return call.operands[0] if same else call.operands[0].through(TRANSFORMATION)
+    """A cast of a column to its own type, as views have for each column, is an identity."""
+    (operand,) = call.expressions
+    is_same_type = operand[0].get("dataType") == call.entry["dataType"]
+    is_identity = len(operand) == 1 and is_same_type and "exprId" in operand[0]
+    return call.operands[0] if is_identity else call.operands[0].through(TRANSFORMATION)
 
 
-def _choice(conditions: list[Inputs], values: list[Inputs], texts: list[Expression]) -> Inputs:
-    """A value of several by condition; where all are written alike, the condition does not matter."""
-    if all(_is_written_alike(text, texts[0]) for text in texts):
+def _choice(conditions: list[Inputs], values: list[Inputs], expressions: list[Expression]) -> Inputs:
+    """One of several values, by condition; if all are the same expression, the condition has no influence."""
+    if all(_is_same_expression(each, expressions[0]) for each in expressions):
         return values[0]
     return merged([merged(conditions).through(CONDITIONAL), merged(values).through(TRANSFORMATION)])
 
 
-def _is_written_alike(one: Expression, other: Expression) -> bool:
-    """Whether two expressions are the same; UPDATE names a column it leaves alone with the table's name and without."""
+def _is_same_expression(one: Expression, other: Expression) -> bool:
+    """Whether two expressions are equal but for qualifiers: UPDATE qualifies an unchanged column in one place only."""
     return one == other or _unqualified(one) == _unqualified(other)
 
 
-def _unqualified(text: Expression) -> Expression:
-    return [{key: value for key, value in entry.items() if key != "qualifier"} for entry in text]
+def _unqualified(expression: Expression) -> Expression:
+    return [{key: value for key, value in entry.items() if key != "qualifier"} for entry in expression]
 
 
 def _if(call: Call) -> Inputs:
     condition, *values = call.operands
-    texts = call.texts[1:]
-    constant = call.texts[0][0].get("value") if short_class(call.texts[0][0]["class"]) == "Literal" else None
-    if constant == "true":
+    (test, *_), *branches = call.expressions
+    if short_class(test["class"]) == "Literal" and test.get("value") == "true":
         return values[0]
-    return _choice([condition], values, texts)
+    return _choice([condition], values, branches)
 
 
 def _case(call: Call) -> Inputs:
-    """CASE: condition and value in turns, then the value of ELSE; without ELSE it is null, so the conditions matter."""
+    """CASE: conditions and values alternate, then the value of ELSE; without ELSE, null is one of the values."""
     pairs = len(call.operands) // 2
     conditions = call.operands[0 : 2 * pairs : 2]
     values = [*call.operands[1 : 2 * pairs : 2], *call.operands[2 * pairs :]]
-    texts = [*call.texts[1 : 2 * pairs : 2], *call.texts[2 * pairs :]]
+    expressions = [*call.expressions[1 : 2 * pairs : 2], *call.expressions[2 * pairs :]]
     otherwise: list[Expression] = [] if len(call.operands) % 2 else [[]]
-    return _choice(conditions, values, texts + otherwise)
+    return _choice(conditions, values, expressions + otherwise)
 
 
 def _coalesce(call: Call) -> Inputs:
     if len(call.operands) == 1:
         return call.operands[0]
-    return _choice(call.operands, call.operands, call.texts)
+    return _choice(call.operands, call.operands, call.expressions)
 
 
 def _window_expression(call: Call) -> Inputs:
     function, specification = call.operands
-    return function.kept(IDENTITY, specification.through(WINDOW))
+    return function.keeping_fields(IDENTITY, specification.through(WINDOW))
 
 
-def _ranked_by(call: Call) -> Inputs:
+def _rank(call: Call) -> Inputs:
     return merged(call.operands).through(WINDOW)
 
 
 def _aggregate_expression(call: Call) -> Inputs:
     function, *condition = call.operands
-    return function.kept(AGGREGATION, merged(condition).through(FILTER))
+    return function.keeping_fields(AGGREGATION, merged(condition).through(FILTER))
 
 
 def _parsed(call: Call) -> Inputs:
@@ -113,50 +113,50 @@ def _parsed(call: Call) -> Inputs:
 
 
 def _struct(call: Call) -> Inputs:
-    """Names and values in turns."""
+    """Names and values alternate."""
     whole = merged(call.operands).through(TRANSFORMATION)
     return Inputs(dict(whole.items()), call.operands[1::2])
 
 
 def _struct_field(call: Call) -> Inputs:
-    return payloads.field_of(call.operands[0], call.entry, call.texts[0])
+    return payloads.field_of(call.operands[0], call.entry, call.expressions[0])
 
 
 def _field_of_each(call: Call) -> Inputs:
     """A field of every struct in an array."""
     (structs,) = call.operands
-    made = structs if structs.fields is None else structs.fields[call.entry["ordinal"]]
-    return made.through(TRANSFORMATION)
+    field = structs if structs.fields is None else structs.fields[call.entry["ordinal"]]
+    return field.through(TRANSFORMATION)
 
 
 def _array(call: Call) -> Inputs:
-    return alternatives(call.operands).kept(TRANSFORMATION)
+    return alternatives(call.operands).keeping_fields(TRANSFORMATION)
 
 
-def _one_or_more(call: Call) -> Inputs:
-    """Some of the values of the first operand as they are, or one of them."""
+def _selection(call: Call) -> Inputs:
+    """One or several values of the first operand, unchanged."""
     values, *others = call.operands
-    return values.kept(TRANSFORMATION, merged(others).through(TRANSFORMATION))
+    return values.keeping_fields(TRANSFORMATION, merged(others).through(TRANSFORMATION))
 
 
-def _by_all_fields(use: Transformation) -> Callable[[Call], Inputs]:
-    """Structs of which all fields together decide the order, or which one is taken: each field rests on the others."""
+def _selection_by_fields(use: Transformation) -> Callable[[Call], Inputs]:
+    """A selection of structs by comparing all their fields: each field also depends on the others."""
 
     def rule(call: Call) -> Inputs:
-        kept = _one_or_more(call)
-        if kept.fields is None:
-            return kept
-        made = kept.fields
-        others = [merged([*made[:at], *made[at + 1 :]]).through(use) for at in range(len(made))]
-        fields = [field.kept(IDENTITY, rest) for field, rest in zip(made, others, strict=True)]
-        return Inputs(dict(kept.items()), fields)
+        selected = _selection(call)
+        if selected.fields is None:
+            return selected
+        own = selected.fields
+        others = [merged([*own[:at], *own[at + 1 :]]).through(use) for at in range(len(own))]
+        fields = [field.keeping_fields(IDENTITY, rest) for field, rest in zip(own, others, strict=True)]
+        return Inputs(dict(selected.items()), fields)
 
     return rule
 
 
-def _value_at_extreme(call: Call) -> Inputs:
+def _min_max_by(call: Call) -> Inputs:
     value, ordering = call.operands
-    return value.kept(AGGREGATION, ordering.through(SORT))
+    return value.keeping_fields(AGGREGATION, ordering.through(SORT))
 
 
 def _pivot_first(call: Call) -> Inputs:
@@ -195,9 +195,9 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
             "OuterReference",
             "With",
         ),
-        _as_it_is,
+        _identity,
     ),
-    # What openlineage-spark counts as masking, and the approximate distinct count and encryption besides.
+    # Those of openlineage-spark, and approximate distinct counts and encryption.
     **dict.fromkeys(
         (
             "AesEncrypt",
@@ -233,30 +233,30 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
             "Reverse",
             "Slice",
         ),
-        _one_or_more,
+        _selection,
     ),
     **dict.fromkeys(
         ("AvroDataToCatalyst", "FromAvro", "FromProtobuf", "JsonToStructs", "ProtobufDataToCatalyst"), _parsed
     ),
-    **dict.fromkeys(("Max", "Min", "SortArray"), _by_all_fields(SORT)),
-    **dict.fromkeys(("ArrayDistinct", "CollectSet"), _by_all_fields(GROUP_BY)),
+    **dict.fromkeys(("Max", "Min", "SortArray"), _selection_by_fields(SORT)),
+    **dict.fromkeys(("ArrayDistinct", "CollectSet"), _selection_by_fields(GROUP_BY)),
     "AggregateExpression": _aggregate_expression,
     "CaseWhen": _case,
     "Cast": _cast,
     "Coalesce": _coalesce,
     "CreateArray": _array,
     "CreateNamedStruct": _struct,
-    "DenseRank": _ranked_by,
+    "DenseRank": _rank,
     "Exists": _exists,
     "GetArrayStructFields": _field_of_each,
     "GetStructField": _struct_field,
     "If": _if,
     "ListQuery": _list_query,
-    "MaxBy": _value_at_extreme,
-    "MinBy": _value_at_extreme,
-    "PercentRank": _ranked_by,
+    "MaxBy": _min_max_by,
+    "MinBy": _min_max_by,
+    "PercentRank": _rank,
     "PivotFirst": _pivot_first,
-    "Rank": _ranked_by,
+    "Rank": _rank,
     "ScalarSubquery": _scalar_subquery,
     "SortOrder": _sort_order,
     "WindowExpression": _window_expression,

@@ -1,6 +1,6 @@
-"""Sets of input columns, kept by how they take part.
+"""Sets of input columns, by transformation.
 
-An output column may rest on a thousand inputs through a thousand operators. So the sets are shared and only ever
+An output column may depend on a thousand inputs through a thousand operators. So the sets are shared and only ever
 united, and a change of the transformation moves whole sets instead of touching each column.
 """
 
@@ -25,17 +25,17 @@ _STRENGTH = {subtype: rank for rank, subtype in enumerate(Subtype)}
 
 
 class Source(NamedTuple):
-    """A column of a leaf. A negative origin is no leaf but stands for something: a gap, or a loop's earlier round."""
+    """A column of a leaf. A negative origin is a placeholder: a gap, or the previous iteration of a recursive query."""
 
     origin: int
     column: str
 
 
 class Inputs:
-    """Input columns with their transformations; never changed once made.
+    """Input columns by transformation; immutable.
 
-    Of a struct that was put together, and of a collection of such, `fields` has the inputs of each field in
-    order: who takes one field takes nothing of the others. What changes a value as a whole leaves none.
+    For a struct built from values, and a collection of such, `fields` has the inputs of each field in order, so that an
+    access to one field depends on that only. A function of the whole value drops them.
     """
 
     __slots__ = ("_sources", "fields")
@@ -48,7 +48,7 @@ class Inputs:
 
     @classmethod
     def of(cls, source: Source, transformation: Transformation = IDENTITY) -> "Inputs":
-        """One column, taken as it is or else through `transformation`."""
+        """One column, used as is or through `transformation`."""
         return cls({transformation: frozenset((source,))})
 
     def items(self) -> Iterable[tuple[Transformation, frozenset[Source]]]:
@@ -60,34 +60,34 @@ class Inputs:
         return (source.origin for sources in self._sources.values() for source in sources)
 
     def through(self, transformation: Transformation) -> "Inputs":
-        """These inputs once more, seen from an output that uses them in this way."""
+        """These inputs, for an output that uses them with this transformation; without fields."""
         if len(self._sources) == 1:
             ((inner, sources),) = self._sources.items()
             outer = composed(transformation, inner)
             return self if outer is inner and self.fields is None else Inputs({outer: sources})
-        return _united((composed(transformation, inner), sources) for inner, sources in self._sources.items())
+        return _union((composed(transformation, inner), sources) for inner, sources in self._sources.items())
 
-    def kept(self, transformation: Transformation, *more: "Inputs") -> "Inputs":
-        """These inputs used in this way with others beside them, by a value that still has the fields it had."""
+    def keeping_fields(self, transformation: Transformation, *more: "Inputs") -> "Inputs":
+        """As `through`, with further inputs, for a value that still has its fields."""
         whole = merged([self.through(transformation), *more])
         if self.fields is None:
             return whole
-        fields = [field.kept(transformation, *more) for field in self.fields]
+        fields = [field.keeping_fields(transformation, *more) for field in self.fields]
         return Inputs(whole._sources, fields)
 
     def replaced(self, origin: int, columns: Mapping[str, "Inputs"]) -> "Inputs":
-        """These inputs with every column of `origin` replaced by what it stands for."""
-        kept = _united((use, frozenset(s for s in found if s.origin != origin)) for use, found in self.items())
-        stood_for = (
+        """These inputs with every column of the placeholder `origin` replaced by the inputs that it stands for."""
+        others = _union((use, frozenset(s for s in found if s.origin != origin)) for use, found in self.items())
+        replacements = (
             columns[source.column].through(use)
             for use, found in self.items()
             for source in found
             if source.origin == origin
         )
-        return merged((kept, *stood_for))
+        return merged((others, *replacements))
 
     def equals(self, other: "Inputs") -> bool:
-        """True where both hold the same columns, used in the same ways."""
+        """True if both have the same columns with the same transformations."""
         return self._sources == other._sources
 
 
@@ -101,11 +101,11 @@ def merged(parts: Iterable[Inputs]) -> Inputs:
         return NOTHING
     if all(part is filled[0] for part in filled):
         return filled[0]
-    return _united(item for part in filled for item in part.items())
+    return _union(item for part in filled for item in part.items())
 
 
 def alternatives(parts: Sequence[Inputs]) -> Inputs:
-    """All inputs of values of which one is taken; fields stay known where all of them have them."""
+    """The inputs of a value that is one of several; it has fields if all of them have the same number."""
     whole = merged(parts)
     fields = [part.fields for part in parts if part.fields is not None]
     if not fields or len(fields) < len(parts) or len({len(each) for each in fields}) > 1:
@@ -115,10 +115,10 @@ def alternatives(parts: Sequence[Inputs]) -> Inputs:
 
 @cache
 def composed(outer: Transformation, inner: Transformation) -> Transformation:
-    """How a column takes part that is used `inner` in something that is used `outer`.
+    """The transformation of a column with `inner` in a value that is used with `outer`.
 
-    Influence stays influence, named after its outermost use: whatever is in a filter's condition filters. Of direct
-    uses the strongest tells.
+    An indirect use makes the whole indirect; the outermost one is taken: everything in a filter's condition filters. Of
+    direct uses the strongest is taken.
 
     >>> composed(AGGREGATION, IDENTITY).subtype
     <Subtype.AGGREGATION: 'AGGREGATION'>
@@ -133,7 +133,7 @@ def composed(outer: Transformation, inner: Transformation) -> Transformation:
     return Transformation(max(outer.subtype, inner.subtype, key=_STRENGTH.__getitem__), masking)
 
 
-def _united(items: Iterable[tuple[Transformation, frozenset[Source]]]) -> Inputs:
+def _union(items: Iterable[tuple[Transformation, frozenset[Source]]]) -> Inputs:
     union: dict[Transformation, frozenset[Source]] = {}
     for transformation, sources in items:
         if sources:

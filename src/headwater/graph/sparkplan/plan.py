@@ -1,7 +1,7 @@
 """Spark's plan JSON as a tree of operators.
 
-`TreeNode.toJSON` writes a tree as a flat list in pre-order: every entry has its `class` and `num-children`. A field
-that holds expressions holds such a list for each; a subquery's plan is a list in the field `plan` of its expression.
+`TreeNode.toJSON` writes a tree as a flat list in pre-order: every entry has its `class` and `num-children`. A field of
+expressions has such a list for each; a subquery's plan is such a list in the field `plan` of its expression.
 """
 
 from collections.abc import Iterator
@@ -20,22 +20,22 @@ Expression = list[Entry]
 """An expression in pre-order."""
 
 _INNER_PLANS = ("query", "plan", "commandLogicalPlan")
-"""Fields in which a command that has no children keeps the query it runs."""
+"""Fields with the query of a command that has no children."""
 
 
-class UnforeseenError(Exception):
-    """A part of the plan is not in the form that a rule expects; this becomes a gap."""
+class UnsupportedPlanError(Exception):
+    """A part of the plan is not in the form that a rule expects; it becomes a gap."""
 
 
-UNFORESEEN: Final = (UnforeseenError, LookupError, TypeError, ValueError, AttributeError)
-"""What rules raise where another version of Spark writes other fields."""
+RULE_ERRORS: Final = (UnsupportedPlanError, LookupError, TypeError, ValueError, AttributeError)
+"""What rules raise for the fields of another version of Spark."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """An operator. `children` feed it rows; `subqueries` are the plans inside its expressions, in reading order.
+    """An operator. `children` are its inputs; `subqueries` are the plans inside its expressions, in order.
 
-    In an `Entry` of an expression the field `plan` is no list any more but the subquery's `Node`.
+    The field `plan` of an expression's `Entry` is the subquery's `Node`, in place of Spark's list.
     """
 
     kind: str
@@ -47,37 +47,37 @@ class Node:
         """The expression in a field that this class of operator always has.
 
         Raises:
-            UnforeseenError: there is none.
+            UnsupportedPlanError: the field is missing, null, or not an expression.
         """
         found = self.optional(name)
         if found is None:
-            raise UnforeseenError
+            raise UnsupportedPlanError
         return found
 
     def optional(self, name: str) -> Expression | None:
-        """The expression in a field, or None where the field is missing or null.
+        """The expression in a field, or None if the field is missing or null.
 
         Raises:
-            UnforeseenError: the field holds something else.
+            UnsupportedPlanError: the field is not an expression.
         """
         value = self.entry.get(name)
         if value is not None and not _is_tree(value):
-            raise UnforeseenError
+            raise UnsupportedPlanError
         return value
 
     def expressions(self, name: str) -> list[Expression]:
         """The expressions in a field that this class of operator always has.
 
         Raises:
-            UnforeseenError: the field is missing or holds something else; Spark writes null for some collections.
+            UnsupportedPlanError: the field is not a list of expressions; Spark writes null for some collections.
         """
         value = self.entry.get(name)
         if not isinstance(value, list) or not all(map(_is_tree, value)):
-            raise UnforeseenError
+            raise UnsupportedPlanError
         return value
 
     def output(self) -> list[Expression]:
-        """The columns that the operator says it has; none where it does not say."""
+        """The operator's declared output columns; empty if it declares none."""
         value = self.entry.get("output")
         return [item for item in value if _is_tree(item)] if isinstance(value, list) else []
 
@@ -90,10 +90,10 @@ class Plan:
 
 
 def parse_plan(text: str | bytes) -> Plan:
-    """Read what `queryExecution.analyzed().toJSON()` returned.
+    """Parse the result of `queryExecution.analyzed().toJSON()`.
 
     Raises:
-        InvalidInputError: it is not JSON, or no plan in the form Spark writes.
+        InvalidInputError: it is not JSON, or not a plan in Spark's form.
     """
     try:
         entries = orjson.loads(text)
@@ -119,7 +119,7 @@ def _is_tree(value: object) -> bool:
 
 
 def _tree(entries: list[Entry]) -> Node:
-    """Build the nodes; plans within plans are found outermost first and built innermost first, so nothing recurses."""
+    """Build the nodes without recursion: nested plans are found outermost first and built innermost first."""
     nested: list[tuple[Entry, str]] = []
     plans = [entries]
     for plan in plans:
@@ -134,14 +134,14 @@ def _tree(entries: list[Entry]) -> Node:
 def _inner_plans(plan: list[Entry]) -> Iterator[tuple[Entry, str]]:
     for entry in plan:
         if not isinstance(entry, dict):
-            raise InvalidInputError("Spark plan: an entry that is no object")
+            raise InvalidInputError("Spark plan: an entry is not a JSON object")
         yield from ((entry, name) for name in _INNER_PLANS if _is_tree(entry.get(name)))
         for expression in _expressions(entry):
             yield from ((step, "plan") for step in expression if isinstance(step, dict) and _is_tree(step.get("plan")))
 
 
 def _expressions(entry: Entry) -> Iterator[Expression]:
-    """All expressions in the entry's fields, however deep in lists, in the fields' order."""
+    """All expressions in the entry's fields, in nested lists too, in the order of the fields."""
     pending = [value for name, value in reversed(entry.items()) if name not in _INNER_PLANS]
     while pending:
         value = pending.pop()
@@ -152,20 +152,18 @@ def _expressions(entry: Entry) -> Iterator[Expression]:
 
 
 def _assembled(entries: list[Entry]) -> Node:
-    """From pre-order back to a tree: read from the end, every operator finds its children ready on the stack."""
+    """The tree of a list in pre-order, read from the end: the children of each operator are on the stack before it."""
     built: list[Node] = []
     for entry in reversed(entries):
         try:
             kind = short_class(entry["class"])
             children = [built.pop() for _ in range(_positive(entry["num-children"]))]
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as broken:
-            raise InvalidInputError(
-                "Spark plan: an entry without its class, its child count or its children"
-            ) from broken
+            raise InvalidInputError("Spark plan: an entry lacks its class, its child count or its children") from broken
         inner = [entry[name] for name in _INNER_PLANS if isinstance(entry.get(name), Node)]
         built.append(Node(kind, entry, (*children, *inner), tuple(_subqueries(entry))))
     if len(built) != 1:
-        raise InvalidInputError(f"Spark plan: {len(built)} trees where there should be one")
+        raise InvalidInputError(f"Spark plan: expected one tree, found {len(built)}")
     return built[0]
 
 

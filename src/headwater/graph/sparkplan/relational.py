@@ -1,4 +1,4 @@
-"""One rule for each operator of a query."""
+"""A rule per relational operator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,187 +18,187 @@ from headwater.graph.sparkplan.inputs import (
     merged,
 )
 from headwater.graph.sparkplan.leaves import Attribute, attributes
-from headwater.graph.sparkplan.operation import Operation, scope_of
+from headwater.graph.sparkplan.operator import Operator, scope_of
 from headwater.graph.sparkplan.plan import Expression, short_class
 from headwater.graph.sparkplan.scope import Scope
 from headwater.graph.sparkplan.transformation import Transformation
 
-Rule = Callable[[Operation], Scope]
+Rule = Callable[[Operator], Scope]
 
 _GROUPING_ID = "spark_grouping_id"
 
 
-def leaf(operation: Operation) -> Scope:
+def leaf(operator: Operator) -> Scope:
     """A relation: each column is its own input."""
-    index = operation.ledger.leaf_of[operation.node]
-    output = attributes(operation.node.output())
-    records = payloads.VALUE if payloads.is_topic(operation.node.entry) else None
+    index = operator.state.leaf_of[operator.node]
+    output = attributes(operator.node.output())
+    records = payloads.VALUE if payloads.is_topic(operator.node.entry) else None
     names = [payloads.BYTES if attribute.name == records else attribute.name for attribute in output]
     inputs = [Inputs.of(Source(index, name)) for name in names]
     return replace(scope_of(output, inputs), leaves=frozenset((index,)))
 
 
-def _unchanged(operation: Operation) -> Scope:
-    return operation.only
+def _unchanged(operator: Operator) -> Scope:
+    return operator.only_child
 
 
-def _no_columns(_: Operation) -> Scope:
+def _one_row(_: Operator) -> Scope:
     return Scope()
 
 
-def _project(operation: Operation) -> Scope:
-    return operation.named(operation.node.expressions("projectList"))
+def _project(operator: Operator) -> Scope:
+    return operator.projected(operator.node.expressions("projectList"))
 
 
-def _filter(operation: Operation) -> Scope:
-    return _decided_by(operation, [operation.node.expression("condition")], FILTER)
+def _filter(operator: Operator) -> Scope:
+    return _with_row_inputs(operator, [operator.node.expression("condition")], FILTER)
 
 
-def _sort(operation: Operation) -> Scope:
-    return _decided_by(operation, operation.node.expressions("order"), SORT)
+def _sort(operator: Operator) -> Scope:
+    return _with_row_inputs(operator, operator.node.expressions("order"), SORT)
 
 
-def _deduplicate(operation: Operation) -> Scope:
-    return _decided_by(operation, operation.node.expressions("keys"), GROUP_BY)
+def _deduplicate(operator: Operator) -> Scope:
+    return _with_row_inputs(operator, operator.node.expressions("keys"), GROUP_BY)
 
 
-def _distinct(operation: Operation) -> Scope:
-    return _one_row_each(operation.only)
+def _distinct(operator: Operator) -> Scope:
+    return _distinct_rows(operator.only_child)
 
 
-def _aggregate(operation: Operation) -> Scope:
-    grouped = _decided_by(operation, operation.node.expressions("groupingExpressions"), GROUP_BY)
-    return replace(operation.named(operation.node.expressions("aggregateExpressions")), rows=grouped.rows)
+def _aggregate(operator: Operator) -> Scope:
+    grouped = _with_row_inputs(operator, operator.node.expressions("groupingExpressions"), GROUP_BY)
+    return replace(operator.projected(operator.node.expressions("aggregateExpressions")), rows=grouped.rows)
 
 
-def _window(operation: Operation) -> Scope:
-    return _beside(operation.only, operation.named(operation.node.expressions("windowExpressions")))
+def _window(operator: Operator) -> Scope:
+    return _concatenated(operator.only_child, operator.projected(operator.node.expressions("windowExpressions")))
 
 
-def _generate(operation: Operation) -> Scope:
-    """Each row joined with those that are made of it: none, where an array is empty, or many."""
-    generator = operation.node.expression("generator")
-    output = attributes(operation.node.expressions("generatorOutput"))
-    made = operation.reader()(generator)
-    generated = scope_of(output, _generated(operation, generator, made, len(output)))
-    how_many = NOTHING if _makes_a_set_number(generator) else made.through(JOIN)
-    return replace(_beside(operation.only, generated), rows=operation.rows(how_many))
+def _generate(operator: Operator) -> Scope:
+    """A lateral view: each row joined with those generated from it; none for an empty array, or many."""
+    generator = operator.node.expression("generator")
+    output = attributes(operator.node.expressions("generatorOutput"))
+    inputs = operator.reader()(generator)
+    generated = scope_of(output, _generated(operator, generator, inputs, len(output)))
+    row_count = NOTHING if _has_fixed_row_count(generator) else inputs.through(JOIN)
+    return replace(_concatenated(operator.only_child, generated), rows=operator.rows(row_count))
 
 
-def _generated(operation: Operation, generator: Expression, made: Inputs, width: int) -> list[Inputs]:
-    """The inputs of each generated column; `stack` deals its operands out in rows, `inline` a struct in its fields."""
+def _generated(operator: Operator, generator: Expression, inputs: Inputs, width: int) -> list[Inputs]:
+    """The inputs of each generated column: every nth operand of `stack`, a field of the structs of `inline`."""
     kind = short_class(generator[0]["class"])
     if kind == "Stack":
         cells = operands(generator)[1:]
-        return [operation.inputs(cells[column::width], TRANSFORMATION) for column in range(width)]
-    values = made.kept(TRANSFORMATION)
-    is_dealt = kind == "Inline" and values.fields is not None and len(values.fields) == width
-    return list(values.fields) if is_dealt and values.fields else [values] * width
+        return [operator.inputs(cells[column::width], TRANSFORMATION) for column in range(width)]
+    values = inputs.keeping_fields(TRANSFORMATION)
+    has_fields = kind == "Inline" and values.fields is not None and len(values.fields) == width
+    return list(values.fields) if has_fields and values.fields else [values] * width
 
 
-def _makes_a_set_number(generator: Expression) -> bool:
-    """Whether the query itself says how many rows are made of each row."""
+def _has_fixed_row_count(generator: Expression) -> bool:
+    """Whether the number of rows per input row is independent of the data."""
     kind, *below = (short_class(entry["class"]) for entry in generator[:2])
     return kind in ("JsonTuple", "Stack") or below == ["CreateArray"]
 
 
-def _expand(operation: Operation) -> Scope:
-    """Every row once for each projection: grouping sets, UNPIVOT, the halves of an update.
+def _expand(operator: Operator) -> Scope:
+    """A copy of every row for each projection: grouping sets, UNPIVOT, updates split in delete and insert.
 
-    Spark leaves the projections out where it keeps them as an array.
+    Spark does not write the projections if it stores them as an array.
     """
-    output = attributes(operation.node.expressions("output"))
-    projections = operation.node.entry["projections"]
+    output = attributes(operator.node.expressions("output"))
+    projections = operator.node.entry["projections"]
     if projections is None:
-        return scope_of(output, _expanded_unseen(operation, output), operation.rows())
-    read = operation.reader()
+        return scope_of(output, _expand_without_projections(operator, output), operator.rows())
+    read = operator.reader()
     rows = [[read(expression) for expression in row] for row in projections]
-    return scope_of(output, [merged(column) for column in zip(*rows, strict=True)], operation.rows())
+    return scope_of(output, [merged(column) for column in zip(*rows, strict=True)], operator.rows())
 
 
-def _expanded_unseen(operation: Operation, output: Sequence[Attribute]) -> list[Inputs]:
+def _expand_without_projections(operator: Operator, output: Sequence[Attribute]) -> list[Inputs]:
     """The inputs of an Expand without its projections.
 
-    Columns that pass unchanged are known by their ids. Of grouping sets the others are too: in their places stand the
-    grouped columns below, under new ids, and behind them the number of the set, and its place where it is there twice.
+    Unchanged columns are known by their ids. For grouping sets the others are known, too: they are the grouping columns
+    of the child at the same positions, with new ids, then the set's id, and its position if the set occurs twice.
 
     Source: `Expand.apply` and `ResolveGroupingAnalytics` of Spark 4.1
     """
-    below = operation.only
-    groups = _GROUPING_ID in [column.name for column in output[-2:]]
-    gap = None if groups else operation.gap(operation.node.kind)
+    below = operator.only_child
+    is_grouping = _GROUPING_ID in [column.name for column in output[-2:]]
+    gap = None if is_grouping else operator.gap(operator.node.kind)
     inputs = []
-    for place, column in enumerate(output):
+    for at, column in enumerate(output):
         known = below.columns.get(column.expression_id)
-        if known is None and groups:
-            under = below.output[place] if place < len(below.output) else None
-            known = below.columns[under.expression_id] if under and under.name == column.name else NOTHING
+        if known is None and is_grouping:
+            grouped = below.output[at] if at < len(below.output) else None
+            known = below.columns[grouped.expression_id] if grouped and grouped.name == column.name else NOTHING
         inputs.append(known if known is not None else gap or NOTHING)
     return inputs
 
 
-def _join(operation: Operation) -> Scope:
-    left, right = operation.below
-    conditions = [operation.node.optional(name) for name in ("condition", "asOfCondition", "orderExpression")]
-    return _joined(operation, left, right, operation.inputs(conditions, JOIN))
+def _join(operator: Operator) -> Scope:
+    left, right = operator.below
+    conditions = [operator.node.optional(name) for name in ("condition", "asOfCondition", "orderExpression")]
+    return _joined(operator, left, right, operator.inputs(conditions, JOIN))
 
 
-def _lateral_join(operation: Operation) -> Scope:
-    right = operation.subqueries[operation.node.expression("right")[0]["plan"]]
-    beside = replace(operation, below=(operation.only, right))
-    condition = beside.inputs([operation.node.optional("condition")], JOIN)
-    return _joined(operation, operation.only, right, condition)
+def _lateral_join(operator: Operator) -> Scope:
+    right = operator.subqueries[operator.node.expression("right")[0]["plan"]]
+    joined = replace(operator, below=(operator.only_child, right))
+    condition = joined.inputs([operator.node.optional("condition")], JOIN)
+    return _joined(operator, operator.only_child, right, condition)
 
 
-def _joined(operation: Operation, left: Scope, right: Scope, condition: Inputs) -> Scope:
+def _joined(operator: Operator, left: Scope, right: Scope, condition: Inputs) -> Scope:
     rows = merged([left.rows, right.rows, condition])
-    join_type = str(operation.node.entry["joinType"])
+    join_type = str(operator.node.entry["joinType"])
     if "LeftSemi" in join_type or "LeftAnti" in join_type:
         return replace(left, rows=rows)
-    return replace(_beside(left, right), rows=rows)
+    return replace(_concatenated(left, right), rows=rows)
 
 
-def _union(operation: Operation) -> Scope:
-    """Columns by position, named and numbered after the first child's."""
-    rounds = [scope.in_order() for scope in operation.below]
-    inputs = [alternatives(column) for column in zip(*rounds, strict=True)]
-    return scope_of(operation.below[0].output, inputs, operation.rows())
+def _union(operator: Operator) -> Scope:
+    """Columns are matched by position, with the names and ids of the first child's."""
+    branches = [scope.in_order() for scope in operator.below]
+    inputs = [alternatives(column) for column in zip(*branches, strict=True)]
+    return scope_of(operator.below[0].output, inputs, operator.rows())
 
 
-def _set_operation(operation: Operation) -> Scope:
-    """INTERSECT and EXCEPT: a semi or anti join over all columns, and one row each unless it is ALL."""
-    left, right = operation.below
+def _set_operation(operator: Operator) -> Scope:
+    """INTERSECT and EXCEPT: a semi or anti join over all columns, without duplicates unless it is ALL."""
+    left, right = operator.below
     compared = merged([*left.in_order(), *right.in_order()]).through(JOIN)
-    scope = replace(left, rows=operation.rows(compared))
-    return scope if operation.node.entry.get("isAll") is True else _one_row_each(scope)
+    scope = replace(left, rows=operator.rows(compared))
+    return scope if operator.node.entry.get("isAll") is True else _distinct_rows(scope)
 
 
-def _with_common_tables(operation: Operation) -> Scope:
-    """The query itself comes last; it alone counts, with the definitions that it refers to."""
-    return operation.below[-1]
+def _with_common_tables(operator: Operator) -> Scope:
+    """The main query is the last child; the others are definitions, which count if they are referenced."""
+    return operator.below[-1]
 
 
-def _define(operation: Operation) -> Scope:
-    operation.ledger.common_tables[operation.node.entry["id"]] = operation.only
-    return operation.only
+def _cte_definition(operator: Operator) -> Scope:
+    operator.state.common_tables[operator.node.entry["id"]] = operator.only_child
+    return operator.only_child
 
 
-def _refer(operation: Operation) -> Scope:
-    defined = operation.ledger.common_tables[operation.node.entry["cteId"]]
-    scope = scope_of(attributes(operation.node.expressions("output")), defined.in_order(), defined.rows)
+def _cte_reference(operator: Operator) -> Scope:
+    defined = operator.state.common_tables[operator.node.entry["cteId"]]
+    scope = scope_of(attributes(operator.node.expressions("output")), defined.in_order(), defined.rows)
     return replace(scope, leaves=defined.leaves, opaque=defined.opaque)
 
 
-def _loop_reference(operation: Operation) -> Scope:
-    origin = operation.ledger.loop(operation.node.entry["loopId"])
-    output = attributes(operation.node.expressions("output"))
+def _recursive_reference(operator: Operator) -> Scope:
+    origin = operator.state.loop(operator.node.entry["loopId"])
+    output = attributes(operator.node.expressions("output"))
     return scope_of(output, [Inputs.of(Source(origin, str(at))) for at in range(len(output))])
 
 
-def _loop(operation: Operation) -> Scope:
-    """A recursive query: rounds are added until no column finds new inputs."""
-    anchor, recursion = operation.below
-    origin = operation.ledger.loop(operation.node.entry["id"])
+def _recursion(operator: Operator) -> Scope:
+    """A recursive query: iterated until no column gets new inputs."""
+    anchor, recursion = operator.below
+    origin = operator.state.loop(operator.node.entry["id"])
     found = anchor.in_order()
     while True:
         earlier = {str(at): inputs for at, inputs in enumerate(found)}
@@ -208,23 +208,23 @@ def _loop(operation: Operation) -> Scope:
             break
         found = grown
     rows = merged([anchor.rows, recursion.rows.replaced(origin, earlier)])
-    return scope_of(_loop_output(operation, anchor), found, rows)
+    return scope_of(_recursion_output(operator, anchor), found, rows)
 
 
-def _loop_output(operation: Operation, anchor: Scope) -> Sequence[Attribute]:
-    ids = [item["id"] for item in operation.node.entry["outputAttrIds"]]
+def _recursion_output(operator: Operator, anchor: Scope) -> Sequence[Attribute]:
+    ids = [item["id"] for item in operator.node.entry["outputAttrIds"]]
     return [Attribute(column.name, new) for column, new in zip(anchor.output, ids, strict=True)]
 
 
-def _decided_by(operation: Operation, expressions: Sequence[Expression | None], use: Transformation) -> Scope:
-    return replace(operation.only, rows=operation.rows(operation.inputs(expressions, use)))
+def _with_row_inputs(operator: Operator, expressions: Sequence[Expression | None], use: Transformation) -> Scope:
+    return replace(operator.only_child, rows=operator.rows(operator.inputs(expressions, use)))
 
 
-def _one_row_each(scope: Scope) -> Scope:
+def _distinct_rows(scope: Scope) -> Scope:
     return replace(scope, rows=merged([scope.rows, merged(scope.in_order()).through(GROUP_BY)]))
 
 
-def _beside(left: Scope, right: Scope) -> Scope:
+def _concatenated(left: Scope, right: Scope) -> Scope:
     opaque = [scope.opaque for scope in (left, right) if scope.opaque is not None]
     return replace(
         left,
@@ -258,8 +258,8 @@ QUERY_RULES: Mapping[str, Rule] = {
     **dict.fromkeys(_UNCHANGED, _unchanged),
     "Aggregate": _aggregate,
     "AsOfJoin": _join,
-    "CTERelationDef": _define,
-    "CTERelationRef": _refer,
+    "CTERelationDef": _cte_definition,
+    "CTERelationRef": _cte_reference,
     "Deduplicate": _deduplicate,
     "DeduplicateWithinWatermark": _deduplicate,
     "Distinct": _distinct,
@@ -270,12 +270,12 @@ QUERY_RULES: Mapping[str, Rule] = {
     "Intersect": _set_operation,
     "Join": _join,
     "LateralJoin": _lateral_join,
-    "OneRowRelation": _no_columns,
+    "OneRowRelation": _one_row,
     "Project": _project,
     "Sort": _sort,
     "Union": _union,
-    "UnionLoop": _loop,
-    "UnionLoopRef": _loop_reference,
+    "UnionLoop": _recursion,
+    "UnionLoopRef": _recursive_reference,
     "Window": _window,
     "WithCTE": _with_common_tables,
 }

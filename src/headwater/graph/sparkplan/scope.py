@@ -1,4 +1,4 @@
-"""What an operator hands to the one above it."""
+"""An operator's output, as its parent sees it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from headwater.graph.sparkplan.leaves import Attribute
 class Scope:
     """An operator's output.
 
-    `columns` has the inputs of each column by expression id; `rows` what decides which rows there are, and their order.
-    `opaque` stands for a column that is not among them, where an operator below is not understood. `target` is the leaf
-    that a row-level command rewrites.
+    `columns` has the inputs of each column by expression id; `rows` the inputs that decide which rows there are, and
+    their order. `opaque` is the gap of a column that is not among them, if an operator below is unsupported. `target`
+    is the leaf that a row-level operation rewrites.
     """
 
     output: tuple[Attribute, ...] = ()
@@ -25,13 +25,13 @@ class Scope:
     target: int | None = None
 
     def in_order(self) -> list[Inputs]:
-        """The inputs of each output column."""
+        """The inputs of each output column, in order."""
         return [self.columns[attribute.expression_id] for attribute in self.output]
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What an expression can refer to: the columns under its operator, and in a subquery those around it."""
+    """The columns that an expression can reference: the children's and, in a subquery, those of enclosing queries."""
 
     below: tuple[Scope, ...]
     outer: Optional["Environment"] = None
@@ -46,11 +46,11 @@ class Environment:
         return merged(opaque) if opaque else None
 
     def outer_column(self, expression_id: int) -> Inputs | None:
-        """The inputs of a column of the queries around this one, nearest first."""
-        around = self.outer
-        while around is not None:
-            found = around.column(expression_id)
+        """The inputs of a column of the enclosing queries, innermost first."""
+        enclosing = self.outer
+        while enclosing is not None:
+            found = enclosing.column(expression_id)
             if found is not None:
                 return found
-            around = around.outer
+            enclosing = enclosing.outer
         return None

@@ -1,7 +1,7 @@
-"""A plan that reads rows which another plan has made, as one.
+"""Joins a plan over a micro-batch with the stream's query that produces the batch.
 
-A micro-batch that a stream hands to a program (`foreachBatch`) is a relation of rows without a source, `LogicalRDD`;
-what stands behind it is the stream's own query.
+The micro-batch that `foreachBatch` passes to a program is a relation of rows without a source, `LogicalRDD`; its rows
+are those of the stream's own query.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ _ROWS: Final = "LogicalRDD"
 
 
 def with_query(plan: str | bytes, query: str | bytes, output: Sequence[Attribute]) -> bytes:
-    """The plan's JSON with the query in the place of all rows that have its columns.
+    """The plan's JSON, with the query in place of each relation of rows that has the query's columns.
 
     `output` are the query's columns in order, which its JSON does not list.
     """
-    behind: list[Entry] = orjson.loads(query)
-    return orjson.dumps(_replaced(orjson.loads(plan), behind, output))
+    entries: list[Entry] = orjson.loads(query)
+    return orjson.dumps(_replaced(orjson.loads(plan), entries, output))
 
 
 def _replaced(value: Any, query: list[Entry], output: Sequence[Attribute]) -> Any:  # noqa: ANN401  (JSON)
@@ -46,12 +46,12 @@ def _is_rows_of(entry: Entry, output: Sequence[Attribute]) -> bool:
 
 
 def _renumbered(rows: Entry, output: Sequence[Attribute]) -> Entry:
-    """A projection that gives the query's columns the ids by which the plan above knows the rows' columns."""
+    """A projection from the query's columns to the expression ids by which the plan references the rows' columns."""
     columns = zip(attributes(rows["output"]), output, strict=True)
     return {
         "class": f"{_CATALYST}.plans.logical.Project",
         "num-children": 1,
-        "projectList": [[_alias(outside), _reference(inside)] for outside, inside in columns],
+        "projectList": [[_alias(row_column), _reference(query_column)] for row_column, query_column in columns],
         "child": 0,
     }
 

@@ -1,4 +1,4 @@
-"""How an input column reaches an output column, in OpenLineage's words."""
+"""How an output uses an input column, in OpenLineage's terms."""
 
 from enum import StrEnum
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -7,7 +7,7 @@ D = TypeVar("D")
 
 
 class Subtype(StrEnum):
-    """The subtypes of both types; the direct ones go from weakest to strongest.
+    """The subtypes of both types; the direct ones from weakest to strongest.
 
     Source: OpenLineage, Column Level Lineage Dataset Facet, "Transformation Type",
     https://openlineage.io/docs/spec/facets/dataset-facets/column_lineage_facet
@@ -28,9 +28,9 @@ DIRECT = frozenset({Subtype.IDENTITY, Subtype.TRANSFORMATION, Subtype.AGGREGATIO
 
 
 class Transformation(NamedTuple):
-    """One way an input column takes part in an output.
+    """One use of an input column by an output.
 
-    `masking` is true where the value cannot be read back from the output: hashes, `mask`, counts.
+    `masking` is true if the value cannot be recovered from the output: hashes, `mask`, counts.
     """
 
     subtype: Subtype
@@ -38,12 +38,12 @@ class Transformation(NamedTuple):
 
     @property
     def type(self) -> Literal["DIRECT", "INDIRECT"]:
-        """DIRECT where the output's value is made from the input's, INDIRECT where it only has influence."""
+        """DIRECT if the output's value is computed from the input's, INDIRECT if it only depends on it."""
         return "DIRECT" if self.subtype in DIRECT else "INDIRECT"
 
 
 class ColumnInput(NamedTuple, Generic[D]):
-    """A column of an input dataset, and one way it takes part; a column that does so in two ways stands there twice."""
+    """A column of an input dataset with one transformation; a column that is used in two ways has two of these."""
 
     dataset: D
     column: str

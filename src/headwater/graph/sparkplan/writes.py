@@ -1,4 +1,4 @@
-"""Rules for commands that write: their outputs are the columns of the target."""
+"""Rules for write commands: their outputs are the target's columns."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -6,51 +6,51 @@ from dataclasses import dataclass, replace
 from headwater.graph.sparkplan.expressions import operands
 from headwater.graph.sparkplan.inputs import CONDITIONAL, FILTER, IDENTITY, NOTHING, Inputs, merged
 from headwater.graph.sparkplan.leaves import Attribute, attributes
-from headwater.graph.sparkplan.operation import Operation, scope_of
-from headwater.graph.sparkplan.plan import Expression, UnforeseenError, short_class
+from headwater.graph.sparkplan.operator import Operator, scope_of
+from headwater.graph.sparkplan.plan import Expression, UnsupportedPlanError, short_class
 from headwater.graph.sparkplan.relational import Rule
 from headwater.graph.sparkplan.scope import Scope
 
 
-def _query(operation: Operation) -> Scope:
+def _query(operator: Operator) -> Scope:
     """A command whose query already has the target's column names."""
-    return operation.below[-1]
+    return operator.below[-1]
 
 
-def _insert(operation: Operation) -> Scope:
-    """The analyser has put the query in the table's order; a sink without a schema takes it as it is."""
-    query = operation.only
-    columns = _table_columns(operation)
+def _insert(operator: Operator) -> Scope:
+    """The query is already in the table's column order; for a sink without a schema, its columns are the output."""
+    query = operator.only_child
+    columns = _table_columns(operator)
     return scope_of(columns, query.in_order(), query.rows) if columns else query
 
 
-def _rewrite(operation: Operation) -> Scope:
-    """UPDATE, DELETE and MERGE: the query has the table's columns among others that steer the writer.
+def _rewrite(operator: Operator) -> Scope:
+    """Row-level operations (UPDATE, DELETE, MERGE): the query has the table's columns, and others for the writer.
 
-    A delete by position mentions no columns at all; then none has inputs.
+    A positional delete has no columns of the table; then they have no inputs.
     """
-    query = operation.only
+    query = operator.only_child
     by_name = dict(zip((column.name for column in query.output), query.in_order(), strict=True))
-    columns = _table_columns(operation)
+    columns = _table_columns(operator)
     scope = scope_of(columns, [by_name.get(column.name, NOTHING) for column in columns], query.rows)
-    return replace(scope, target=_target(operation, columns))
+    return replace(scope, target=_target(operator, columns))
 
 
-def _target(operation: Operation, columns: tuple[Attribute, ...]) -> int | None:
-    """The leaf that starts with the table's own first column; others may read the same table once more."""
-    leaves = operation.ledger.leaf_of
+def _target(operator: Operator, columns: tuple[Attribute, ...]) -> int | None:
+    """The leaf with the target's own first column; other leaves may read the same table again."""
+    leaves = operator.state.leaf_of
     return next((leaves[node] for node in leaves if columns and attributes(node.output()[:1]) == columns[:1]), None)
 
 
-def _table_columns(operation: Operation) -> tuple[Attribute, ...]:
-    return attributes(operation.node.expression("table")[0]["output"])
+def _table_columns(operator: Operator) -> tuple[Attribute, ...]:
+    return attributes(operator.node.expression("table")[0]["output"])
 
 
 @dataclass(frozen=True, slots=True)
 class _Instruction:
-    """What MERGE does with a row: `Copy`, `Update`, `Insert` or `Delete` it, with these values.
+    """An action of MERGE on a row: `Copy`, `Update`, `Insert` or `Delete`, with these values.
 
-    `conditions` are its own, and those of the updates before it: only the first that holds is done.
+    `conditions` are its own, and those of the updates before it: only the first action whose condition holds applies.
     """
 
     action: str
@@ -61,35 +61,35 @@ class _Instruction:
 _INSTRUCTIONS = ("matchedInstructions", "notMatchedInstructions", "notMatchedBySourceInstructions")
 
 
-def _merge(operation: Operation) -> Scope:
-    """MERGE: each column from all values assigned to it.
+def _merge(operator: Operator) -> Scope:
+    """MERGE: a column has the inputs of all values assigned to it.
 
-    Whether a row is inserted or deleted decides the rows; whether it is updated decides the assigned columns only.
+    Conditions of inserts and deletes are inputs of the rows, those of updates of the assigned columns only.
     """
-    output = attributes(operation.node.expressions("output"))
-    carried_over = _target_ids(operation)
+    output = attributes(operator.node.expressions("output"))
+    carried_over = _target_ids(operator)
     columns: list[list[Inputs]] = [[] for _ in output]
-    decisive = []
-    for instruction in _instructions(operation, len(output)):
+    row_inputs = []
+    for instruction in _instructions(operator, len(output)):
         if instruction.action in {"Insert", "Delete"}:
-            decisive.append(operation.inputs(instruction.conditions, FILTER))
+            row_inputs.append(operator.inputs(instruction.conditions, FILTER))
         if instruction.action in {"Insert", "Update"}:
-            condition = operation.inputs(instruction.conditions, CONDITIONAL)
+            condition = operator.inputs(instruction.conditions, CONDITIONAL)
             updates = instruction.action == "Update"
             for column, value in zip(columns, instruction.values, strict=True):
-                column.append(operation.inputs([value], IDENTITY))
+                column.append(operator.inputs([value], IDENTITY))
                 if updates and not _is_carried_over(value, carried_over):
                     column.append(condition)
-    return scope_of(output, [merged(inputs) for inputs in columns], operation.rows(*decisive))
+    return scope_of(output, [merged(inputs) for inputs in columns], operator.rows(*row_inputs))
 
 
-def _instructions(operation: Operation, width: int) -> Iterator[_Instruction]:
+def _instructions(operator: Operator, width: int) -> Iterator[_Instruction]:
     for field in _INSTRUCTIONS:
         before: list[Expression] = []
-        for written in operation.node.expressions(field):
+        for written in operator.node.expressions(field):
             condition, *values = operands(written)
             action = _action(written)
-            # A split row is written as a row to delete, of nulls and positions, and then the row to insert.
+            # A split has the values of a row to delete, nulls and positions, and then those of the row to insert.
             yield _Instruction(action, [*before, condition], values[-width:])
             if action == "Update":
                 before.append(condition)
@@ -103,12 +103,12 @@ def _action(written: Expression) -> str:
         return "Update"
     if kind.endswith("$Discard"):
         return "Delete"
-    raise UnforeseenError
+    raise UnsupportedPlanError
 
 
-def _target_ids(operation: Operation) -> frozenset[int]:
-    """The ids of the target's columns: Spark joins the target, as the left side, with the source."""
-    join = operation.node.children[0]
+def _target_ids(operator: Operator) -> frozenset[int]:
+    """The expression ids of the target's columns: the target is the left side of the join with the source."""
+    join = operator.node.children[0]
     left = join.children[0] if join.children else join
     return frozenset(column.expression_id for column in attributes(left.entry.get("projectList", [])))
 
@@ -117,16 +117,16 @@ def _is_carried_over(value: Expression, target_ids: frozenset[int]) -> bool:
     return len(value) == 1 and any(column.expression_id in target_ids for column in attributes([value]))
 
 
-def _delete_all(operation: Operation) -> Scope:
-    """A DELETE that drops files whole; its condition, where there is one, decides which."""
-    return Scope(rows=operation.rows(operation.inputs([operation.node.optional("condition")], FILTER)))
+def _delete_all(operator: Operator) -> Scope:
+    """A metadata-only DELETE, which drops whole files; its condition, if any, decides which."""
+    return Scope(rows=operator.rows(operator.inputs([operator.node.optional("condition")], FILTER)))
 
 
-def _create_view(operation: Operation) -> Scope:
-    """A view with the query's column names; names of its own are not written into the plan."""
-    if operation.node.entry["userSpecifiedColumns"]:
-        raise UnforeseenError
-    return _query(operation)
+def _create_view(operator: Operator) -> Scope:
+    """A view with the query's column names; a view's own names are not in the plan, so it is not supported."""
+    if operator.node.entry["userSpecifiedColumns"]:
+        raise UnsupportedPlanError
+    return _query(operator)
 
 
 _QUERIES = (

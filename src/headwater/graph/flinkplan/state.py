@@ -1,4 +1,4 @@
-"""What the rules share while a tree is walked."""
+"""State that the rules share during a walk of the tree."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,27 +14,30 @@ Table = tuple[str, ...]
 """A table's name in Flink: catalog, database, table."""
 
 
-class UnforeseenError(Exception):
-    """A part of the tree is not in the form that a rule expects; this becomes a gap."""
+class UnsupportedPlanError(Exception):
+    """A part of the tree is not in the form that a rule expects; it becomes a gap."""
 
 
-UNFORESEEN = (UnforeseenError, LookupError, TypeError, ValueError, AttributeError)
-"""What rules raise where another version of Flink has other trees."""
+RULE_ERRORS = (UnsupportedPlanError, LookupError, TypeError, ValueError, AttributeError)
+"""What rules raise for trees of another version of Flink."""
 
 
 @dataclass(slots=True)
-class Ledger:
-    """The tables of a whole tree, each once, and its gaps; an origin is a table's place, or a gap's, from -1 down."""
+class WalkState:
+    """The tables of a tree, each once, and its gaps.
+
+    An origin is the index of a table or, for a gap, a negative number from -1 down.
+    """
 
     tables: dict[Table, int] = field(default_factory=dict)
     gaps: list[tuple[str, frozenset[Table]]] = field(default_factory=list)
 
     def origin_of(self, table: Table) -> int:
-        """Where the table stands among the tables."""
+        """The table's index; a new table is added."""
         return self.tables.setdefault(table, len(self.tables))
 
     def gap(self, kind: str, node: Node) -> Inputs:
-        """Inputs that stand for what no rule covers, over all tables under the node."""
+        """A placeholder for the inputs of an unsupported node, over all tables under it."""
         tables = frozenset(tables_under(node))
         for table in tables:
             self.origin_of(table)
@@ -42,20 +45,20 @@ class Ledger:
         return Inputs.of(Source(-len(self.gaps), ""), TRANSFORMATION)
 
     def opaque(self, kind: str, node: Node) -> Scope:
-        """The scope of an operator that no rule covers: any column may be made from anything below."""
+        """The scope of an unsupported operator: any column may depend on anything below."""
         gap = self.gap(kind, node)
         return Scope((gap,) * len(node.get("columns", ())), gap.through(FILTER))
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Rows that expressions in a subquery refer to, by the name that the tree gives them."""
+class Correlations:
+    """The rows of enclosing queries, by the correlation variables that expressions in a subquery reference."""
 
     rows: Mapping[str, Scope]
 
-    def within(self, names: Sequence[str], scope: Scope) -> "Surroundings":
-        """These, and a row of the scope under further names."""
-        return Surroundings({**self.rows, **dict.fromkeys(names, scope)}) if names else self
+    def bind(self, variables: Sequence[str], scope: Scope) -> "Correlations":
+        """These, and further variables for a row of the scope."""
+        return Correlations({**self.rows, **dict.fromkeys(variables, scope)}) if variables else self
 
 
 def tables_under(node: Node) -> Iterator[Table]:
