@@ -52,7 +52,7 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
     expect(page.get_by_role("row").filter(has_text="centre")).to_contain_text("complete")
     page.get_by_role("button", name="edge-7").click()
     expect(details).to_contain_text("numbers 1 to 2")
-    expect(details).to_contain_text("2 different events were signed for one place")
+    expect(details).to_contain_text("2 different events were signed for one sequence number")
     page.keyboard.press("Escape")
     expect(details).to_have_count(0)
 

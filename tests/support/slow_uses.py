@@ -13,7 +13,7 @@ from headwater.model.names import DatasetId, JobId
 
 
 class _Said(NamedTuple):
-    """When a use was last reported, and which later runs lack it, or do not report."""
+    """When a use was told last, and which runs since do not use it, or do not tell."""
 
     last_us: int
     runs: frozenset[str]

@@ -634,7 +634,7 @@ const SILENCES = {
     gaps: [silence('live', 'run-9', 'is silent'), silence('tail', 'run-10', 'runs on and is silent')],
     totalCount: 2,
   },
-  'run-without-end': { gaps: [silence('stuck', 'run-11', 'told no end')], totalCount: 1 },
+  'run-without-end': { gaps: [silence('stuck', 'run-11', 'has reported no end')], totalCount: 1 },
 }
 
 function containment(jobs: Service['jobs'], id: NodeId, query: URLSearchParams): Answer {

@@ -22,7 +22,7 @@ _HEADINGS: Final = {
     "quarantined-name": "names in quarantine",
     "run-without-start": "runs without a START",
     "run-without-end": "runs without an end, and silent",
-    "extraction-error": "runs whose lineage could not be worked out",
+    "extraction-error": "runs whose lineage could not be extracted",
     "unread-operator": "runs that told no data, by operators that their scheduler cannot read",
     "silent-stream": "silent streams",
     "edge-without-columns": "datasets of which nobody tells which columns they are made from",

@@ -80,7 +80,7 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
     guesses = [reached for reached in answer["reached"] if reached["id"] not in walked.hops and _is_guess(reached)]
     if guesses:
         console.print()
-        console.print("Also reads it, and no event tells which columns it uses:")
+        console.print("Also reads it, and no event reports which columns it uses:")
         for reached in guesses:
             console.print(Line(f"  {_label(walked, reached)}").append(_note(reached)))
     console.print()

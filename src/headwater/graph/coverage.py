@@ -76,33 +76,39 @@ def _job_of(graph: Graph, fact: Quarantined) -> JobId | None:
     return next((each.node for each in meant if isinstance(each.node, JobId) and each.node in graph.jobs), None)
 
 
-def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: ContentReader) -> Iterator[Gap]:
+def gaps_of_run(graph: Graph, run_id: str, *, has_start: bool, content: ContentReader) -> Iterator[Gap]:
     """What a run failed to report, except for its end: that depends on the current time (`gap_of_silence`)."""
     run = graph.runs[run_id]
     if run.times is None or run.of_job is None:
         return
     job, seen = run.of_job.job, run.times.seen
     about = f"run:{run_id}", job.namespace
-    if not told_start:
-        words = f"a run of {job.name} told no START, so nobody knows when it began"
+    if not has_start:
+        words = f"a run of {job.name} reported no START, so its start time is unknown"
         yield Gap("run-without-start", *about, words, seen.first_us, (job.node_id,))
-    trouble = _told_facet(graph, run, ExtractionErrorFacet.key)
+    trouble = _problem_facet(graph, run, ExtractionErrorFacet.key)
     if trouble is not None and (lost := _lost_tasks(content(trouble.content))) is not None:
         words = f"a run of {job.name}: {lost}"
         yield Gap("extraction-error", *about, words, trouble.stamp.time_us, (job.node_id,))
-    unread = None if run.observed or goes_on(graph, run) else _told_facet(graph, run, UnknownSourceAttributeFacet.key)
+    unread = (
+        None
+        if run.observed or is_in_progress(graph, run)
+        else _problem_facet(graph, run, UnknownSourceAttributeFacet.key)
+    )
     if unread is not None:
-        words = f"a run of {job.name} told no input and no output: {_unread(content(unread.content))} was not read"
+        words = (
+            f"a run of {job.name} reported no input and no output: {_unread(content(unread.content))} could not be read"
+        )
         yield Gap("unread-operator", *about, words, unread.stamp.time_us, (job.node_id,))
 
 
-def _told_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
+def _problem_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
     """A facet that reports a problem, if the run has one that was not deleted."""
     facet = run.extras.facets.get(name) if run.extras else None
     return None if facet is None or graph.is_deleted(facet.content) else facet
 
 
-def goes_on(graph: Graph, run: Run) -> bool:
+def is_in_progress(graph: Graph, run: Run) -> bool:
     """Whether the run has reported that it is alive, and no end."""
     end = graph.end_of(run)
     return end is not None and run.of_job is not None and end.event_type not in TERMINAL_STATES
@@ -119,16 +125,16 @@ def gap_of_silence(graph: Graph, run_id: str, expected: Expected, longest_us: in
     job, last_us = run.of_job.job, run.times.seen.last_us
     about = f"run:{run_id}", job.namespace
     if expected.is_stream and now_us - last_us > expected.silence_us:
-        words = f"{job.name} runs on and on, and has said nothing since"
+        words = f"{job.name} is still running, and has reported nothing since"
         return Gap("silent-stream", *about, words, last_us, (job.node_id,))
     since_us = now_us - max(SILENCE_US, _TIMES_LONGEST * longest_us)
-    if not expected.is_stream and last_us < since_us and not _has_part_that_spoke(graph, run_id, since_us):
-        words = f"a run of {job.name} told no end and has said nothing since"
+    if not expected.is_stream and last_us < since_us and not _has_active_child(graph, run_id, since_us):
+        words = f"a run of {job.name} has reported no end, and nothing since"
         return Gap("run-without-end", *about, words, last_us, (job.node_id,))
     return None
 
 
-def _has_part_that_spoke(graph: Graph, run_id: str, since_us: int) -> bool:
+def _has_active_child(graph: Graph, run_id: str, since_us: int) -> bool:
     """Whether a child run, by its parent or root, reported then or later."""
     parts = (graph.runs.get(part) for parts in graph.child_runs.get(run_id, {}).values() for part in parts)
     return any(part.times.seen.last_us >= since_us for part in parts if part is not None and part.times is not None)
@@ -148,12 +154,12 @@ def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
     if read is None or not read.tells_a_gap:
         return None
     if read.failed_tasks is None or read.total_tasks is None:
-        return "its lineage could not be worked out"
-    return f"the lineage of {read.failed_tasks:,} of {so_many(read.total_tasks, 'task')} could not be worked out"
+        return "its lineage could not be extracted"
+    return f"the lineage of {read.failed_tasks:,} of {so_many(read.total_tasks, 'task')} could not be extracted"
 
 
 def _unread(facet: Mapping[str, Any]) -> str:
-    """The operators that were not read, by class name only: any other text might contain a value."""
+    """The operators that could not be read, by class name only: any other text might contain a value."""
     read = UnknownSourceAttributeFacet.readable({UnknownSourceAttributeFacet.key: facet})
     items = () if read is None else read.unknown_items
     names = sorted({item.name for item in items if item.name.replace(".", "_").isidentifier()})
@@ -162,16 +168,18 @@ def _unread(facet: Mapping[str, Any]) -> str:
 
 def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
     """The datasets that the job makes from others while no event reports their columns."""
-    if graph.hides(job) or all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
+    if graph.hides(job) or all(map(partial(_has_column_lineage, graph), graph.jobs[job].writes)):
         return  # the common case; also where it writes nothing
     for target, edge in graph.writes(job).items():
         if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
-            words = f"{job.name} makes it from {so_many(len(made_from), 'dataset')}, and no event tells of columns"
+            words = (
+                f"{job.name} derives it from {so_many(len(made_from), 'dataset')}, and no event reports column lineage"
+            )
             related = (job.node_id, *sorted(name.node_id for name in made_from))
             yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
 
 
-def _is_told_plainly(graph: Graph, name: DatasetId) -> bool:
+def _has_column_lineage(graph: Graph, name: DatasetId) -> bool:
     """Whether runs give `columnLineage` for this very name, which always has columns: it need not be read."""
     evidence = graph.datasets[name].evidence.items()
     return any(strength == STRENGTH["columnLineage"] and edge.runs for (strength, _), edge in evidence)
@@ -186,7 +194,7 @@ def _without_columns(graph: Graph, job: JobId, target: DatasetId) -> Collection[
     evidence = [*graph.evidence_into(target)]
     if not evidence:
         return graph.reads(job)
-    if any(_is_told_plainly(graph, member) for member in graph.members(target) if member in graph.datasets):
+    if any(_has_column_lineage(graph, member) for member in graph.members(target) if member in graph.datasets):
         return ()
     declaration = graph.jobs[job].declaration
     own = None if declaration is None else declaration.key
@@ -217,7 +225,7 @@ def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:
         return  # under whichever name it is shown
     if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
         last_us = max(each.seen.last_us for each in _known(graph, name))
-        words = "no event tells its columns and their types"
+        words = "no event reports its columns and their types"
         yield Gap("dataset-without-schema", name.node_id, name.namespace, words, last_us)
 
 

@@ -84,7 +84,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
         return End(event_type, stamp.time_us)
     mended = Mended(
         "completed-after-failing",
-        "the run failed: its producer told that it failed, and why, and only then that it completed",
+        "the run failed: its producer reported the failure and its error, and only then completion",
         tuple(f"run facet {name}" for name in errors),
     )
     return End("FAIL", told.failed.last_us, mended)
@@ -108,7 +108,7 @@ def started_late(end: End, started_us: int | None, events: Sequence[StateChange]
     told = [event for event in events if (event.event_type, event.time_us) == end[:2]] + late
     return Mended(
         "started-after-its-end",
-        f"the run {had_begun}, though its start was told later",
+        f"the run {had_begun}, though its start was reported later",
         tuple(dict.fromkeys(f"event sha256:{event.digest}" for event in told)),
     )
 
@@ -122,7 +122,7 @@ def placed(name: DatasetId, identities: Identities) -> Mended | None:
     found = min(link.other if link.name == name else link.name for link in links)
     return Mended(
         "namespace-found",
-        f"{name.name}, told without a namespace, is {found.name} in {found.namespace}",
+        f"{name.name}, reported without a namespace, is {found.name} in {found.namespace}",
         tuple(map(_worded, links)),
     )
 
@@ -146,8 +146,8 @@ def listed_metadata(columns: Sequence[str]) -> Mended:
     """That these columns of an Iceberg table are metadata columns, not the table's."""
     return Mended(
         "metadata-columns",
-        f"Iceberg adds {', '.join(columns)} to rows that are read: no column of the table",
-        ("dataset facet schema, as events told it of an Iceberg table",),
+        f"Iceberg adds {', '.join(columns)} to rows on read: not part of the table's schema",
+        ("dataset facet schema, as reported for an Iceberg table",),
     )
 
 
@@ -155,8 +155,7 @@ def read_as_folder(folder: DatasetId, named: int) -> Mended:
     """That columns come from a folder of which `named` files or partitions were listed as sources."""
     return Mended(
         "columns-of-folders",
-        f"columns told to come from {so_many(named, 'name')} in {folder.name} in {folder.namespace} come from that "
-        "folder",
+        f"columns reported from {so_many(named, 'name')} in {folder.name} in {folder.namespace} are from that folder",
         ("dataset facet columnLineage, and the inputs of the same event",),
     )
 
@@ -165,8 +164,8 @@ def counted_in_text(facet: str, name: DatasetId, counts: Sequence[str]) -> Mende
     """That these numbers in a facet of the dataset were written as text."""
     return Mended(
         "counts-as-text",
-        f"{', '.join(counts)} in {facet} of {name.name} in {name.namespace}, told as text, count as numbers",
-        (f"dataset facet {facet}, as it was told",),
+        f"{', '.join(counts)} in {facet} of {name.name} in {name.namespace}, reported as text, count as numbers",
+        (f"dataset facet {facet}, as reported",),
     )
 
 

@@ -154,7 +154,9 @@ def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
     for name, epoch in sorted(epochs.items()):
         yield from _duplicates(name, epoch)
         for sequence in sorted(epoch.broken):
-            yield Trouble("broken", name, "names another event before it", epoch.seen.last_us, 1, sequence, sequence)
+            yield Trouble(
+                "broken", name, "refers to a different event before it", epoch.seen.last_us, 1, sequence, sequence
+            )
         named = ends.pop(name, ())
         yield from _holes(name, epoch, named)
         yield from _reported(name, epoch)
@@ -163,7 +165,7 @@ def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
     for name, heads in sorted(ends.items()):
         last = max(sequence for sequence, _, _ in heads)
         at_us = min(at_us for _, _, at_us in heads)
-        yield Trouble("hole", name, "nothing of this epoch came", at_us, last + 1, 0, last)
+        yield Trouble("hole", name, "no event of this epoch arrived", at_us, last + 1, 0, last)
 
 
 _Ends = tuple[int, str, int]
@@ -183,10 +185,10 @@ def _duplicates(name: str, epoch: Epoch) -> Iterator[Trouble]:
         payloads = len(epoch.payloads(sequence))
         events = len(epoch.again[sequence]) + 1
         if payloads > 1:
-            words = f"{payloads:,} different events were signed for one place"
+            words = f"{payloads:,} different events were signed for one sequence number"
             yield Trouble("fork", name, words, epoch.seen.last_us, payloads, sequence, sequence)
         if events > payloads:
-            words = "one event came again, written otherwise"
+            words = "one event arrived again in different bytes"
             yield Trouble("replay", name, words, epoch.received.last_us, events - payloads, sequence, sequence)
 
 
@@ -201,7 +203,9 @@ def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator
             expected = sequence + 1
     for sequence, payload_hash, at_us in sorted(ends):
         if (known := epoch.payloads(sequence)) and hash_of(payload_hash) not in known:
-            yield Trouble("broken", name, "a later epoch names another last event", at_us, 1, sequence, sequence)
+            yield Trouble(
+                "broken", name, "a later epoch refers to a different last event", at_us, 1, sequence, sequence
+            )
 
 
 def _reported(name: str, epoch: Epoch) -> Iterator[Trouble]:
@@ -210,7 +214,7 @@ def _reported(name: str, epoch: Epoch) -> Iterator[Trouble]:
         words = f"the node dropped events from {dropped['firstAt']} to {dropped['lastAt']}: {reasons}"
         yield Trouble("dropped", name, words, epoch.seen.last_us, dropped["events"], sequence, sequence)
     if epoch.ahead_us > _AHEAD_US:
-        words = f"its clock was {epoch.ahead_us / 1_000_000:,.0f} s ahead of this service's, at least"
+        words = f"its clock was at least {epoch.ahead_us / 1_000_000:,.0f} s ahead of this service's"
         yield Trouble("clock", name, words, epoch.received.last_us)
 
 
@@ -219,5 +223,5 @@ def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
     if epoch.interval_us is None or epoch.is_over:
         return
     if now_us - epoch.received.last_us > _TIMES_INTERVAL * epoch.interval_us:
-        words = f"nothing came since; it promised a word every {epoch.interval_us // 1_000_000:,} s"
+        words = f"nothing arrived since; it announced an event every {epoch.interval_us // 1_000_000:,} s"
         yield Trouble("silence", name, words, epoch.received.last_us)

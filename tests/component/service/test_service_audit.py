@@ -992,8 +992,8 @@ def test_what_is_missing_from_a_record_is_told_and_what_was_signed_twice_is_foun
     told = verdict(bundle_of(home))
 
     assert [each["check"] for each in told["findings"]] == ["chain", "chain"]
-    assert "place 5: 2 different events were signed for one place" in told["findings"][0]["message"]
-    assert "names another event before it" in told["findings"][1]["message"]
+    assert "place 5: 2 different events were signed for one sequence number" in told["findings"][0]["message"]
+    assert "refers to a different event before it" in told["findings"][1]["message"]
     assert any("places 27 to 29 said: events are missing" in each for each in told["notKnown"])
 
 
@@ -1011,8 +1011,8 @@ def test_a_stranger_s_word_about_a_node_s_record_proves_nothing_against_the_node
     assert (told["verdict"], told["findings"]) == ("proven", [])
     where = f"who contradicts node {key.node_id}, epoch {EPOCH}, place 5"
     assert [each for each in told["notKnown"] if each.startswith("who contradicts")] == [
-        f"{where}: 2 different events were signed for one place, not all by a key that counted",
-        f"{where}: names another event before it, not all by a key that counted",
+        f"{where}: 2 different events were signed for one sequence number, not all by a key that counted",
+        f"{where}: refers to a different event before it, not all by a key that counted",
     ]
 
 
@@ -1036,6 +1036,6 @@ def test_a_stranger_s_word_hides_no_event_that_was_put_in_another_s_place(home: 
 
     told = verdict(bundle_of(home))
 
-    assert [(each["check"], "place 1: names another event" in each["message"]) for each in told["findings"]] == [
-        ("chain", True)
-    ]
+    assert [
+        (each["check"], "place 1: refers to a different event" in each["message"]) for each in told["findings"]
+    ] == [("chain", True)]

@@ -109,7 +109,7 @@ def test_runs_that_told_no_start_and_runs_that_told_no_end_are_gaps(client: Test
         ("run-without-start", "run:r1", "etl"),
         ("run-without-end", "run:r2", "etl"),
     ]
-    assert ask(client, at=LATER)["gaps"][1]["words"] == "a run of load told no end and has said nothing since"
+    assert ask(client, at=LATER)["gaps"][1]["words"] == "a run of load has reported no end, and nothing since"
 
 
 def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(client: TestClient) -> None:
@@ -201,7 +201,7 @@ def test_lineage_that_could_not_be_worked_out_is_a_gap(client: TestClient) -> No
     answer = ask(client)
 
     assert listed(answer) == [("extraction-error", "run:r1", "etl")]
-    assert answer["gaps"][0]["words"] == "a run of load: the lineage of 2 of 5 tasks could not be worked out"
+    assert answer["gaps"][0]["words"] == "a run of load: the lineage of 2 of 5 tasks could not be extracted"
 
 
 def test_a_run_that_told_no_data_by_an_operator_that_nobody_reads_is_a_gap(client: TestClient) -> None:
@@ -216,8 +216,8 @@ def test_a_run_that_told_no_data_by_an_operator_that_nobody_reads_is_a_gap(clien
     answer = ask(client, kind="unread-operator")
     assert listed(answer) == [("unread-operator", "run:r3", "etl"), ("unread-operator", "run:r1", "etl")]
     assert [gap["words"] for gap in answer["gaps"]] == [
-        "a run of load told no input and no output: its operator was not read",
-        "a run of load told no input and no output: BashOperator was not read",
+        "a run of load reported no input and no output: its operator could not be read",
+        "a run of load reported no input and no output: BashOperator could not be read",
     ]
     assert answer["total"]["gaps"]["unreadOperators"] == 2
 
@@ -238,7 +238,7 @@ def test_an_edge_that_tells_no_columns_and_a_dataset_that_tells_no_schema_are_ga
         ("edge-without-columns", "dataset:lake:flights_copy", "lake"),
         ("dataset-without-schema", "dataset:lake:flights_copy", "lake"),
     ]
-    assert answer["gaps"][0]["words"] == "copy makes it from 1 dataset, and no event tells of columns"
+    assert answer["gaps"][0]["words"] == "copy derives it from 1 dataset, and no event reports column lineage"
     assert answer["gaps"][0]["related"] == ["job:etl:copy", "dataset:lake:flights"]
 
 

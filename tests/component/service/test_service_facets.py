@@ -593,7 +593,7 @@ def test_counts_told_as_text_count_and_the_run_says_so(client: TestClient) -> No
 
     assert run["outputDatasetVersions"][0]["facets"]["outputStatistics"] == told
     assert [(each["rule"], each["what"]) for each in run["mended"]] == [
-        ("counts-as-text", "rowCount, size in outputStatistics of out in lake, told as text, count as numbers")
+        ("counts-as-text", "rowCount, size in outputStatistics of out in lake, reported as text, count as numbers")
     ]
     assert [each["rule"] for each in out["mended"]] == ["counts-as-text"]
     assert point["metrics"] == {"rowCount": 7, "columnMetrics": {"id": {"nullCount": 1}}}

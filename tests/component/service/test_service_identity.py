@@ -282,5 +282,5 @@ def test_columns_of_files_come_from_the_folder_that_the_event_lists_and_the_data
     assert {node["id"] for node in fed} == {"datasetField:file:o:id", "datasetField:file:/data/in:id"}
     assert {node["id"] for node in around} == {"dataset:file:o", "dataset:file:/data/in", "job:etl:spark"}
     assert [(each["rule"], each["what"]) for each in told] == [
-        ("columns-of-folders", "columns told to come from 2 names in /data/in in file come from that folder")
+        ("columns-of-folders", "columns reported from 2 names in /data/in in file are from that folder")
     ]

@@ -22,7 +22,7 @@ from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 DELAYS = ("carrier", "avg_delay")
 JOBS_BETWEEN = ("average", "score", "alarm")
-_UNTOLD = ", and no event tells which columns it uses"
+_UNTOLD = ", and no event reports which columns it uses"
 
 
 @pytest.fixture
@@ -272,8 +272,8 @@ def test_a_drop_breaks_who_uses_the_column_and_starves_what_lies_behind(client: 
     assert answer["change"] == {"kind": "drop", "to": None, "typeNow": "int"}
     words = {short(reached["id"]): reached["reason"] for reached in answer["reached"]}
     assert words["legs:delay"] == "takes its value from flights:arr_delay (identity): it fails once the column is gone"
-    assert words["job copy"] == "reads the dataset of flights:arr_delay, and no event tells which columns it uses"
-    assert words["delays:avg_delay"] == "takes its value from legs:delay (aggregation), which is no longer made"
+    assert words["job copy"] == "reads the dataset of flights:arr_delay, and no event reports which columns it uses"
+    assert words["delays:avg_delay"] == "takes its value from legs:delay (aggregation), which is no longer produced"
 
 
 def test_a_drop_of_a_column_that_only_filters_breaks_too_and_says_how_it_is_used(client: TestClient) -> None:
@@ -282,9 +282,9 @@ def test_a_drop_of_a_column_that_only_filters_breaks_too_and_says_how_it_is_used
     words = {short(reached["id"]): (reached["effect"], reached["reason"]) for reached in answer["reached"]}
     assert words["legs:carrier"] == (
         "breaks",
-        "keeps or drops rows by flights:origin: it fails once the column is gone",
+        "filters rows by flights:origin: it fails once the column is gone",
     )
-    assert words["job cut"] == ("breaks", "keeps or drops rows by flights:origin: it fails once the column is gone")
+    assert words["job cut"] == ("breaks", "filters rows by flights:origin: it fails once the column is gone")
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ def test_a_change_goes_on_to_jobs_that_take_data_from_jobs(client: TestClient) -
     ]
     assert "told" not in reached
     assert (reached["job average"]["effect"], reached["job score"]["effect"]) == ("breaks", "unknown")
-    assert reached["job score"]["reason"] == "takes data from job average, and no event tells which columns it uses"
+    assert reached["job score"]["reason"] == "takes data from job average, and no event reports which columns it uses"
     assert [step["origin"] for step in reached["alerts"]["path"]][1:] == [f"job:etl:{name}" for name in JOBS_BETWEEN]
     assert {short(each["id"]) for each in of_job["reached"]} == {"job board", "job score", "job alarm", "alerts"}
 
@@ -661,10 +661,10 @@ def test_the_reason_says_that_only_the_case_differs(priced: TestClient) -> None:
 
     reasons = {short(each["id"]): each["reason"] for each in answer["reached"]}
     assert reasons["mid:price"] == (
-        "takes its value from raw:price (identity): only the case differs from PRICE, which engines that ignore case "
-        "do not mind"
+        "takes its value from raw:price (identity): only the case differs from PRICE, which case-insensitive engines "
+        "ignore"
     )
-    assert reasons["sums:TOTAL"] == "takes its value from mid:PRICE (aggregation), which may or may not be made"
+    assert reasons["sums:TOTAL"] == "takes its value from mid:PRICE (aggregation), which may or may not be produced"
 
 
 def test_a_job_that_names_the_columns_it_uses_may_write_them_in_another_case(priced: TestClient) -> None:
@@ -740,7 +740,7 @@ def test_a_use_that_later_runs_of_the_job_do_without_breaks_no_more(empty: TestC
     assert made["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
     assert (made["effect"], made["reason"]) == (
         "unharmed",
-        "takes its value from in:x (identity), as was told until 2026-05-22T14:01:20.000Z: 3 runs since do without it",
+        "takes its value from in:x (identity), as reported until 2026-05-22T14:01:20.000Z: 3 runs since do not use it",
     )
     assert drop(empty, "id")[1]["out:id"] == "breaks"
     assert drop(empty, None)[1]["job make"] == "breaks"  # it reads the dataset still
@@ -824,7 +824,7 @@ def test_so_it_is_with_a_job_that_reads_another_dataset_since(
     assert answer["breaking"] is False
     (job,) = [each for each in answer["reached"] if each["type"] == "JOB"]
     read = "in:x" if column else "in"
-    assert job["reason"] == f"reads {read}, as was told until 2026-05-22T14:01:20.000Z: 2 runs since do without it"
+    assert job["reason"] == f"reads {read}, as reported until 2026-05-22T14:01:20.000Z: 2 runs since do not use it"
     assert job["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
 
 
@@ -838,7 +838,7 @@ def test_a_run_that_does_without_a_use_counts_once_however_that_is_known(empty: 
 
     said = {short(each["id"]): each["reason"].rpartition(": ")[2] for each in answer["reached"]}
     assert {"out", "out2", "job make", "job show"} <= said.keys()
-    assert {*said.values()} == {"1 run since does without it"}
+    assert {*said.values()} == {"1 run since does not use it"}
 
 
 def test_a_job_that_copies_a_dataset_at_a_time_uses_each_still(empty: TestClient) -> None:

@@ -38,10 +38,10 @@ def checks(client: TestClient) -> TestClient:
     ("change", "effect", "reason"),
     [
         ("drop", "breaks", "checks in:x: it fails once the column is gone"),
-        ("rename:y", "breaks", "checks in:x by its name: it fails unless it is told the name y"),
-        ("rename:X", "unknown", "checks in:x: only the case changes, which engines that ignore case do not mind"),
-        ("retype:string", "unknown", "checks in:x, and no event tells whether the check takes string"),
-        ("retype:bigint", "unknown", "checks in:x, and no event tells whether the check takes bigint"),
+        ("rename:y", "breaks", "checks in:x by its name: it fails until it uses the name y"),
+        ("rename:X", "unknown", "checks in:x: only the case changes, which case-insensitive engines ignore"),
+        ("retype:string", "unknown", "checks in:x, and no event reports whether the check accepts string"),
+        ("retype:bigint", "unknown", "checks in:x, and no event reports whether the check accepts bigint"),
     ],
 )
 def test_a_check_breaks_once_its_column_goes_or_has_another_name_and_of_a_type_nobody_knows(
@@ -53,7 +53,11 @@ def test_a_check_breaks_once_its_column_goes_or_has_another_name_and_of_a_type_n
 def test_a_type_that_is_the_same_harms_no_check_of_a_job_that_tells_its_columns(client: TestClient) -> None:
     post(client, *run_of("load", 1, [], [IN]), *run_of("test", 2, [X], [part("out")]))
 
-    assert of_job(client, "retype:integer") == ("indirect", "unharmed", "checks in:x: int and integer are one type")
+    assert of_job(client, "retype:integer") == (
+        "indirect",
+        "unharmed",
+        "checks in:x: int and integer are the same type",
+    )
     assert of_job(client, "retype:bigint")[1] == "unknown"
 
 

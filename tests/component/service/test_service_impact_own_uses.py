@@ -70,8 +70,8 @@ def test_a_place_that_does_without_says_until_when_it_was_told_and_how_many_runs
 
     (job,) = ask(client, nodeId="dataset:lake:in", column="x", change="drop")["reached"]
 
-    said = "as was told until 2026-05-22T14:02:20.000Z: 2 runs since do without it"
-    assert job["reason"] == f"keeps or drops rows by in:x, {said}"
+    said = "as reported until 2026-05-22T14:02:20.000Z: 2 runs since do not use it"
+    assert job["reason"] == f"filters rows by in:x, {said}"
     assert job["path"][0]["lastSeen"] == "2026-05-22T14:02:20.000Z"
     assert drop(client) == (False, {"job send": "unharmed"})
 

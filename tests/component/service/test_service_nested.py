@@ -80,11 +80,10 @@ def test_the_reason_says_what_is_read_and_what_nobody_tells(client: TestClient) 
     reasons = {f"{each['name']}:{each['field']}": each["reason"] for each in answer["reached"]}
     assert answer["change"] == {"kind": "rename", "to": "addr.postcode", "typeNow": "string"}
     assert reasons["copies:addr"] == (
-        "takes its value from customers:addr (identity), and no event tells whether it uses addr.zip"
+        "takes its value from customers:addr (identity), and no event reports whether it uses addr.zip"
     )
     assert reasons["zips:zip"] == (
-        "takes its value from customers:addr.zip (identity) by its name: "
-        "it fails unless it is told the name addr.postcode"
+        "takes its value from customers:addr.zip (identity) by its name: it fails until it uses the name addr.postcode"
     )
 
 

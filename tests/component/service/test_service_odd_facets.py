@@ -143,7 +143,7 @@ def test_a_gap_is_told_though_one_of_its_errors_has_no_message(client: TestClien
         "totalTasks": 2,
         "messages": ["no such table"],
     }
-    assert gap_words(client) == ["a run of load: the lineage of 1 of 2 tasks could not be worked out"]
+    assert gap_words(client) == ["a run of load: the lineage of 1 of 2 tasks could not be extracted"]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_gap_is_told_though_nobody_says_how_many_tasks_failed(
     post(client, ran(RUN, 1, run_facets={"extractionError": facet(**failure)}))
 
     assert get(client, f"/api/v1/jobs/runs/{RUN}")["gap"]["messages"] == messages
-    assert gap_words(client) == ["a run of load: its lineage could not be worked out"]
+    assert gap_words(client) == ["a run of load: its lineage could not be extracted"]
 
 
 @pytest.mark.parametrize(

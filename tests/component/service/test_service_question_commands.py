@@ -177,7 +177,7 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
         "└── legs:delay  identity  breaks",
         "    └── delays:avg_delay  aggregation  starved  · team:planning · 1 of 1 check failed",
         "",
-        "Also reads it, and no event tells which columns it uses:",
+        "Also reads it, and no event reports which columns it uses:",
         "  flights_copy  unknown",
         "  job copy  unknown",
         "  job board  unknown  · team:planning",
@@ -411,7 +411,7 @@ def test_coverage_tells_people_the_gaps_by_kind(url: str) -> None:
 
     assert lines[0] == "0 jobs, 0 runs, 7 datasets"
     assert "datasets without a schema" in lines
-    assert any(line.startswith("  dataset:lake:flights_copy  no event tells its columns") for line in lines)
+    assert any(line.startswith("  dataset:lake:flights_copy  no event reports its columns") for line in lines)
     assert lines[-1] == "4 of 4 gaps"  # the copy twice; stage and mart tell schemas and no columns
 
 

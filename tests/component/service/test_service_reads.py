@@ -160,8 +160,8 @@ def test_every_answer_is_the_same_for_any_order_of_the_events(tmp_path: Path) ->
     assert answers[0] == answers[1]
 
 
-STARTED_AT_ITS_END = "the run had started when it ended (FAIL), though its start was told later"
-HAS_ENDED = "the run has ended (COMPLETE), though its start was told later"
+STARTED_AT_ITS_END = "the run had started when it ended (FAIL), though its start was reported later"
+HAS_ENDED = "the run has ended (COMPLETE), though its start was reported later"
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))

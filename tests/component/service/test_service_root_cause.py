@@ -525,7 +525,7 @@ def test_a_jump_in_rows_is_found_furthest_up_first(client: TestClient) -> None:
     # Median of 1000, 1010, 990, 1005: 1002.5; absolute deviations 2.5, 7.5, 12.5, 2.5, their median 5.
     # 0.6745 * (12 - 1002.5) / 5 = -133.6
     assert answer["findings"][0]["words"] == (
-        "raw: wrote 12 rows, where the 4 runs before had 1,002 in the middle (robust z -133.6)"
+        "raw: wrote 12 rows; the median of the 4 runs before is 1,002 (robust z -133.6)"
     )
 
 
@@ -565,7 +565,7 @@ def test_a_job_that_reads_another_dataset_than_before_is_found(client: TestClien
 
     answer = ask(client, "dataset:lake:stage")
 
-    assert [finding["words"] for finding in answer["findings"]] == ["clean: what it reads changed from raw to raw_copy"]
+    assert [finding["words"] for finding in answer["findings"]] == ["clean: its inputs changed from raw to raw_copy"]
 
 
 # Streams, versions, freshness
@@ -594,7 +594,7 @@ def test_a_stream_that_fell_silent_before_it_was_read_is_found(client: TestClien
     assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("count-5", "events", "stream", "stream")]
     assert found(answer) == ([("silent-stream", "stream", 1)] if silent else [])
     if silent:
-        assert answer["findings"][0]["words"] == "stream runs and had said nothing for 20 min"
+        assert answer["findings"][0]["words"] == "stream is running and had reported nothing for 20 min"
 
 
 def test_a_stream_that_speaks_when_there_is_something_to_say_may_be_silent_for_an_hour(client: TestClient) -> None:
@@ -792,7 +792,9 @@ def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_o
 
     assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("report-6", "stage", "clean-5", "version")]
     assert found(answer) == [("freshness-gap", "stage", 1)]
-    assert answer["findings"][0]["words"] == "stage: the run read a version that clean had written anew before"
+    assert (
+        answer["findings"][0]["words"] == "stage: the run read an old version, as clean had written a newer one before"
+    )
     assert answer["findings"][0]["runs"] == ["report-6", "clean-6", "clean-5"]
     told = run("clean", 6, outputs=[written("stage", version=version(6))])[1]
     assert [each["digest"] for each in answer["findings"][0]["events"]] == [digest_of(told)]
@@ -1112,7 +1114,7 @@ def test_a_run_is_missing_whose_whole_failed_before_it_began(scheduled: TestClie
     for answer in (of_mart, of_stage):
         assert [(each["words"], each["score"], each["consequence"]) for each in answer["findings"]] == [
             ("a run of dag failed: no yarn", 0.9, False),
-            ("clean was to run as a part of dag, a run of which failed before", 0.375, True),
+            ("clean should have run as part of dag, a run of which had failed", 0.375, True),
         ]
         for each in answer["findings"]:
             assert [evidence["digest"] for evidence in each["events"]] == [digest_of(failed[1])]

@@ -160,7 +160,7 @@ def test_an_incomplete_name_belongs_to_the_one_dataset_that_claims_it() -> None:
     assert found is not None
     assert (found.rule, found.what) == (
         "namespace-found",
-        "ice.s.t, told without a namespace, is /wh/s/t in file",
+        "ice.s.t, reported without a namespace, is /wh/s/t in file",
     )
     assert found.evidence == ("catalog name: ice.s.t, /wh/s/t in file",)
 

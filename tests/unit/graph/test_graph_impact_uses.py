@@ -168,8 +168,8 @@ def test_runs_are_looked_at_once_for_all_that_they_make_and_again_once_more_is_h
     runs.change(before)
     again = _effects(graph, runs, ColumnId(IN, "x"))
 
-    assert {words.rpartition(": ")[2] for _, words in first} == {"289 runs since do without it"}
-    assert {words.rpartition(": ")[2] for _, words in again} == {"291 runs since do without it"}
+    assert {words.rpartition(": ")[2] for _, words in first} == {"289 runs since do not use it"}
+    assert {words.rpartition(": ")[2] for _, words in again} == {"291 runs since do not use it"}
     assert first_looked_at < 300 + 60
     assert graph.looked_at < 60
 

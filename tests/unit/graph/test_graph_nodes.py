@@ -143,7 +143,7 @@ def test_a_clock_that_is_ahead_of_ours_is_told() -> None:
     (trouble,) = troubles(nodes_of([ahead]).epochs[NODE], 0)
 
     assert trouble.kind == "clock"
-    assert trouble.words.startswith("its clock was 1,7")
+    assert trouble.words.startswith("its clock was at least 1,7")
 
 
 @pytest.mark.parametrize("verdict", ["tampered", "unsigned", "malformed"])

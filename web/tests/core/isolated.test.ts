@@ -19,10 +19,10 @@ test('a text cannot end its isolate, and isolates that it opens are closed', () 
 })
 
 test.each([
-  ['a run of load told no end', 'a run of load told no end'],
-  ['a run of \u202etrela told no end', 'a run of \u2068\u202etrela\u2069 told no end'],
-  ['a run of אב גד told no end', 'a run of \u2068אב גד\u2069 told no end'],
-])('in %j only the right-to-left name is isolated', (sentence, expected) => {
+  ['a run of load has reported no end', 'a run of load has reported no end'],
+  ['a run of \u202etrela has reported no end', 'a run of \u2068\u202etrela\u2069 has reported no end'],
+  ['a run of אב גד has reported no end', 'a run of \u2068אב גד\u2069 has reported no end'],
+])('in %j a name turns round nothing but itself', (sentence, expected) => {
   expect(isolatedNames(sentence)).toBe(expected)
 })
 

@@ -23,36 +23,36 @@ _Finding = tuple[Effect, str]
 _WORSE: Final[dict[Effect, int]] = {"unharmed": 0, "changed": 1, "unknown": 2, "starved": 3, "breaks": 4}
 
 _INDIRECTLY: Final = {
-    "FILTER": "keeps or drops rows by {}",
+    "FILTER": "filters rows by {}",
     "JOIN": "joins by {}",
     "GROUP_BY": "groups by {}",
     "SORT": "sorts by {}",
-    "WINDOW": "orders or cuts windows by {}",
+    "WINDOW": "partitions or orders windows by {}",
     "CONDITIONAL": "chooses values by {}",
     "CHECK": "checks {}",
 }
 """How a column influences rows or choices without giving its value, by the edge's subtype."""
 
-_OTHER_CASE: Final = "only the case {}, which engines that ignore case do not mind"
-_UNTOLD: Final = ", and no event tells which columns it uses"
-_WITHOUT: Final = {True: ("do without it", "does without it"), False: ("do not tell", "does not tell")}
+_OTHER_CASE: Final = "only the case {}, which case-insensitive engines ignore"
+_UNREPORTED: Final = ", and no event reports which columns it uses"
+_WITHOUT: Final = {True: ("do not use it", "does not use it"), False: ("do not say", "does not say")}
 """Plural and singular."""
 _CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
-    ("breaks", "direct"): ("starved", ", which is no longer made"),
-    ("breaks", "indirect"): ("starved", ", which is no longer made"),
-    ("breaks", "unknown"): ("unknown", _UNTOLD),
-    ("starved", "direct"): ("starved", ", which is no longer made"),
-    ("starved", "indirect"): ("starved", ", which is no longer made"),
-    ("starved", "unknown"): ("unknown", _UNTOLD),
+    ("breaks", "direct"): ("starved", ", which is no longer produced"),
+    ("breaks", "indirect"): ("starved", ", which is no longer produced"),
+    ("breaks", "unknown"): ("unknown", _UNREPORTED),
+    ("starved", "direct"): ("starved", ", which is no longer produced"),
+    ("starved", "indirect"): ("starved", ", which is no longer produced"),
+    ("starved", "unknown"): ("unknown", _UNREPORTED),
     ("changed", "direct"): ("changed", ", which changes and can still be read"),
     ("changed", "indirect"): ("unharmed", ", which can still be read"),
-    ("changed", "unknown"): ("unknown", _UNTOLD),
+    ("changed", "unknown"): ("unknown", _UNREPORTED),
     ("unharmed", "direct"): ("unharmed", ", which can still be read"),
     ("unharmed", "indirect"): ("unharmed", ", which can still be read"),
     ("unharmed", "unknown"): ("unharmed", ", which stays as it is"),
-    ("unknown", "direct"): ("unknown", ", which may or may not be made"),
-    ("unknown", "indirect"): ("unknown", ", which may or may not be made"),
-    ("unknown", "unknown"): ("unknown", _UNTOLD),
+    ("unknown", "direct"): ("unknown", ", which may or may not be produced"),
+    ("unknown", "indirect"): ("unknown", ", which may or may not be produced"),
+    ("unknown", "unknown"): ("unknown", _UNREPORTED),
 }
 """The effect on a place by the effect on the place before it and the kind of use, with the end of the sentence."""
 
@@ -79,7 +79,7 @@ class Verdict(NamedTuple):
         if self.since is not None:
             last_us, runs, is_outlived = self.since
             said = _WITHOUT[is_outlived][runs == 1]
-            return f"{_use(self.step)}, as was told until {written(last_us)}: {so_many(runs, 'run')} since {said}"
+            return f"{_use(self.step)}, as reported until {written(last_us)}: {so_many(runs, 'run')} since {said}"
         return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
 
     def outlived(self) -> Generator[None, None, "Verdict"]:
@@ -204,7 +204,7 @@ def _carried(before: Effect, step: Step) -> _Finding:
     if before in ("breaks", "starved") and (unsaid := _unsaid(step)):
         return "unknown", unsaid
     if before == "changed" and step.is_check:
-        return "unknown", ", which changes, and no event tells whether the check minds"
+        return "unknown", ", which changes, and no event reports whether the check accepts it"
     return _CARRIED[before, step.use]
 
 
@@ -213,7 +213,7 @@ def _unsaid(step: Step) -> str:
     if step.read == step.origin.column:  # the common case
         return ""
     if step.is_around:
-        return f", and no event tells whether it uses {step.origin.column}"
+        return f", and no event reports whether it uses {step.origin.column}"
     return f": {_OTHER_CASE.format(f'differs from {step.origin.column}')}" if step.is_in_other_case else ""
 
 
@@ -222,7 +222,7 @@ def _judged(proposal: Proposal, step: Step) -> _Finding:
     if proposal.of.kind == "dataset":
         return _judged_whole(change, step, what)
     if step.use == "unknown":
-        return "unknown", f"reads the dataset of {what}, and no event tells which columns it uses"
+        return "unknown", f"reads the dataset of {what}, and no event reports which columns it uses"
     effect, said = _judged_column(proposal, step)
     if effect == "breaks" and (unsaid := _unsaid(step)):
         return "unknown", _use(step) + unsaid
@@ -243,7 +243,7 @@ def _judged_column(proposal: Proposal, step: Step) -> _Finding:
 def _judged_whole(change: Change, step: Step, what: str) -> _Finding:
     if change.kind == "drop":
         return "breaks", f"reads {what}: it fails once the dataset is gone"
-    return "breaks", f"reads {what} by its name: it fails unless it is told the name {change.to}"
+    return "breaks", f"reads {what} by its name: it fails until it uses the name {change.to}"
 
 
 def _judged_rename(proposal: Proposal, step: Step, use: str) -> _Finding:
@@ -252,32 +252,32 @@ def _judged_rename(proposal: Proposal, step: Step, use: str) -> _Finding:
         return "unharmed", f"{use}, and the name stays as it is"
     if new.lower() == old.lower():
         return "unknown", f"{use}: {_OTHER_CASE.format('changes')}"
-    told = new + step.read.removeprefix(old) if step.is_inside else new
-    return "breaks", f"{use} by its name: it fails unless it is told the name {told}"
+    new_name = new + step.read.removeprefix(old) if step.is_inside else new
+    return "breaks", f"{use} by its name: it fails until it uses the name {new_name}"
 
 
 def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
     old, new = proposal.type_now, proposal.change.to
     if old is None:
-        return "unknown", f"{use}, and no event tells which type the column has now"
+        return "unknown", f"{use}, and no event reports the column's current type"
     match fit(old, new):
         case "same":
-            return "unharmed", f"{use}: {old} and {new} are one type"
+            return "unharmed", f"{use}: {old} and {new} are the same type"
         case _ if step.is_check:
-            return "unknown", f"{use}, and no event tells whether the check takes {new}"
+            return "unknown", f"{use}, and no event reports whether the check accepts {new}"
         case "promoted":
             effect: Effect = "changed" if step.use == "direct" else "unharmed"
             return effect, f"{use}: {old} is promoted to {new} without loss"
         case "other bounds":
-            return "unknown", f"{use}: {old} and {new} have other bounds, and engines differ on these"
+            return "unknown", f"{use}: {old} and {new} have different bounds, which engines treat differently"
         case "may be null" if step.is_inside:
-            return "unknown", f"{use}, and no event tells whether it may be null in {new}"
+            return "unknown", f"{use}, and no event reports whether it may be null in {new}"
         case "may be null":
-            return "breaks", f"{use}: who expects {old} minds null, which {new} may be"
+            return "breaks", f"{use}: a reader of {old} fails on null, which {new} allows"
         case "unreadable" if step.is_inside:
-            return "unknown", f"{use}, and no event tells whether {new} still has it"
+            return "unknown", f"{use}, and no event reports whether {new} still has it"
         case "unreadable":
-            return "breaks", f"{use}: who expects {old} cannot read {new}"
+            return "breaks", f"{use}: a reader of {old} cannot read {new}"
 
 
 def _use(step: Step) -> str:

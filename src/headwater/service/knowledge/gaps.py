@@ -227,7 +227,7 @@ class KnownGaps:
 
     def _at_run(self, run_id: str) -> Iterator[Gap]:
         run = self._graph.runs[run_id]
-        if coverage.goes_on(self._graph, run):
+        if coverage.is_in_progress(self._graph, run):
             self._going_on[run_id] = None
         else:
             self._going_on.pop(run_id, None)
@@ -237,7 +237,7 @@ class KnownGaps:
                 self._longest[run.of_job.job] = Longest(took_us, run_id)
             elif run_id == longest.run_id:
                 del self._longest[run.of_job.job]  # it took less after all
-        return coverage.gaps_of_run(self._graph, run_id, told_start=run_id in self._told, content=self._content)
+        return coverage.gaps_of_run(self._graph, run_id, has_start=run_id in self._told, content=self._content)
 
     def _at_job(self, job: JobId) -> Iterable[Gap]:
         if job not in self._graph.jobs:

@@ -60,7 +60,7 @@ class ProposedChange(TypedDict):
 
 
 class ImpactStep(TypedDict):
-    """One step of a path, by node ids; `type` None: no event tells which columns are used.
+    """One step of a path, by node ids; `type` None: no event reports which columns are used.
 
     `lastSeen` is when it was told last.
     """

@@ -176,7 +176,7 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
     if counts["breaking"]:
         return f"breaking: {reached}; {counts['breaking']:,} of these {total:,} break or get no more data"
     if counts["unknown"]:
-        return f"may break: {reached}; for {counts['unknown']:,} of these {total:,} no event tells enough"
+        return f"may break: {reached}; for {counts['unknown']:,} of these {total:,} no event reports enough"
     return f"not breaking: {reached}, and all of these can go on"
 
 

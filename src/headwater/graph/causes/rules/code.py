@@ -100,10 +100,10 @@ def _code(record: Record) -> Iterator[tuple[str, Trait]]:
         yield "the source code", Trait("code-change", 0.6, source[0].source_code, source[1])
     if location := record.view(SourceCodeLocationFacet):
         place, event = location
-        parts = {"version": place.version, "tag": place.tag, "branch": place.branch, "place": place.url}
+        parts = {"version": place.version, "tag": place.tag, "branch": place.branch, "URL": place.url}
         for part, value in parts.items():
             if value is not None:
-                yield f"the {part} of the code", Trait("code-change", 0.6, value, event, shown=part != "place")
+                yield f"the {part} of the code", Trait("code-change", 0.6, value, event, shown=part != "URL")
 
 
 def _engine(record: Record) -> Iterator[tuple[str, Trait]]:
@@ -126,6 +126,6 @@ def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
     """Its inputs and outputs; only of completed runs, since others may not have reported them yet."""
     run = record.summary
     if run.state == "COMPLETED":
-        for what, names in (("reads", run.reads), ("writes", run.writes)):
+        for what, names in (("inputs", run.reads), ("outputs", run.writes)):
             value = ", ".join(name.name for name in sorted(names)) or "nothing"
-            yield f"what it {what}", Trait("code-change", 0.6, value, record.last, shown=True, lasts=False)
+            yield f"its {what}", Trait("code-change", 0.6, value, record.last, shown=True, lasts=False)

@@ -39,7 +39,7 @@ def _silent(visit: Visit, history: History, run: RunSummary, at_us: int, *, is_o
     yield Finding(
         "silent-stream",
         _SILENT,
-        f"{run.job.name} runs and had said nothing for {span(silent_us)}",
+        f"{run.job.name} is running and had reported nothing for {span(silent_us)}",
         run.job,
         visit,
         last_us,
@@ -74,7 +74,7 @@ def _passed_over(
     ]
     if newer and feed.versions and any(writer.by == "version" for writer in feed.writers):
         newest = max(newer, key=lambda run: (run.ended_us or 0, run.run_id))
-        words = f"{feed.dataset.name}: the run read a version that {newest.job.name} had written anew before"
+        words = f"{feed.dataset.name}: the run read an old version, as {newest.job.name} had written a newer one before"
         shown_by = (history.record(newest.run_id).last,)
         yield _gap(visit, _PASSED_OVER, words, feed.dataset, newest.ended_us or 0, (newest, used), shown_by)
 

@@ -44,7 +44,7 @@ def _unbegun(visit: Visit, history: History, job: JobId, whole: RunSummary) -> F
     return Finding(
         "missing-run",
         _LATE,
-        f"{job.name} was to run as a part of {whole.job.name}, a run of which failed before",
+        f"{job.name} should have run as part of {whole.job.name}, a run of which had failed",
         job,
         visit,
         _end_us(whole),

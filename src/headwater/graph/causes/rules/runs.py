@@ -26,7 +26,7 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
     why = f": {clipped(told[0])}" if told else ""
     what = "failed" if run.state == "FAILED" else "was aborted"
     is_followed = bool(visit.path) and visit.path[-1].by == "meanwhile"
-    then = ", and later ones went well" if is_followed else ""
+    then = ", and later ones succeeded" if is_followed else ""
     events = [event for event in (visit.record.last, told and told[1]) if event is not None]
     yield Finding(
         "failed-run",

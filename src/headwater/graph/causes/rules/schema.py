@@ -19,7 +19,7 @@ from headwater.model.names import DatasetId
 _LOST: Final = 0.85
 """Also for columns whose new type readers of the old one cannot read."""
 _REBOUND: Final = 0.6
-"""The same type with other bounds: engines differ on whether it can be read."""
+"""The same type with other bounds: engines differ on whether they can read it."""
 _ADDED: Final = 0.4
 """Also for columns that were promoted: readers can go on without loss."""
 _ELSEWHERE: Final = 0.3
@@ -28,7 +28,7 @@ _ELSEWHERE: Final = 0.3
 _RETYPED: Final[Mapping[bool | None, float]] = {True: _LOST, None: _REBOUND, False: _ADDED}
 """By whether the new type breaks readers of the column."""
 
-_Told = tuple[Columns, EventRef]
+_Reported = tuple[Columns, EventRef]
 """The type of each column, and the event that reported it."""
 
 
@@ -43,7 +43,7 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
             now = end.columns_at_first if history.is_stream(visit.run.job) else end.columns
             if now is None:
                 continue
-            turn = last_turn((visit.record, now), [*_told_before(visit, direction, name)], _are_same, _are_alike)
+            turn = last_turn((visit.record, now), [*_reported_before(visit, direction, name)], _are_same, _are_alike)
             if turn is not None:
                 runs = dict.fromkeys((turn.run.summary.run_id, turn.before.summary.run_id, visit.run.run_id))
                 yield from _changed(
@@ -57,19 +57,19 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
                 )
 
 
-def _told_before(visit: Visit, direction: Direction, name: DatasetId) -> Iterator[tuple[Record, _Told]]:
+def _reported_before(visit: Visit, direction: Direction, name: DatasetId) -> Iterator[tuple[Record, _Reported]]:
     for record in visit.earlier:
         end = record.ends.get((direction, name))
         if end is not None and end.columns is not None:
             yield record, end.columns
 
 
-def _are_alike(one: _Told, other: _Told) -> bool:
+def _are_alike(one: _Reported, other: _Reported) -> bool:
     """Equality that allows for different spellings of types."""
     return _are_same(one, other) or not column_changes(other[0], one[0])
 
 
-def _are_same(one: _Told, other: _Told) -> bool:
+def _are_same(one: _Reported, other: _Reported) -> bool:
     return one[0] is other[0] or one[0] == other[0]
 
 
@@ -87,8 +87,8 @@ def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
 def _changed(
     visit: Visit,
     name: DatasetId,
-    before: _Told,
-    after: _Told,
+    before: _Reported,
+    after: _Reported,
     at_us: int,
     *runs: str,
     is_of_feed: bool = False,
@@ -159,6 +159,6 @@ def _words(changes: Sequence[ColumnChange]) -> str:
     return _sentence([each.column for each in by_kind["removed"]], retyped, [each.column for each in by_kind["added"]])
 
 
-def _sentence(gone: Sequence[str], retyped: Sequence[str], come: Sequence[str]) -> str:
-    parts = (("lost", gone), ("changed", retyped), ("got", come))
+def _sentence(gone: Sequence[str], retyped: Sequence[str], added: Sequence[str]) -> str:
+    parts = (("lost", gone), ("changed", retyped), ("gained", added))
     return ", ".join(f"{verb} {listed(names)}" for verb, names in parts if names)

@@ -116,5 +116,5 @@ def _weight(rows: int, found: Jump) -> float:
 def _words(direction: Direction, name: DatasetId, rows: int, found: Jump, compared: int) -> str:
     verb = "wrote" if direction == "output" else "read"
     far = "" if found.z is None else f" (robust z {found.z:.1f})"
-    before = f"the {compared} runs before had {found.usual:,.0f} in the middle{far}"
-    return f"{name.name}: {verb} {so_many(rows, 'row')}, where {before}"
+    before = f"the median of the {compared} runs before is {found.usual:,.0f}{far}"
+    return f"{name.name}: {verb} {so_many(rows, 'row')}; {before}"
