@@ -17,11 +17,11 @@ class _Said(NamedTuple):
 
     last_us: int
     runs: frozenset[str]
-    is_outlived: bool
+    is_superseded: bool
 
 
 class SlowUsing:
-    """As `headwater.graph.impact.uses.Using`, for a graph that does not change."""
+    """As `headwater.graph.impact.uses.ReportedUse`, of a graph that does not change."""
 
     def __init__(
         self, graph: Graph, is_stream: Callable[[JobId], bool], source: DatasetId, target: DatasetId | None
@@ -36,7 +36,7 @@ class SlowUsing:
         self, jobs: Sequence[JobId], keys: Sequence[EvidenceRef], job: JobId | None, *, is_whole: bool
     ) -> Since | None:
         said = _all_of(self._said(jobs, keys, job, is_whole=is_whole))
-        return None if said is None else Since(said.last_us, len(said.runs), said.is_outlived)
+        return None if said is None else Since(said.last_us, len(said.runs), said.is_superseded)
 
     def _said(
         self, jobs: Sequence[JobId], keys: Sequence[EvidenceRef], job: JobId | None, *, is_whole: bool
@@ -174,4 +174,4 @@ def _all_of(told: Iterable[_Said | None]) -> _Said | None:
     if not known:
         return None
     runs = frozenset[str]().union(*(said.runs for said in known))
-    return _Said(max(said.last_us for said in known), runs, all(said.is_outlived for said in known))
+    return _Said(max(said.last_us for said in known), runs, all(said.is_superseded for said in known))

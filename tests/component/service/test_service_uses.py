@@ -9,7 +9,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.graph.impact.uses import Since, Uses, Using
+from headwater.graph.impact.uses import ReportedUse, Since, Uses
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
@@ -87,7 +87,7 @@ def _compared(knowledge: Knowledge) -> tuple[list[Since | None], list[Since | No
     for origin, target, jobs, job, is_whole in _uses(knowledge):
         told = () if target is None else tuple((member, key) for member, key, _ in graph.evidence_into(target))
         for keys in dict.fromkeys([(), told, *((key,) for key in told)]):
-            using = Using(uses, origin, target, jobs, keys)
+            using = ReportedUse(uses, origin, target, jobs, keys)
             found.append(outcome(using.since(job, is_whole=is_whole)))
             expected.append(SlowUsing(graph, streams, origin, target).since(jobs, keys, job, is_whole=is_whole))
     return found, expected

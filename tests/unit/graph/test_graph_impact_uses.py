@@ -117,7 +117,7 @@ def _answered(graph: Graph, node: DatasetId | ColumnId) -> Generator[None, None,
     found = yield from reach(flow_of(graph), [node])
     judged = yield from verdicts(found, drop(node))
     for step in ways(found).values():
-        assert step.told.last_us is not None
+        assert step.reported.last_us is not None
     for verdict in judged.values():
         assert verdict.words(str)
     return {place.node_id: verdict.effect for place, verdict in judged.items()}

@@ -68,8 +68,8 @@ def is_one_type(one: str, other: str) -> bool:
     return one == other or _nullable(read_type(one)) == _nullable(read_type(other))
 
 
-def _nullable(told: Type) -> Type:
-    return Type(told.name, told.bounds, {name: _nullable(held) for name, held in told.held.items()})
+def _nullable(declared: Type) -> Type:
+    return Type(declared.name, declared.bounds, {name: _nullable(held) for name, held in declared.held.items()})
 
 
 _WORSE: Final[Sequence[Fit]] = ("same", "promoted", "other bounds", "may be null", "unreadable")

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.run_groups import profile_of
-from headwater.graph.impact.uses import Since, Using
+from headwater.graph.impact.uses import ReportedUse, Since
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
 from headwater.model.names import DatasetId, JobId
@@ -18,7 +18,7 @@ from headwater.model.times import BEFORE_ALL_US
 
 _SUBTYPE: Final = "CHECK"
 _NEWEST: Final = 32
-"""The newest runs of a job, which are looked at: a check that none of these reports is taken as removed."""
+"""The number of newest runs that are examined: a check that none of these reports counts as removed."""
 
 
 class Check(NamedTuple):
@@ -39,18 +39,18 @@ ChecksOf = Callable[[DatasetId], Mapping[JobId, Sequence[Check]]]
 """Gives the checks in force on a dataset's columns, by the job that reads it and reports them."""
 
 
-class Checking(NamedTuple):
+class CheckUse(NamedTuple):
     """The reporter of a check: a job that reads the dataset."""
 
-    reading: Using
+    reading: ReportedUse
     last_us: int
 
     def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
-        """What later runs say that do not read the dataset; those that read it are known to have the check."""
+        """What later runs that do not read the dataset show; those that read it are known to have the check."""
         return self.reading.since(job, is_whole=is_whole)
 
 
-def telling_runs(
+def reporting_runs(
     graph: Graph, names: Sequence[DatasetId], newest_first: Iterable[str], *, is_stream: bool
 ) -> dict[str, int]:
     """The runs of a job that may report checks in force on the dataset, each with the time since when they may."""
@@ -62,22 +62,22 @@ def telling_runs(
         if run is None or run.times is None or not any(("input", name) in run.observed for name in names):
             continue
         first_us, last_us = run.times.seen
-        made = _made_by(graph, run)
-        if last_us < _since_us(done, made) and not is_stream:
+        outputs = _outputs_of(graph, run)
+        if last_us < _since_us(done, outputs) and not is_stream:
             continue  # the common case: how it ended does not matter
         profile = profile_of(graph, run)
-        goes_on = is_stream and profile is not None and profile.state == "open"
-        if goes_on or (profile is not None and profile.state == "completed"):
-            done = {**dict.fromkeys(made, first_us), **done}
-        since_us = BEFORE_ALL_US if goes_on else _since_us(done, made)
+        is_running = is_stream and profile is not None and profile.state == "open"
+        if is_running or (profile is not None and profile.state == "completed"):
+            done = {**dict.fromkeys(outputs, first_us), **done}
+        since_us = BEFORE_ALL_US if is_running else _since_us(done, outputs)
         if last_us >= since_us:
             found[run_id] = since_us
     return found
 
 
-def _made_by(graph: Graph, run: Run) -> Collection[DatasetId | None]:
+def _outputs_of(graph: Graph, run: Run) -> Collection[DatasetId | None]:
     return {graph.shown(name) for direction, name in run.observed if direction == "output"} or {None}
 
 
-def _since_us(done: Mapping[DatasetId | None, int], made: Iterable[DatasetId | None]) -> int:
-    return min(done.get(each, BEFORE_ALL_US) for each in made)
+def _since_us(done: Mapping[DatasetId | None, int], outputs: Iterable[DatasetId | None]) -> int:
+    return min(done.get(each, BEFORE_ALL_US) for each in outputs)

@@ -37,7 +37,7 @@ _OTHER_CASE: Final = "only the case {}, which case-insensitive engines ignore"
 _UNREPORTED: Final = ", and no event reports which columns it uses"
 _WITHOUT: Final = {True: ("do not use it", "does not use it"), False: ("do not say", "does not say")}
 """Plural and singular."""
-_CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
+_PROPAGATED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
     ("breaks", "direct"): ("starved", ", which is no longer produced"),
     ("breaks", "indirect"): ("starved", ", which is no longer produced"),
     ("breaks", "unknown"): ("unknown", _UNREPORTED),
@@ -61,33 +61,32 @@ class Verdict(NamedTuple):
     """The effect on a place, and the step that causes it."""
 
     effect: Effect
-    said: str
+    explanation: str
     step: Step
-    is_carried: bool = False
-    """Whether `said` is only the end of the sentence; completed on demand, since few of thousands of verdicts are
-    read."""
+    is_propagated: bool = False
+    """Whether `explanation` is only the end of the sentence; completed on demand, since few verdicts are read."""
     since: Since | None = None
-    """What later runs say of the use, where that counts."""
+    """What later runs show of the use, if that changes the effect."""
 
     @property
     def is_breaking(self) -> bool | None:
-        """None where the events do not tell."""
+        """None if the events do not say."""
         return {"breaks": True, "starved": True, "unknown": None}.get(self.effect, False)
 
     def words(self, written: Callable[[int], str]) -> str:
         """The effect in a sentence; `written` formats times, given in microseconds since 1970."""
         if self.since is not None:
-            last_us, runs, is_outlived = self.since
-            said = _WITHOUT[is_outlived][runs == 1]
-            return f"{_use(self.step)}, as reported until {written(last_us)}: {so_many(runs, 'run')} since {said}"
-        return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
+            last_us, runs, is_superseded = self.since
+            verb = _WITHOUT[is_superseded][runs == 1]
+            return f"{_use(self.step)}, as reported until {written(last_us)}: {so_many(runs, 'run')} since {verb}"
+        return f"{_use(self.step)}{self.explanation}" if self.is_propagated else self.explanation
 
-    def outlived(self) -> Generator[None, None, "Verdict"]:
-        """The verdict adjusted by later runs that do without the use, or do not tell; yields between steps."""
+    def adjusted_by_later_runs(self) -> Generator[None, None, "Verdict"]:
+        """The verdict adjusted by later runs that do not use it, or do not say; yields between steps."""
         since = None if self.effect == "unharmed" else (yield from self.step.since())
-        if since is None or not (since.is_outlived or self.is_breaking):
+        if since is None or not (since.is_superseded or self.is_breaking):
             return self
-        return self._replace(effect="unharmed" if since.is_outlived else "unknown", since=since)
+        return self._replace(effect="unharmed" if since.is_superseded else "unknown", since=since)
 
 
 class Proposal(NamedTuple):
@@ -113,14 +112,14 @@ def _last_step(place: Place, found: Reach, wide: Mapping[DatasetId, Step]) -> St
 
 def verdicts(found: Reach, proposal: Proposal) -> Generator[None, None, dict[Place, Verdict]]:
     """The verdict for each place reached; yields between steps, so that other work can run."""
-    onward = _Onward(found)
+    onward = _StepsByOrigin(found)
     judged: dict[Place, Verdict] = {}
     queue = deque(found.start)
 
     def judge(origin: Place, step: Step) -> Verdict:
         before = judged.get(origin)
-        effect, said = _judged(proposal, step) if before is None else _carried(before.effect, step)
-        return Verdict(effect, said, step, is_carried=before is not None)
+        effect, explanation = _judged(proposal, step) if before is None else _propagated(before.effect, step)
+        return Verdict(effect, explanation, step, is_propagated=before is not None)
 
     while queue:
         origin = queue.popleft()
@@ -138,12 +137,12 @@ def _worse(verdict: Verdict, than: int) -> Generator[None, None, Verdict | None]
     """The verdict adjusted by later runs, if still worse than `than`; looks at runs only where that is possible."""
     if _WORSE[verdict.effect] <= than:
         return None
-    outlived = yield from verdict.outlived()
-    return outlived if _WORSE[outlived.effect] > than else None
+    adjusted = yield from verdict.adjusted_by_later_runs()
+    return adjusted if _WORSE[adjusted.effect] > than else None
 
 
-class _Onward:
-    """The steps that lead on from each place that was reached.
+class _StepsByOrigin:
+    """The steps from each place that was reached.
 
     A wide step has the same effect on each column of its dataset. It is followed only if it is worse than any before,
     which happens at most once per kind of effect, not once per pair of columns.
@@ -200,33 +199,33 @@ def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
     return (edge.kind, edge.subtype, edge.masking, edge.description, *columns)
 
 
-def _carried(before: Effect, step: Step) -> _Finding:
-    if before in ("breaks", "starved") and (unsaid := _unsaid(step)):
-        return "unknown", unsaid
+def _propagated(before: Effect, step: Step) -> _Finding:
+    if before in ("breaks", "starved") and (uncertainty := _uncertainty(step)):
+        return "unknown", uncertainty
     if before == "changed" and step.is_check:
         return "unknown", ", which changes, and no event reports whether the check accepts it"
-    return _CARRIED[before, step.use]
+    return _PROPAGATED[before, step.use]
 
 
-def _unsaid(step: Step) -> str:
+def _uncertainty(step: Step) -> str:
     """Why it is uncertain that the column read is the origin; empty if it is the origin or nested in it."""
     if step.read == step.origin.column:  # the common case
         return ""
-    if step.is_around:
+    if step.is_enclosing:
         return f", and no event reports whether it uses {step.origin.column}"
     return f": {_OTHER_CASE.format(f'differs from {step.origin.column}')}" if step.is_in_other_case else ""
 
 
 def _judged(proposal: Proposal, step: Step) -> _Finding:
-    change, what = proposal.change, _called(proposal.of)
+    change, what = proposal.change, _display_name(proposal.of)
     if proposal.of.kind == "dataset":
-        return _judged_whole(change, step, what)
+        return _judged_dataset(change, step, what)
     if step.use == "unknown":
         return "unknown", f"reads the dataset of {what}, and no event reports which columns it uses"
-    effect, said = _judged_column(proposal, step)
-    if effect == "breaks" and (unsaid := _unsaid(step)):
-        return "unknown", _use(step) + unsaid
-    return effect, said
+    effect, explanation = _judged_column(proposal, step)
+    if effect == "breaks" and (uncertainty := _uncertainty(step)):
+        return "unknown", _use(step) + uncertainty
+    return effect, explanation
 
 
 def _judged_column(proposal: Proposal, step: Step) -> _Finding:
@@ -240,7 +239,7 @@ def _judged_column(proposal: Proposal, step: Step) -> _Finding:
             return _judged_retype(proposal, step, use)
 
 
-def _judged_whole(change: Change, step: Step, what: str) -> _Finding:
+def _judged_dataset(change: Change, step: Step, what: str) -> _Finding:
     if change.kind == "drop":
         return "breaks", f"reads {what}: it fails once the dataset is gone"
     return "breaks", f"reads {what} by its name: it fails until it uses the name {change.to}"
@@ -252,7 +251,7 @@ def _judged_rename(proposal: Proposal, step: Step, use: str) -> _Finding:
         return "unharmed", f"{use}, and the name stays as it is"
     if new.lower() == old.lower():
         return "unknown", f"{use}: {_OTHER_CASE.format('changes')}"
-    new_name = new + step.read.removeprefix(old) if step.is_inside else new
+    new_name = new + step.read.removeprefix(old) if step.is_nested else new
     return "breaks", f"{use} by its name: it fails until it uses the name {new_name}"
 
 
@@ -270,11 +269,11 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
             return effect, f"{use}: {old} is promoted to {new} without loss"
         case "other bounds":
             return "unknown", f"{use}: {old} and {new} have different bounds, which engines treat differently"
-        case "may be null" if step.is_inside:
+        case "may be null" if step.is_nested:
             return "unknown", f"{use}, and no event reports whether it may be null in {new}"
         case "may be null":
             return "breaks", f"{use}: a reader of {old} fails on null, which {new} allows"
-        case "unreadable" if step.is_inside:
+        case "unreadable" if step.is_nested:
             return "unknown", f"{use}, and no event reports whether {new} still has it"
         case "unreadable":
             return "breaks", f"{use}: a reader of {old} cannot read {new}"
@@ -282,7 +281,7 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
 
 def _use(step: Step) -> str:
     """How the step uses its origin, as the beginning of a sentence without a subject."""
-    edge, what = step.edge, _called(step.origin, step.read)
+    edge, what = step.edge, _display_name(step.origin, step.read)
     if step.origin.kind == "job":
         return f"takes data from {what}"
     if edge is None or step.use == "unknown":
@@ -294,7 +293,7 @@ def _use(step: Step) -> str:
     return f"takes its value from {what}{named}"
 
 
-def _called(place: Place, column: str | None = None) -> str:
+def _display_name(place: Place, column: str | None = None) -> str:
     """The place's name, with another column of the same dataset if given."""
     if place.kind == "job":
         return f"job {place.owner.name}"

@@ -1,26 +1,28 @@
 """What jobs use themselves, by their own `lineage` facets: for example, filters on rows that they send elsewhere.
 
-Such a use is judged like any other (`uses`): reports of all runs count, not only of the newest. A later run does
-without the use if it reports columns, or inputs, but not this.
+Such a use is evaluated like any other (`uses`): reports of all runs count, not only of the newest. A later run does
+not have the use if it reports columns, or inputs, but not this.
 """
 
 from collections.abc import Generator, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from headwater.graph.impact.run_groups import RunProfile
-from headwater.graph.impact.uses import Answer, Since, Uses, Using, of_all
+from headwater.graph.impact.uses import LaterAnswer, ReportedUse, Since, Uses, combined
 from headwater.graph.records import Run
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import BEFORE_ALL_US
 
 
-class UsingItself:
+class OwnUse:
     """One use by a job itself: of a column, or of a dataset as a whole."""
 
     __slots__ = ("_facets", "_job", "_reading", "_since", "_source", "_uses")
 
-    def __init__(self, uses: Uses, reading: Using, source: DatasetId, job: JobId, facets: AbstractSet[bytes]) -> None:
+    def __init__(
+        self, uses: Uses, reading: ReportedUse, source: DatasetId, job: JobId, facets: AbstractSet[bytes]
+    ) -> None:
         """The use of `source` by the job, in one state of the graph.
 
         Args:
@@ -36,26 +38,28 @@ class UsingItself:
         self._job = job
         self._facets = facets
         self._since: list[Since | None] = []
-        """Cached result; empty until first asked for."""
+        """Cached result; empty until first requested."""
 
     @property
     def last_us(self) -> int | None:
         """When the use was last reported."""
         known = self._uses.graph.jobs.get(self._job)
-        told = () if known is None else (known.uses[facet].seen for facet in self._facets & known.uses.keys())
-        seen = Seen.over(told)
+        times = () if known is None else (known.uses[facet].seen for facet in self._facets & known.uses.keys())
+        seen = Seen.over(times)
         return self._reading.last_us if seen is None else seen.last_us
 
     def since(self, job: JobId | None, *, is_whole: bool) -> Generator[None, None, Since | None]:
-        """As for any use; see `Using.since`."""
+        """As for any use; see `ReportedUse.since`."""
         if is_whole:
             return (yield from self._reading.since(job, is_whole=True))
         if not self._since:
-            later = None if self._stands_for_sure() else (yield from of_all((yield from self._for_each_made())))
+            later = (
+                None if self._is_surely_in_force() else (yield from combined((yield from self._answers_by_output())))
+            )
             self._since.append(None if later is None else later.since())
         return self._since[0]
 
-    def _stands_for_sure(self) -> bool:
+    def _is_surely_in_force(self) -> bool:
         """Whether the use is certain without a look at all runs: others report it, or all runs, or the newest run."""
         known = self._uses.graph.jobs.get(self._job)
         if not self._facets or known is None:
@@ -67,32 +71,34 @@ class UsingItself:
             return False
         return not known.writes or any(direction == "output" for direction, _ in newest.ends)
 
-    def _for_each_made(self) -> Generator[None, None, Iterator[Answer]]:
+    def _answers_by_output(self) -> Generator[None, None, Iterator[LaterAnswer]]:
         """The answers of later runs, for each output that the job produced with the use."""
         runs = yield from self._uses.runs.of(self._job)
-        return (self._since_made(target) for target in self._uses.made(runs, self._is_told_by))
+        return (self._since_for_output(target) for target in self._uses.outputs(runs, self._is_reported_by))
 
-    def _since_made(self, target: DatasetId | None) -> Answer:
+    def _since_for_output(self, target: DatasetId | None) -> LaterAnswer:
         uses, job = self._uses, self._job
-        members = () if target is None else uses.told(target).members
+        members = () if target is None else uses.evidence_of(target).members
         names = uses.graph.members(self._source)
-        making = (yield from uses.runs.of(job)).making(members)
+        producing = (yield from uses.runs.of(job)).producing(members)
 
         def last_us(_: RunProfile, run: Run) -> int:
-            told = {} if run.extras is None else run.extras.uses
-            return max((seen.last_us for facet, seen in told.items() if facet in self._facets), default=BEFORE_ALL_US)
+            own = {} if run.extras is None else run.extras.uses
+            return max((seen.last_us for facet, seen in own.items() if facet in self._facets), default=BEFORE_ALL_US)
 
         def does_without(profile: RunProfile) -> bool:
-            return bool(profile.strongest(members)) or self._tells_of_own(profile.uses) or profile.reads_others(names)
+            return (
+                bool(profile.strongest(members)) or self._reports_own_uses(profile.uses) or profile.reads_others(names)
+            )
 
         return uses.since(
-            job, making, [group for group in making if self._is_told_by(group.profile)], last_us, does_without
+            job, producing, [group for group in producing if self._is_reported_by(group.profile)], last_us, does_without
         )
 
-    def _is_told_by(self, profile: RunProfile) -> bool:
+    def _is_reported_by(self, profile: RunProfile) -> bool:
         return not self._facets.isdisjoint(profile.uses)
 
-    def _tells_of_own(self, facets: Iterable[bytes]) -> bool:
+    def _reports_own_uses(self, facets: Iterable[bytes]) -> bool:
         """Whether one of these facets reports uses of the job itself, not only of others."""
         graph = self._uses.graph
         return any(True for facet in facets for _ in graph.uses_in(facet, self._job, is_own=True))

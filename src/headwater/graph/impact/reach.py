@@ -1,7 +1,7 @@
 """Every place downstream of a dataset or column, with each step that leads there.
 
-Where events report columns, a change follows only the column's edges. A job that never reports what it makes a dataset
-from may make it from all its inputs, and from what other jobs hand to it: such steps carry no edge.
+If events report columns, a change follows only the column's edges. A job that never reports column edges into a dataset
+may derive it from all its inputs, and from what other jobs hand over to it: such steps have no edge.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.checks import Checking, ChecksOf
-from headwater.graph.impact.own_uses import UsingItself
+from headwater.graph.impact.checks import ChecksOf, CheckUse
+from headwater.graph.impact.own_uses import OwnUse
 from headwater.graph.impact.places import Place, ReachedPlaces, overlap
 from headwater.graph.impact.run_groups import EvidenceRef, RunGroups
 from headwater.graph.impact.target_edges import EdgesBetween, ReportedEdge, TargetEdges, target_edges_of
-from headwater.graph.impact.uses import HandedOver, Since, Uses, Using
+from headwater.graph.impact.uses import Handover, ReportedUse, Since, Uses
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import lies_in
 from headwater.model.merging import Seen
@@ -28,20 +28,20 @@ USES: tuple[Use, ...] = ("direct", "indirect", "unknown")
 
 
 class Step(NamedTuple):
-    """From a column or dataset to what uses it; `edge` None: no event reports which columns are used."""
+    """From a column or dataset to its user; `edge` None: no event reports which columns are used."""
 
     origin: Place
     destination: Place
     edge: ColumnEdge | None
     jobs: tuple[JobId, ...]
     """The jobs it goes through; empty if only a declaration reports it."""
-    told: Using | UsingItself | HandedOver | Checking
-    """Who reported it."""
+    reported: ReportedUse | OwnUse | Handover | CheckUse
+    """The report of it."""
 
     def since(self) -> Generator[None, None, Since | None]:
         """What later runs say of this use; None: it is in force. Yields between steps."""
         job = JobId(*self.destination.owner) if self.destination.kind == "job" else None
-        return self.told.since(job, is_whole=self.origin.kind == "dataset")
+        return self.reported.since(job, is_whole=self.origin.kind == "dataset")
 
     @property
     def use(self) -> Use:
@@ -53,18 +53,18 @@ class Step(NamedTuple):
     @property
     def is_check(self) -> bool:
         """Whether the destination checks the origin."""
-        return isinstance(self.told, Checking)
+        return isinstance(self.reported, CheckUse)
 
     @property
     def read(self) -> str:
-        """The column that is read: the origin, a struct around it, or a field in it; empty for a dataset."""
+        """The column that is read: the origin, an enclosing struct, or a nested field; empty for a dataset."""
         if self.edge is None or self.edge.source_column is None:
             return self.origin.column
         return self.edge.source_column
 
     @property
-    def is_around(self) -> bool:
-        """Whether a struct around the origin is read, for whichever of its fields."""
+    def is_enclosing(self) -> bool:
+        """Whether a struct that encloses the origin is read; which of its fields is unknown."""
         return self.origin.kind == "column" and lies_in(self.origin.column, self.read)
 
     @property
@@ -73,7 +73,7 @@ class Step(NamedTuple):
         return self.origin.kind == "column" and not overlap(self.origin.column, self.read)
 
     @property
-    def is_inside(self) -> bool:
+    def is_nested(self) -> bool:
         """Whether a field nested in the origin is read."""
         return self.origin.kind == "column" and lies_in(self.read, self.origin.column)
 
@@ -96,13 +96,13 @@ class Reach(NamedTuple):
 
 
 def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId | JobId]) -> Generator[None, None, Reach]:
-    """Everything downstream; for a job, what other jobs get from it. Nearest first, by the fewest jobs in between.
+    """Everything downstream; for a job, via the jobs it hands data to. Nearest first, by the fewest jobs in between.
 
     Yields after each dataset that is expanded, so that other work can run.
     """
     walk = _Walk(flow, start)
     while not walk.is_over:
-        yield from walk.go_on()
+        yield from walk.advance()
     places = sorted(walk.steps, key=_ORDER)
     places.sort(key=_DISTANCE)
     return Reach(sorted(walk.start, key=_ORDER), places, walk.steps, walk.wide)
@@ -124,10 +124,10 @@ class _Walk:
         self.steps: dict[Place, list[Step]] = {}
         self.wide: dict[DatasetId, list[Step]] = {}
         self._hops = 0
-        self._gone = {*self.start}
+        self._expanded = {*self.start}
         self._fresh: set[Place] = set()
-        self._handing = [place for place in self.start if place.kind == "job"]
-        self._front = _by_dataset(self.start)
+        self._givers = [place for place in self.start if place.kind == "job"]
+        self._frontier = _by_dataset(self.start)
 
     def _place(self, name: ColumnId | DatasetId | JobId) -> Place:
         if isinstance(name, ColumnId):
@@ -137,131 +137,132 @@ class _Walk:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to expand."""
-        return not (self._front or self._handing)
+        return not (self._frontier or self._givers)
 
-    def go_on(self) -> Iterator[None]:
+    def advance(self) -> Iterator[None]:
         """Advance by one job from all places reached so far; yields after each dataset."""
         self._hops += 1
-        handing, self._handing = sorted(self._handing, key=_ORDER), []
-        for place in handing:
-            self._hand_on(place)
-        for name in sorted(self._front):
-            self._go_on_from(name, sorted(self._front[name], key=_ORDER))
+        givers, self._givers = sorted(self._givers, key=_ORDER), []
+        for place in givers:
+            self._follow_handovers(place)
+        for name in sorted(self._frontier):
+            self._expand(name, sorted(self._frontier[name], key=_ORDER))
             yield
-        self._front = _by_dataset(self._fresh - self._gone)
-        self._gone |= self._fresh
+        self._frontier = _by_dataset(self._fresh - self._expanded)
+        self._expanded |= self._fresh
         self._fresh = set()
 
-    def _hand_on(self, giver: Place) -> None:
-        """Go on to the jobs that a job hands data to, and to what they may make of it."""
-        for job, targets, told in self._flow.handed_on(JobId(*giver.owner)):
+    def _follow_handovers(self, giver: Place) -> None:
+        """Take the steps to the jobs that a job hands data to, and on to the datasets that they may derive from it."""
+        for job, targets, handover in self._flow.handovers(JobId(*giver.owner)):
             taker = self._job(job)
-            self._take(Step(giver, taker, None, (job,), told))
+            self._add_step(Step(giver, taker, None, (job,), handover))
             for place in map(self._dataset, targets):
                 self._fresh.add(place)
-                self._take(Step(taker, place, None, (job,), told))
+                self._add_step(Step(taker, place, None, (job,), handover))
 
-    def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
+    def _expand(self, name: DatasetId, fronts: Sequence[Place]) -> None:
         """Take the steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
-        onwards = self._flow.onward(name)  # also makes sure that all facets about its columns are read
+        derivations = self._flow.derivations_of(name)  # also makes sure that all facets about its columns are read
         touched = ReachedPlaces(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
-        told: set[JobId] = set()
-        self._go_to_checks(name, touched)
-        for onward in onwards:
-            if onward.told is not None:
-                told.update(onward.jobs)
-                for column, edges in onward.told.edges_from(touched.numbers):
+        reporting: set[JobId] = set()  # jobs with column edges from here
+        self._add_checks(name, touched)
+        for derivation in derivations:
+            if derivation.edges is not None:
+                reporting.update(derivation.jobs)
+                for column, edges in derivation.edges.edges_from(touched.numbers):
                     if origins := touched.origins(column):
-                        self._go_along(onward, origins, edges)
-            if onward.untold:
-                place = self._dataset(onward.target)
+                        self._follow_edges(derivation, origins, edges)
+            if derivation.without_evidence:
+                place = self._dataset(derivation.target)
                 self._fresh.add(place)
-                using = self._flow.using(name, onward.target, onward.untold)
-                self._take(Step(fronts[0], place, None, onward.untold, using))
+                use = self._flow.use_of(name, derivation.target, derivation.without_evidence)
+                self._add_step(Step(fronts[0], place, None, derivation.without_evidence, use))
         for job in sorted(self._flow.readers(name)):
             used = self._flow.used_by(job).get(name)
-            if used is None and job not in told:
-                self._go_to_reader(name, job, touched)
+            if used is None and job not in reporting:
+                self._add_reader(name, job, touched)
             for edge, facets in (used or {}).items():
-                self._go_to_user(job, edge, self._flow.using_itself(name, job, facets), touched, is_told=job in told)
+                own_use = self._flow.own_use(name, job, facets)
+                self._add_user(job, edge, own_use, touched, has_edges=job in reporting)
 
-    def _go_to_reader(self, name: DatasetId, job: JobId, touched: "ReachedPlaces") -> None:
-        """Take the steps to a job without further steps: its outputs are deleted, or nobody reports columns."""
-        place, using = self._job(job), self._flow.using(name, None, (job,))
-        deleted = self._flow.told_of_deleted(name, job)
+    def _add_reader(self, name: DatasetId, job: JobId, touched: "ReachedPlaces") -> None:
+        """Take the steps to a job whose outputs are deleted, or for which no columns are reported."""
+        place, use = self._job(job), self._flow.use_of(name, None, (job,))
+        deleted = self._flow.edges_to_deleted(name, job)
         for between in deleted:
             for column, edges in between.edges_from(touched.numbers):
                 for edge, _ in edges:
                     for origin in touched.origins(column):
-                        self._take(Step(origin, place, edge, (job,), using))
+                        self._add_step(Step(origin, place, edge, (job,), use))
         if not deleted:
-            self._take(Step(touched.first, place, None, (job,), using))
+            self._add_step(Step(touched.first, place, None, (job,), use))
 
-    def _go_to_user(
-        self, job: JobId, edge: ColumnEdge, using: UsingItself, touched: "ReachedPlaces", *, is_told: bool
+    def _add_user(
+        self, job: JobId, edge: ColumnEdge, use: OwnUse, touched: "ReachedPlaces", *, has_edges: bool
     ) -> None:
-        """Take the steps to a job that itself uses what was reached; `is_told`: its outputs' columns are reported."""
+        """Take the steps to a job that uses the places itself; `has_edges`: column edges to its outputs are known."""
         if edge.source_column is not None:
             for origin in touched.origins(edge.source_column):
-                self._take(Step(origin, self._job(job), edge, (job,), using))
-        elif not is_told:
-            self._take(Step(touched.first, self._job(job), None, (job,), using))
+                self._add_step(Step(origin, self._job(job), edge, (job,), use))
+        elif not has_edges:
+            self._add_step(Step(touched.first, self._job(job), None, (job,), use))
 
-    def _go_to_checks(self, name: DatasetId, touched: "ReachedPlaces") -> None:
+    def _add_checks(self, name: DatasetId, touched: "ReachedPlaces") -> None:
         """Take the steps to the jobs that check what was reached."""
         checks = self._flow.checks_of(name)
         for job in sorted(self._flow.readers(name) & checks.keys()):
-            using = self._flow.using(name, None, (job,))
+            use = self._flow.use_of(name, None, (job,))
             for check in checks[job]:
                 for origin in touched.origins(check.column):
-                    told = Checking(using, check.last_us)
-                    self._take(Step(origin, self._job(job), check.edge_from(name), (job,), told))
+                    check_use = CheckUse(use, check.last_us)
+                    self._add_step(Step(origin, self._job(job), check.edge_from(name), (job,), check_use))
 
-    def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ReportedEdge]) -> None:
-        target, jobs = onward.target, onward.jobs
+    def _follow_edges(self, derivation: "_Derivation", origins: Sequence[Place], edges: Iterable[ReportedEdge]) -> None:
+        target, jobs = derivation.target, derivation.jobs
         dataset, by_job = self._dataset(target), [(self._job(job), (job,)) for job in jobs]
-        told_by: Sequence[EvidenceRef] = ()
+        last_keys: Sequence[EvidenceRef] = ()
         for edge, keys in edges:
-            if keys is not told_by:  # mostly the same object as before
-                told_by, using = keys, self._flow.using(onward.source, target, jobs, keys)
+            if keys is not last_keys:  # mostly the same object as before
+                last_keys, use = keys, self._flow.use_of(derivation.source, target, jobs, keys)
             if edge.target_column is not None:
                 end = self._column(target, edge.target_column)
                 self._fresh.add(end)
                 for origin in origins:
-                    self._take(Step(origin, end, edge, jobs, using))
+                    self._add_step(Step(origin, end, edge, jobs, use))
             elif self._flow.columns_of(target):
-                self._come_to_columns(target).extend(Step(origin, dataset, edge, jobs, using) for origin in origins)
+                self._reach_columns(target).extend(Step(origin, dataset, edge, jobs, use) for origin in origins)
             else:  # no columns known: continue from the dataset as a whole
                 self._fresh.add(dataset)
             for origin in origins:
-                self._take(Step(origin, dataset, edge, jobs, using))
+                self._add_step(Step(origin, dataset, edge, jobs, use))
                 for place, through in by_job:
-                    self._take(Step(origin, place, edge, through, using))
+                    self._add_step(Step(origin, place, edge, through, use))
 
-    def _come_to_columns(self, name: DatasetId) -> list[Step]:
+    def _reach_columns(self, name: DatasetId) -> list[Step]:
         """The wide steps to a dataset; the first one reaches all of its columns."""
         if name not in self.wide:
             self.wide[name] = []
             for column in self._flow.columns_of(name):
                 place = self._column(name, column)
                 self._fresh.add(place)
-                self._come_to(place)
+                self._reach(place)
         return self.wide[name]
 
-    def _take(self, step: Step) -> None:
+    def _add_step(self, step: Step) -> None:
         """Record a step, unless it leads back to the start."""
-        steps = self._come_to(step.destination)
+        steps = self._reach(step.destination)
         if steps is not None:
             steps.append(step)
 
-    def _come_to(self, place: Place) -> list[Step] | None:
+    def _reach(self, place: Place) -> list[Step] | None:
         """The steps to a place; None if it is part of the start."""
         steps = self.steps.get(place)
         if steps is None and place not in self.start:
             place.distance = self._hops
             steps = self.steps[place] = []
             if place.kind == "job":
-                self._handing.append(place)
+                self._givers.append(place)
         return steps
 
 
@@ -274,16 +275,16 @@ def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:
     return front
 
 
-class _Onward(NamedTuple):
-    """A dataset that is made from another: through which jobs, and by which column edges."""
+class _Derivation(NamedTuple):
+    """A dataset that is derived from another: through which jobs, and by which column edges."""
 
     source: DatasetId
     target: DatasetId
     jobs: tuple[JobId, ...]
-    told: EdgesBetween | None
-    """The column edges between the two, where there are any."""
-    untold: tuple[JobId, ...]
-    """Those of the jobs that never reported what they make the target from, not even nothing."""
+    edges: EdgesBetween | None
+    """The column edges between the two, if any."""
+    without_evidence: tuple[JobId, ...]
+    """Those of the jobs that never reported column edges into the target, not even an empty list."""
 
 
 class Flow:
@@ -301,7 +302,7 @@ class Flow:
         """Caches over the graph; `runs` may be shared between questions.
 
         `is_in_schema` says whether a dataset's newest schema has a column, possibly nested; `is_stream` whether a job's
-        runs go on until somebody stops them.
+        runs continue until they are stopped.
         """
         # The cached functions do not refer to this object: their caches are freed with it, without a garbage
         # collection.
@@ -310,14 +311,14 @@ class Flow:
         self.is_in_schema = is_in_schema
         self.checks_of = cache(checks_of)
         uses = Uses(graph, RunGroups(graph) if runs is None else runs, is_stream)
-        self.using = cache(partial(Using, uses))
+        self.use_of = cache(partial(ReportedUse, uses))
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.used_by)
-        self.using_itself = partial(_using_itself, uses, self.using)
-        told_of = target_edges_of(graph, uses.told)
-        self.onward = cache(partial(_onward_from, graph, told_of, self.readers))
-        self.told_of_deleted = partial(_told_of_deleted, graph, told_of)
-        self.handed_on = partial(_handed_on, graph, told_of)
+        self.own_use = partial(_own_use, uses, self.use_of)
+        edges_of = target_edges_of(graph, uses.evidence_of)
+        self.derivations_of = cache(partial(_derivations_of, graph, edges_of, self.readers))
+        self.edges_to_deleted = partial(_edges_to_deleted, graph, edges_of)
+        self.handovers = partial(_handovers, graph, edges_of)
 
 
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
@@ -325,61 +326,63 @@ def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
     return {job for job in graph.readers(name) if not graph.hides(job)}
 
 
-def _using_itself(
-    uses: Uses, using: Callable[..., Using], source: DatasetId, job: JobId, facets: AbstractSet[bytes]
-) -> UsingItself:
-    return UsingItself(uses, using(source, None, (job,)), source, job, facets)
+def _own_use(
+    uses: Uses, use_of: Callable[..., ReportedUse], source: DatasetId, job: JobId, facets: AbstractSet[bytes]
+) -> OwnUse:
+    return OwnUse(uses, use_of(source, None, (job,)), source, job, facets)
 
 
-def _handed_on(
-    graph: Graph, told_of: Callable[[DatasetId], TargetEdges], giver: JobId
-) -> Iterator[tuple[JobId, list[DatasetId], HandedOver]]:
-    """The jobs that a job feeds directly, their outputs without reported sources, and who reported the handover."""
+def _handovers(
+    graph: Graph, edges_of: Callable[[DatasetId], TargetEdges], giver: JobId
+) -> Iterator[tuple[JobId, list[DatasetId], Handover]]:
+    """The jobs that a job feeds directly, their outputs without evidence, and the report of the handover."""
     known = graph.jobs.get(giver)  # facts that arrive meanwhile may remove a job from a past
     feeds = {} if known is None else known.feeds
     for job in sorted(job for job in feeds if not graph.hides(job)):
         seen = Seen.over(feeds[job].values())
         written = filter(graph.shows, {graph.shown(target) for target in graph.jobs[job].writes})
-        untold = sorted(target for target in written if _untold(graph, told_of(target).reported_names, (job,)))
-        yield job, untold, HandedOver(None if seen is None else seen.last_us)
+        without_evidence = sorted(
+            target for target in written if _without_evidence(graph, edges_of(target).reported_names, (job,))
+        )
+        yield job, without_evidence, Handover(None if seen is None else seen.last_us)
 
 
-def _told_of_deleted(
-    graph: Graph, told_of: Callable[[DatasetId], TargetEdges], source: DatasetId, job: JobId
+def _edges_to_deleted(
+    graph: Graph, edges_of: Callable[[DatasetId], TargetEdges], source: DatasetId, job: JobId
 ) -> Sequence[EdgesBetween]:
-    """How a job made deleted datasets from the source; empty if some output of it has no reported sources."""
+    """The column edges of a job into deleted datasets; empty if some output of it has no evidence."""
     targets = {graph.shown(target) for target in graph.jobs[job].writes}
-    told = [told_of(target) for target in sorted(targets) if target.is_complete]
-    if any(_untold(graph, each.reported_names, (job,)) for each in told):
+    edges = [edges_of(target) for target in sorted(targets) if target.is_complete]
+    if any(_without_evidence(graph, each.reported_names, (job,)) for each in edges):
         return ()
-    return [between for each in told if (between := each.between(graph, source)) is not None]
+    return [between for each in edges if (between := each.between(graph, source)) is not None]
 
 
-def _onward_from(
+def _derivations_of(
     graph: Graph,
-    told_of: Callable[[DatasetId], TargetEdges],
+    edges_of: Callable[[DatasetId], TargetEdges],
     readers_of: Callable[[DatasetId], set[JobId]],
     name: DatasetId,
-) -> tuple[_Onward, ...]:
+) -> tuple[_Derivation, ...]:
     readers = readers_of(name)
     written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
     found = []
     for target in sorted(filter(graph.shows, written | graph.fed_by(name))):
-        told = told_of(target)
-        between = told.between(graph, name)
+        edges = edges_of(target)
+        between = edges.between(graph, name)
         if target not in written and between is None:
             continue  # reported by a facet that no longer counts
-        jobs = tuple(sorted(readers & told.writers))  # deleted ones are not among the readers
-        found.append(_Onward(name, target, jobs, between, _untold(graph, told.reported_names, jobs)))
+        jobs = tuple(sorted(readers & edges.writers))  # deleted ones are not among the readers
+        found.append(_Derivation(name, target, jobs, between, _without_evidence(graph, edges.reported_names, jobs)))
     return tuple(found)
 
 
-def _untold(graph: Graph, reported_names: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
-    """The jobs that gave no evidence for the target; one job's evidence says nothing about another's."""
-    return tuple([job for job in jobs if not _tells(graph, job, reported_names)]) if reported_names else jobs
+def _without_evidence(graph: Graph, reported_names: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
+    """The jobs without evidence for the target; another job's evidence does not count."""
+    return tuple([job for job in jobs if not _has_evidence(graph, job, reported_names)]) if reported_names else jobs
 
 
-def _tells(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
+def _has_evidence(graph: Graph, job: JobId, names: Sequence[DatasetId]) -> bool:
     known = graph.jobs[job]
     if known.declaration is not None:
         datasets = filter(None, map(graph.datasets.get, names))

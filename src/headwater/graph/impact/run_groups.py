@@ -27,7 +27,7 @@ class RunProfile(NamedTuple):
 
     ends: frozenset[RunEnd]
     """Its inputs and outputs."""
-    told: frozenset[EvidenceRef]
+    evidence: frozenset[EvidenceRef]
     """The facets in which it reports columns."""
     state: Literal["completed", "failed", "open"]
     """`open`: no end reported."""
@@ -42,7 +42,7 @@ class RunProfile(NamedTuple):
         """Whether it reported inputs, and none of these is among them."""
         return any(direction == "input" for direction, _ in self.ends) and not self.reads(names)
 
-    def makes(self, names: Collection[DatasetId]) -> bool:
+    def produces(self, names: Collection[DatasetId]) -> bool:
         """Whether it produced the dataset with these names; without names: whether it read and produced nothing."""
         if names:
             return bool(self.strongest(names)) or any(("output", name) in self.ends for name in names)
@@ -50,9 +50,9 @@ class RunProfile(NamedTuple):
 
     def strongest(self, names: Collection[DatasetId]) -> Collection[EvidenceRef]:
         """Its strongest facets about the dataset with these names."""
-        told = [key for key in self.told if key[0] in names]
-        strongest = max((strength for _, (strength, _) in told), default=0)
-        return [key for key in told if key[1][0] == strongest]
+        keys = [key for key in self.evidence if key[0] in names]
+        strongest = max((strength for _, (strength, _) in keys), default=0)
+        return [key for key in keys if key[1][0] == strongest]
 
 
 def profile_of(graph: Graph, run: Run) -> RunProfile | None:
@@ -60,10 +60,10 @@ def profile_of(graph: Graph, run: Run) -> RunProfile | None:
     end = graph.end_of(run)
     if end is None:
         return None
-    told = frozenset((name, key) for name, evidence in run.evidence.items() for key, _ in evidence)
+    evidence = frozenset((name, key) for name, facets in run.evidence.items() for key, _ in facets)
     state: Literal["completed", "failed", "open"] = "completed" if end.event_type == "COMPLETE" else "failed"
     uses = frozenset(() if run.extras is None else run.extras.uses)
-    return RunProfile(frozenset(run.observed), told, state if end.event_type in TERMINAL_STATES else "open", uses)
+    return RunProfile(frozenset(run.observed), evidence, state if end.event_type in TERMINAL_STATES else "open", uses)
 
 
 class RunGroup:
@@ -98,8 +98,8 @@ class RunGroup:
         self._put_in_order()
         return len(self._firsts) - bisect_right(self._firsts, time_us)
 
-    def last_us(self, told_us: Callable[[str], int]) -> int | None:
-        """The latest `told_us` of any run, which must be no later than when the run last reported; None without runs.
+    def last_us(self, reported_us: Callable[[str], int]) -> int | None:
+        """The latest `reported_us` of any run, which must not be after the run's last report; None without runs.
 
         Runs are tried in descending order of their last report, until no remaining run can yield a later time.
         """
@@ -108,7 +108,7 @@ class RunGroup:
         for last_us, run_id in reversed(self._lasts):
             if found is not None and last_us <= found:
                 break
-            found = told_us(run_id) if found is None else max(found, told_us(run_id))
+            found = reported_us(run_id) if found is None else max(found, reported_us(run_id))
         return found
 
     def _put_in_order(self) -> None:
@@ -137,15 +137,15 @@ class JobRuns:
         self._job = job
         self._waiting: set[str] = set() if known is None else {*known.runs}
         """Runs to be processed, some of them again."""
-        self._placed: dict[str, _Grouped] = {}
+        self._grouped: dict[str, _Grouped] = {}
         self._groups: dict[RunProfile, RunGroup] = {}
-        self._making: dict[DatasetId, dict[RunGroup, None]] = {}
+        self._producing: dict[DatasetId, dict[RunGroup, None]] = {}
         self._is_processed = False
 
     def queue(self, run_id: str) -> bool:
         """Queue a run to be processed before the next answer; False: the backlog is so large that a rebuild is due."""
         self._waiting.add(run_id)
-        return not self._is_processed or len(self._waiting) <= AT_ONCE + len(self._placed)
+        return not self._is_processed or len(self._waiting) <= AT_ONCE + len(self._grouped)
 
     def process(self) -> Iterator[None]:
         """Process the queued runs, one batch a step."""
@@ -159,51 +159,51 @@ class JobRuns:
         """All groups."""
         return [*self._groups.values()]
 
-    def making(self, names: Collection[DatasetId]) -> list[RunGroup]:
+    def producing(self, names: Collection[DatasetId]) -> list[RunGroup]:
         """The groups that produced the dataset with these names; without names: those that only read."""
-        made = dict.fromkeys(group for name in names for group in self._making.get(name, ()))
-        return [group for group in (made if names else self._groups.values()) if group.profile.makes(names)]
+        made = dict.fromkeys(group for name in names for group in self._producing.get(name, ()))
+        return [group for group in (made if names else self._groups.values()) if group.profile.produces(names)]
 
     def _process(self, run_id: str) -> None:
-        placed = self._placed.pop(run_id, None)
-        if placed is not None:
-            placed.group.remove(run_id, placed.first_us, placed.last_us)
-            if not placed.group:
-                self._drop(placed.group)
+        grouped = self._grouped.pop(run_id, None)
+        if grouped is not None:
+            grouped.group.remove(run_id, grouped.first_us, grouped.last_us)
+            if not grouped.group:
+                self._drop(grouped.group)
         run = self._graph.runs.get(run_id)
         if run is None or run.times is None or run.of_job is None or run.of_job.job != self._job:
             return
-        if (profile := self._did(run_id, run)) is not None:
+        if (profile := self._profile_of(run_id, run)) is not None:
             group = self._groups.get(profile) or self._begin(profile)
             group.add(run_id, *run.times.seen)
-            self._placed[run_id] = _Grouped(group, *run.times.seen)
+            self._grouped[run_id] = _Grouped(group, *run.times.seen)
 
-    def _did(self, run_id: str, run: Run) -> RunProfile | None:
+    def _profile_of(self, run_id: str, run: Run) -> RunProfile | None:
         others = self._others
-        if others is not None and others._graph.runs.get(run_id) is run and run_id in others._placed:
-            return others._placed[run_id].group.profile
+        if others is not None and others._graph.runs.get(run_id) is run and run_id in others._grouped:
+            return others._grouped[run_id].group.profile
         return profile_of(self._graph, run)
 
     def _begin(self, profile: RunProfile) -> RunGroup:
         group = self._groups[profile] = RunGroup(profile)
-        for name in _made(profile):
-            self._making.setdefault(name, {})[group] = None
+        for name in _outputs(profile):
+            self._producing.setdefault(name, {})[group] = None
         return group
 
     def _drop(self, group: RunGroup) -> None:
         del self._groups[group.profile]
-        for name in _made(group.profile):
-            del self._making[name][group]
-            if not self._making[name]:
-                del self._making[name]
+        for name in _outputs(group.profile):
+            del self._producing[name][group]
+            if not self._producing[name]:
+                del self._producing[name]
 
 
-def _made(profile: RunProfile) -> set[DatasetId]:
-    return {name for direction, name in profile.ends if direction == "output"} | {name for name, _ in profile.told}
+def _outputs(profile: RunProfile) -> set[DatasetId]:
+    return {name for direction, name in profile.ends if direction == "output"} | {name for name, _ in profile.evidence}
 
 
 class RunGroups:
-    """Cached run groups of the jobs that were asked about."""
+    """Run groups of jobs, cached on first use."""
 
     def __init__(
         self,
@@ -219,16 +219,16 @@ class RunGroups:
         self._graph = graph
         self._newest_first = newest_first
         self._now = now
-        self._kept: dict[JobId, JobRuns] = {}
+        self._cache: dict[JobId, JobRuns] = {}
 
     def of(self, job: JobId) -> Generator[None, None, JobRuns]:
         """The run groups of a job; yields between batches, so that other work can run."""
-        kept = self._kept.get(job)
-        if kept is None:
+        cached = self._cache.get(job)
+        if cached is None:
             others = None if self._now is None else (yield from self._now.of(job))
-            kept = self._kept[job] = JobRuns(self._graph, job, others)
-        yield from kept.process()
-        return kept
+            cached = self._cache[job] = JobRuns(self._graph, job, others)
+        yield from cached.process()
+        return cached
 
     def newest(self, job: JobId, names: Collection[DatasetId]) -> RunProfile | None:
         """What the newest run did that produced the dataset with these names; without names: the newest run.
@@ -240,14 +240,14 @@ class RunGroups:
         for run_id in islice(self._newest_first(job), _NEWEST):
             run = self._graph.runs.get(run_id)
             profile = None if run is None else profile_of(self._graph, run)
-            if profile is not None and (not names or profile.makes(names)):
+            if profile is not None and (not names or profile.produces(names)):
                 return profile
         return None
 
     def change(self, before: Mapping[str, RunOfJob | None]) -> None:
         """Update the groups after facts about these runs, given the job that each run had before."""
-        for run_id, was_of in before.items() if self._kept else ():
+        for run_id, was_of in before.items() if self._cache else ():
             of_job = self._graph.runs[run_id].of_job
-            for job in {each.job for each in (was_of, of_job) if each is not None} & self._kept.keys():
-                if not self._kept[job].queue(run_id):
-                    del self._kept[job]  # rebuilt when next asked for
+            for job in {each.job for each in (was_of, of_job) if each is not None} & self._cache.keys():
+                if not self._cache[job].queue(run_id):
+                    del self._cache[job]  # rebuilt when next asked for

@@ -22,7 +22,7 @@ class _Part(NamedTuple):
 
     key: EvidenceRef
     numbers: "array[int]"
-    places: Sequence[int]
+    offsets: Sequence[int]
     """Offsets into `numbers` at which edges begin."""
 
 
@@ -41,7 +41,7 @@ class EdgesBetween:
         self._source = source
         self._parts = parts
         self._keys: dict[int, tuple[EvidenceRef, ...]] = {}
-        """By bit set: the facets whose positions in `parts` are set; cached, since most edges share the same facets."""
+        """By bit set: the facets at these positions in `parts`; cached, since most edges share the same facets."""
 
     def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ReportedEdge]]]:
         """The edges by source column, in an order that does not depend on the order of arrival.
@@ -51,49 +51,49 @@ class EdgesBetween:
         """
         nested = self._graph.column_edges.nested
         by_column: dict[int, dict[_Edge, int]] = {}
-        for part, (_, numbers, places) in enumerate(self._parts):
-            for place in places:
-                out_of = numbers[place + 2]
+        for part, (_, numbers, offsets) in enumerate(self._parts):
+            for offset in offsets:
+                out_of = numbers[offset + 2]
                 if touched is None or out_of in touched or out_of in nested:
-                    edges, edge = by_column.setdefault(out_of, {}), (numbers[place], numbers[place + 3])
+                    edges, edge = by_column.setdefault(out_of, {}), (numbers[offset], numbers[offset + 3])
                     edges[edge] = edges.get(edge, 0) | 1 << part
-        if WHOLE in by_column and self._tells_of_columns():
-            by_column[WHOLE] = {edge: told for edge, told in by_column[WHOLE].items() if edge[0] != WHOLE}
+        if WHOLE in by_column and self._has_column_detail():
+            by_column[WHOLE] = {edge: parts for edge, parts in by_column[WHOLE].items() if edge[0] != WHOLE}
         found = [(self._name(out_of), edges) for out_of, edges in by_column.items()]
         if len(found) > 1:
             found.sort(key=lambda each: each[0] or "")
         return [(column, self._read(column, edges)) for column, edges in found]
 
-    def _tells_of_columns(self) -> bool:
+    def _has_column_detail(self) -> bool:
         return any(
-            numbers[place] != WHOLE or numbers[place + 2] != WHOLE
-            for _, numbers, places in self._parts
-            for place in places
+            numbers[offset] != WHOLE or numbers[offset + 2] != WHOLE
+            for _, numbers, offsets in self._parts
+            for offset in offsets
         )
 
     def _read(self, source_column: str | None, numbered: Mapping[_Edge, int]) -> list[ReportedEdge]:
         transformations = self._graph.column_edges.transformations.by_number
         edges = [
             ReportedEdge(
-                ColumnEdge(self._name(into), self._source, source_column, *transformations[how]), self._keys_at(told)
+                ColumnEdge(self._name(into), self._source, source_column, *transformations[how]), self._keys_at(parts)
             )
-            for (into, how), told in numbered.items()
+            for (into, how), parts in numbered.items()
         ]
         if len(edges) > 1:
             edges.sort(key=_order)
         return edges
 
-    def _keys_at(self, told: int) -> tuple[EvidenceRef, ...]:
-        if told not in self._keys:
-            self._keys[told] = tuple([part.key for place, part in enumerate(self._parts) if told >> place & 1])
-        return self._keys[told]
+    def _keys_at(self, parts: int) -> tuple[EvidenceRef, ...]:
+        if parts not in self._keys:
+            self._keys[parts] = tuple([part.key for at, part in enumerate(self._parts) if parts >> at & 1])
+        return self._keys[parts]
 
     def _name(self, column: int) -> str | None:
         return None if column == WHOLE else self._graph.column_edges.columns.by_number[column]
 
 
 class TargetEdges(NamedTuple):
-    """What is known of how a dataset is made."""
+    """What is known of how a dataset is derived."""
 
     writers: AbstractSet[JobId]
     reported_names: Sequence[DatasetId]
@@ -110,7 +110,7 @@ class TargetEdges(NamedTuple):
 def target_edges_of(
     graph: Graph, evidence_of: Callable[[DatasetId], TargetEvidence]
 ) -> Callable[[DatasetId], TargetEdges]:
-    """Returns a cached lookup of how a dataset is made, by shown name; `evidence_of` gives its evidence."""
+    """Returns a cached lookup of how a dataset is derived, by shown name; `evidence_of` gives its evidence."""
     datasets = graph.column_edges.datasets.by_number
     # The cached functions do not refer to this closure: their caches need no garbage collection.
     return cache(partial(_target_edges, graph, evidence_of, cache(lambda number: graph.shown(datasets[number]))))
@@ -127,22 +127,22 @@ def _target_edges(
     for member, key in evidence_of(target).evidence:
         names[member] = None
         numbers = graph.column_edges.numbers(member, key[1])
-        for source, places in _by_source(numbers).items():
+        for source, offsets in _by_source(numbers).items():
             if shown(source).is_complete:
-                parts.setdefault(shown(source), []).append(_Part((member, key), numbers, places))
+                parts.setdefault(shown(source), []).append(_Part((member, key), numbers, offsets))
     return TargetEdges(graph.writers(target), [*names], parts)
 
 
 def _by_source(numbers: "array[int]") -> dict[int, list[int]]:
-    places: dict[int, list[int]] = {}
+    offsets: dict[int, list[int]] = {}
     for edge, source in enumerate(numbers[1::PER_EDGE]):
-        if source in places:
-            places[source].append(edge * PER_EDGE)
+        if source in offsets:
+            offsets[source].append(edge * PER_EDGE)
         else:
-            places[source] = [edge * PER_EDGE]
-    return places
+            offsets[source] = [edge * PER_EDGE]
+    return offsets
 
 
-def _order(told: ReportedEdge) -> tuple[str, str, str, bool, str]:
-    edge = told.edge
+def _order(reported: ReportedEdge) -> tuple[str, str, str, bool, str]:
+    edge = reported.edge
     return (edge.target_column or "", edge.kind, edge.subtype, edge.masking, edge.description)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from headwater.graph.impact.checks import Check, telling_runs
+from headwater.graph.impact.checks import Check, reporting_runs
 from headwater.model.facets.quality import DataQualityAssertionsFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.job_type import is_stream
@@ -53,7 +53,7 @@ def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     job_of: dict[str, JobId] = {}
     since_us: dict[str, int] = {}
     for job in filter(knowledge.is_job, graph.readers(name)):
-        telling = telling_runs(graph, names, knowledge.activity(job).runs, is_stream=is_stream(knowledge, job))
+        telling = reporting_runs(graph, names, knowledge.activity(job).runs, is_stream=is_stream(knowledge, job))
         job_of.update(dict.fromkeys(telling, job))
         since_us.update(telling)
     for member in names:

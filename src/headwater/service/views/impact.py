@@ -274,5 +274,5 @@ def _last_step(steps: Mapping[Place, Step], place: Place) -> shapes.ImpactStep:
         description=(edge.description or None) if edge else None,
         masking=edge.masking if edge else False,
         jobs=[job.node_id for job in step.jobs],
-        lastSeen=None if step.told.last_us is None else iso(step.told.last_us),
+        lastSeen=None if step.reported.last_us is None else iso(step.reported.last_us),
     )
