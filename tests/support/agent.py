@@ -15,7 +15,7 @@ _STARTS_WITHIN_S = 300.0  # a JVM on a busy machine
 
 
 class RealAgent(Program):
-    """An agent that tests start, stop and kill, always on the same home."""
+    """Can be started, asked to end, and killed; always over the same home."""
 
     def __init__(self, home: Path, config: str, **variables: str) -> None:
         super().__init__(home, **variables)
@@ -24,18 +24,18 @@ class RealAgent(Program):
         self._config.write_text(config)
 
     def start(self) -> str:
-        """Start it; returns the line that it prints once it is ready."""
+        """Start it; returns its first line of output, printed once it is ready."""
         line = self.begin("agent", "--config", str(self._config))
         assert line.startswith("agent ready: "), f"the agent printed {line!r}"
         return line
 
     def jvm(self) -> psutil.Process:
-        """The process of Spark's JVM, a descendant of the agent."""
+        """The JVM of Spark, a descendant of the worker."""
         below = psutil.Process(self.pid).children(recursive=True)
         return next(process for process in below if process.name() == "java")
 
     def command(self, *arguments: str) -> str:
-        """Run a command; returns its output."""
+        """The output of a command."""
         done = subprocess.run([*COMMAND, *arguments], env=self.variables, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -56,7 +56,7 @@ class RealAgent(Program):
         return next(one for one in self.get("/executions") if one["job"] == job)
 
     def comes_to(self, run_id: str, *states: str) -> Any:  # noqa: ANN401
-        """Wait until the execution is in one of these states; returns it."""
+        """Waits until the execution is in one of these states; returns it."""
         is_there = eventually(lambda: self.execution(run_id)["state"] in states, within_s=_STARTS_WITHIN_S)
         assert is_there, json.dumps(self.execution(run_id))
         return self.execution(run_id)

@@ -21,12 +21,12 @@ PRODUCER = "https://example.org/producer"
 Body = dict[str, Any]
 """A JSON object."""
 Answer = Any
-"""A response of the test client, whichever HTTP library it uses."""
+"""A response of the test client, of whichever HTTP library."""
 
 LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
 CONFIG = ServiceConfig(body_limit=1_000_000, page=None, kept_mb=100)
 START_US = 1_779_459_791_000_000
-"""The start of the app's clock, which advances by a millisecond at each call."""
+"""The initial time of the app's clock, which advances by a millisecond at each reading."""
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def serving(
     start_us: int = START_US,
     **decided: object,
 ) -> Iterator[TestClient]:
-    """A client of the app over a store; server errors become responses. `decided`: fields of `ServiceConfig`."""
+    """A client of the app over a store; failures are responses. `decided` overrides members of `ServiceConfig`."""
     ticks = count(start_us, 1_000)
     config = replace(CONFIG, **decided)
     app = create_app(store, trusted or {}, config, log_key=LOG_KEY, now_us=lambda: next(ticks))
@@ -90,7 +90,7 @@ def post(client: TestClient, *events: object) -> None:
 
 
 def get(client: TestClient, path: str) -> Body:
-    """The JSON of a read that must succeed."""
+    """The answer to a read that must succeed."""
     answer = client.get(path)
     assert answer.status_code == 200, f"{path}: {answer.text}"
     body: Body = answer.json()

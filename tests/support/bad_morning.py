@@ -1,4 +1,4 @@
-"""A story: a topic's field changes its type, a statistic fails the next morning, an edge node's record has a gap."""
+"""A scenario: a topic's field changes its type, a statistic fails next morning, and a node's record has a hole."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ DAY = datetime(2026, 5, 22, tzinfo=UTC)
 
 
 def trust(home: Path) -> None:
-    """Let the service of this home trust the story's nodes."""
+    """Make the service of this home trust the scenario's nodes."""
     keys = key_path(home).parent
     keys.mkdir(parents=True, exist_ok=True)
     public = {key.key_id: key.public_key for key in (CENTRE, EDGE)}
@@ -68,7 +68,7 @@ class _Record:
             yield self._signed(body, len(self._hashes))
 
     def forked(self, sequence: int) -> Iterator[bytes]:
-        """Another event with a sequence number that is taken."""
+        """Another event with a sequence number that is already used."""
         run = {"runId": str(UUID(int=7)), "facets": {}}
         body = event(
             eventTime=_at(DAY + timedelta(days=2)), run=run, job={"namespace": "shop", "name": "meter-readings"}
@@ -86,7 +86,7 @@ class _Record:
 
 
 def hash_of(job: str, day: int) -> int:
-    """A deterministic number for a run."""
+    """A stable number for a run."""
     return int.from_bytes(f"{job[:12]}{day}".encode())
 
 

@@ -1,4 +1,4 @@
-"""A real browser for tests of the page."""
+"""A real browser that opens the page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from typing import Final
 from playwright.sync_api import Page, expect, sync_playwright
 
 _LONG_MS: Final = 120_000
-expect.set_options(timeout=_LONG_MS)  # a bound for hanging, not a measurement
+expect.set_options(timeout=_LONG_MS)  # a limit for hangs, not a measurement
 
 
 @contextmanager
 def opened(url: str) -> Iterator[Page]:
-    """The page at this address; fails at the end if an error was thrown in it."""
+    """The page at this URL; at the end it must not have had any errors."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})

@@ -1,4 +1,4 @@
-"""A node's record for tests: signed events of a chain, and their links."""
+"""A node's record for tests: a chain of signed events, and their links."""
 
 import json
 from typing import Any
@@ -29,8 +29,8 @@ def record(
 
 
 def heartbeat(epoch: str, sequence: int, previous: str | None, *, is_last: bool = False, **members: object) -> Linked:
-    """A heartbeat with this sequence number; `members` go into its facet."""
-    beat = facet(**{"intervalSeconds": 60, "gap": None, **members})
+    """A heartbeat in the chain; `members` go into its facet."""
+    told = facet(**{"intervalSeconds": 60, "gap": None, **members})
     body = event(
         eventType="COMPLETE" if is_last else "RUNNING",
         job={"namespace": "headwater-nodes", "name": NODE},
@@ -52,7 +52,7 @@ def head(epoch: str, events: list[Linked]) -> Head:
 
 
 def erased(linked: Linked) -> Linked:
-    """The event as it is in the log after its signature was erased."""
+    """The event as in the log after its signature was erased."""
     body = json.loads(linked.raw)
     body["run"]["facets"]["signature"] = {"_deleted": True}
     return linked._replace(raw=json.dumps(body, separators=(",", ":")).encode())

@@ -1,4 +1,4 @@
-"""A lab with Connect, and the content of its topics, its bucket and its table."""
+"""A lab with Connect and its watcher, and the contents of its topics, bucket and table."""
 
 import hashlib
 import json
@@ -52,9 +52,9 @@ class ConnectLab:
         return play.ask_connect(method, path, body, self.lab.address("connect"))
 
     def is_running(self, connector: str) -> bool:
-        """Whether Connect reports the connector and all its tasks as running."""
-        status = self.ask("GET", f"/{connector}/status")
-        return {each["state"] for each in (status["connector"], *status["tasks"])} == {"RUNNING"}
+        """Whether Connect reports the connector and its tasks as running."""
+        told = self.ask("GET", f"/{connector}/status")
+        return {each["state"] for each in (told["connector"], *told["tasks"])} == {"RUNNING"}
 
     def pids(self, part: str) -> tuple[int, ...]:
         return next(one for one in self.lab.status() if one.name == part).pids
@@ -79,7 +79,7 @@ class ConnectLab:
             consumer.close()
 
     def count(self, topic: str) -> int:
-        """The number of records in a topic; 0 while the topic or its leader does not exist yet."""
+        """The number of records in a topic; 0 while the broker does not know: there may be no topic or leader yet."""
         with suppress(KeyError, KafkaException):
             return sum(self.ends(topic).values())
         return 0
@@ -137,7 +137,7 @@ class ConnectLab:
 
 
 class Contents(NamedTuple):
-    """The number of rows, and a checksum over them that ignores their order."""
+    """The number of rows, and a checksum that does not depend on their order."""
 
     count: int
     checksum: str
@@ -154,7 +154,7 @@ def _plain(value: object) -> object:
 
 
 def made(seed: int, stream: int, count: int) -> list[Row]:
-    """The orders of a stream, implemented again from the description in `Auction.java`."""
+    """The orders of a stream, generated independently of `Auction.java` from its description."""
     return [_order(seed, stream * 1_000_000_000 + index, index) for index in range(count)]
 
 
@@ -185,7 +185,7 @@ def _split_mix_64(state: int) -> int:
 
 
 class Graph(NamedTuple):
-    """The graph that the lineage service shows.
+    """The graph as the lineage service shows it.
 
     Attributes:
         runs: the states of each job's runs, oldest first.
@@ -198,7 +198,7 @@ class Graph(NamedTuple):
     columns: frozenset[Edge]
 
     def unlike(self, other: "Graph") -> str:
-        """The differences, as text."""
+        """The differences between the two."""
         return "\n".join(
             f"{name}: {sorted(mine - theirs)} and not {sorted(theirs - mine)}"
             for name, mine, theirs in (
@@ -210,7 +210,7 @@ class Graph(NamedTuple):
 
 
 def shown(service: Service, *datasets: str) -> Graph:
-    """The graph connected with these datasets (`NAMESPACE:NAME`), and all runs of the connectors."""
+    """Everything connected to these datasets, `NAMESPACE:NAME`, and every run of the connectors."""
     flows: set[Edge] = set()
     columns: set[Edge] = set()
     for dataset in datasets:

@@ -1,4 +1,4 @@
-"""A small daily flow for reads of the past: `load` writes raw, `clean` derives stage from it, `report` mart from that.
+"""A small daily flow for root-cause tests: `load` writes raw, `clean` derives stage from it, `report` mart from that.
 
 Each runs once a day for ten minutes: load at 1:00, clean at 2:00, report at 3:00. Tests change the events of one day.
 """
@@ -60,5 +60,5 @@ def run(
 
 
 def days(first: int, last: int) -> Events:
-    """Days without failures."""
+    """Days on which all runs succeeded."""
     return [each for day in range(first, last + 1) for job in FLOW for each in run(job, day)]

@@ -1,4 +1,4 @@
-"""A simulated full disk, for this process."""
+"""A full disk, for this process."""
 
 import resource
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Limit the size of every written file to a few bytes."""
+    """Make every write beyond a file's first bytes fail."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
     try:

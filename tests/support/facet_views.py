@@ -1,4 +1,4 @@
-"""All views of facets, found by introspection."""
+"""All views of facets, discovered by their base class."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -23,7 +23,7 @@ VIEWS = sorted(set(_views(View)), key=lambda view: view.__name__)
 
 
 def view_of(entity: str, key: str) -> type[View] | None:
-    """The view of this facet of an entity, or None; a dataset's tags have their own."""
+    """The view of that facet of an entity, if any; the tags of a dataset have their own."""
     if (entity, key) == ("dataset", DatasetTagsFacet.key):
         return DatasetTagsFacet
     return next((view for view in VIEWS if view.key == key and view is not DatasetTagsFacet), None)

@@ -1,4 +1,4 @@
-"""A flow of flights: split into legs, filtered by origin, averaged by carrier; a board and a copy read them too."""
+"""A scenario: flights are cut to legs, filtered by origin, and averaged by carrier; a board and a copy read too."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A Flink session cluster for tests, started through the same code as users' labs."""
+"""A session cluster for tests, started by the same command as users' clusters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

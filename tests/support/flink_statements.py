@@ -1,6 +1,6 @@
-"""Statements of Flink SQL with hand-written lineage, and the plans of Flink's planner for them.
+"""Statements of Flink SQL with hand-written lineage, and their plans by Flink's planner.
 
-`python -m tests.support.flink_statements` plans them with the real planner, and records its trees.
+`python -m tests.support.flink_statements` plans them with the real planner, and records the trees.
 """
 
 import json
@@ -24,7 +24,7 @@ _PROBE: Final = Path(headwater.capture.flink.__file__).with_name("inside")
 
 
 class Statement(NamedTuple):
-    """A statement, and the inputs of each column; `rows` is listed with the columns."""
+    """A statement with the expected inputs of each column, and of the rows."""
 
     name: str
     sql: str
@@ -79,7 +79,7 @@ def lineage(tree: Any, columns: list[str]) -> StatementLineage[str]:  # noqa: AN
 
 
 def texts(inputs: frozenset[ColumnInput[str]]) -> frozenset[str]:
-    """Column inputs in the notation of the expectations."""
+    """Inputs in the notation of the expectations."""
     return frozenset(map(_text, inputs))
 
 

@@ -1,4 +1,4 @@
-"""Runs at any hour, for jobs that run more or less often than their downstream jobs."""
+"""Runs at any hour, for jobs that run more or less often than the readers of their outputs."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ Events = list[dict[str, Any]]
 
 
 def at_hour(hour: float) -> str:
-    """The time so many hours after the start."""
+    """The time this many hours after the beginning."""
     return (BEGIN + timedelta(hours=hour)).isoformat().replace("+00:00", "Z")
 
 
@@ -27,7 +27,7 @@ def ran(
     run_facets: dict[str, Any] | None = None,
     job_facets: dict[str, Any] | None = None,
 ) -> Events:
-    """START and the end of one run, with id `job-hour`, which begins so many hours after the start."""
+    """START and the end of one run, with id `job-hour`, which starts this many hours after the beginning."""
     about = {
         "run": {"runId": f"{job}-{hour:g}", "facets": run_facets or {}},
         "job": {"namespace": "etl", "name": job, "facets": job_facets or {}},

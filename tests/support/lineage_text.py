@@ -1,4 +1,4 @@
-"""Column lineage as short text, for expectations written by hand and readable differences.
+"""Column lineage as short text, for hand-written expectations and readable differences.
 
 A column input is `orders.amount AGGREGATION`; `IDENTITY` is left out, and `masked` is added where the value is hidden.
 """
@@ -12,7 +12,7 @@ from headwater.graph.sparkplan.transformation import ColumnInput, Subtype
 
 
 class Seen(NamedTuple):
-    """A plan's lineage, as text."""
+    """A plan's lineage as text."""
 
     columns: dict[str, frozenset[str]]
     rows: frozenset[str]
@@ -30,7 +30,7 @@ def seen(lineage: PlanLineage[str], name_of: Callable[[Leaf], str | None]) -> Se
 
 
 def expected(columns: Mapping[str, str], rows: str = "", inputs: str | None = None, gaps: tuple[str, ...] = ()) -> Seen:
-    """The expected lineage of a case. By default, the inputs are the tables of all its columns."""
+    """The expected lineage of a case; `inputs` defaults to the tables of all its columns."""
     by_column = {column: _parts(text) for column, text in columns.items()}
     all_parts = frozenset().union(_parts(rows), *by_column.values())
     tables = frozenset(part.partition(".")[0] for part in all_parts) if inputs is None else _parts(inputs)

@@ -1,4 +1,4 @@
-"""Generated logs of OpenLineage events, with few names, so that runs, jobs and datasets often coincide."""
+"""Generated logs of OpenLineage events, with few names, so that runs, jobs and datasets are often related."""
 
 import json
 from typing import Any
@@ -10,9 +10,9 @@ RUN_IDS = [f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(3)] + ["a ru
 INCOMPLETE = [{"namespace": "", "name": "nowhere"}, {"namespace": "", "name": "ice.s.t1"}]
 SPELLINGS = [{"namespace": "s3://lake", "name": "s/t1"}, {"namespace": "s3a://lake", "name": "/s/t1/"}]
 IN_ENGINE = {"namespace": "lake", "name": "t0.s.t1"}
-"""A table of the catalog `t0`, if `t0` is a catalog."""
+"""A table of the catalog `t0`, if there is such a catalog."""
 IN_MEMORY = {"namespace": "lake", "name": "default_catalog.default_database.t"}
-"""A table name local to each Flink program."""
+"""A name that every Flink program may give to a table of its own."""
 DATASETS = [*({"namespace": "lake", "name": f"t{n}"} for n in range(4)), *INCOMPLETE, *SPELLINGS, IN_ENGINE]
 JOBS = ["load", "mart", "ghost"]
 COLUMNS = ["a", "b"]
@@ -224,4 +224,4 @@ def _of_many_runs(log: list[tuple[bytes, bool]]) -> list[bytes]:
 of_many_runs = st.lists(st.tuples(events, st.sampled_from([True, True, False])), min_size=1, max_size=20).map(
     _of_many_runs
 )
-"""A log in which few runs have several events, as in most real logs: at most times, few runs are in progress."""
+"""A log in which few runs have several events, as usual: few have events both before and after a given time."""

@@ -1,4 +1,4 @@
-"""Compares answers with those recorded from Marquez.
+"""Comparison of answers with recorded answers of Marquez.
 
 In a recording `<ts>` stands for any time, `<ms>` for any number of milliseconds, and `<uuid:7>` for a UUID, the same
 one at each occurrence.
@@ -34,7 +34,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _UUID = re.compile(r"<uuid:\d+>")
 _NOTHING = "00000000-0000-4000-8000-00000000ffff"
 _BY_NAME = {"columnLineage", "jobs", "tags"}
-"""Lists that Marquez returns without a defined order, or in the order of its own clock."""
+"""Lists that Marquez returns in arbitrary order, or by its own clock."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Recording:
                 yield path, recorded, ours
 
     def in_our_words(self, text: str) -> str:
-        """A recorded text with the known UUIDs in place of its placeholders; for others, a UUID that does not exist."""
+        """A recorded text with our UUIDs in place of placeholders; for unknown ones a UUID that does not exist."""
         return _UUID.sub(lambda found: self.uuids.get(found[0], _NOTHING), text)
 
     def _in_objects(

@@ -1,4 +1,4 @@
-"""Ed25519 by the `openssl` command, as an independent implementation."""
+"""Ed25519 by the `openssl` command: an independent implementation to compare with."""
 
 import base64
 import subprocess
@@ -10,7 +10,7 @@ _PUBLIC_PREFIX = bytes.fromhex("302a300506032b6570032100")  # RFC 8410, section 
 
 
 class OpensslKey(NamedTuple):
-    """A private key in a PEM file; its folder also takes the data to sign or verify."""
+    """A private key in a PEM file; files that it signs or verifies are written to the same folder."""
 
     pem: Path
     public: bytes

@@ -1,4 +1,4 @@
-"""Unused ports, which stay free while a test's server is down."""
+"""Free ports, which stay free while a test's server is down."""
 
 import os
 import random

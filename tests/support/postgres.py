@@ -49,7 +49,7 @@ class Cluster:
         return f"postgresql://{USER}@/{database}?{urlencode(where, quote_via=quote)}"
 
     def new_database(self) -> str:
-        """The URL of an empty schema in a shared database, which is faster than creating a database."""
+        """The URL of an empty database: a schema in one that all tests share, which is created faster."""
         schema = f"test_{next(_numbers)}"
         with closing(psycopg.connect(self.url("postgres"), autocommit=True)) as db:
             db.execute(f"CREATE SCHEMA {schema}")  # type: ignore[call-overload]  a name of ours

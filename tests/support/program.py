@@ -10,7 +10,7 @@ COMMAND = [sys.executable, "-m", "headwater.cli.main"]
 
 
 class Program:
-    """`headwater …` on a home, which tests start, stop and kill."""
+    """`headwater …` over a home; can be started, asked to end, and killed."""
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home
@@ -18,14 +18,14 @@ class Program:
         self._process: subprocess.Popen[str] | None = None
 
     def begin(self, *arguments: str) -> str:
-        """Start it; returns its first line, which it prints once it is ready."""
+        """Start it; returns its first line of output, printed once it is ready."""
         command = [*COMMAND, *arguments]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self.variables)
         assert self._process.stdout is not None
         return self._process.stdout.readline()
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Send it a signal and wait; returns its exit status."""
+        """Send it a signal, and wait; returns its exit status."""
         assert self._process is not None
         assert self._process.stdout is not None
         self._process.send_signal(number)

@@ -1,4 +1,4 @@
-"""Reads every GET route, and validates each answer against the service's own OpenAPI document."""
+"""Calls every GET route, and validates each answer against the service's own OpenAPI document."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -18,7 +18,7 @@ _DIFF = f"{_API}/diff"
 _RUN = f"{_API}/jobs/runs/{{run_id}}"
 _PAGE: dict[str, Any] = {}
 _VALIDATORS: dict[str, Any] = {}
-"""The same for every service, and slow to build."""
+"""Caches: the same for every service, and slow to build."""
 _SOMETHING: dict[str, object] = {
     "nodeId": "job:nobody:nothing",
     "type": "run",
@@ -31,11 +31,11 @@ _SOMETHING: dict[str, object] = {
 """Values of required parameters."""
 _SOMETHING_NEXT = {"way": "upstream", "type": "JOB"}
 _STEPS = {".", ".."}
-"""Names that no path can contain, even encoded: clients resolve them as path segments."""
+"""Names that cannot be in a path, in any encoding: clients resolve them as relative segments."""
 
 
 def read_everything(client: TestClient, **of_each: object) -> dict[str, Body]:
-    """Read every GET route for every known entity; each must answer as documented.
+    """Call every GET route for every entity; each must answer as documented.
 
     `of_each` are parameters of every read below `/api/v1`. Returns the answers by path and other parameters.
     """
@@ -46,7 +46,7 @@ def read_everything(client: TestClient, **of_each: object) -> dict[str, Body]:
 
 
 def without_members(answer: Any, left_out: Collection[str]) -> Any:  # noqa: ANN401  any JSON
-    """The answer without members of these names."""
+    """The answer without members of these names, at any depth."""
     match answer:
         case dict():
             return {key: without_members(each, left_out) for key, each in answer.items() if key not in left_out}
@@ -104,7 +104,7 @@ class _Reader:
         self._jobs()
         self._datasets()
         if self._of_each:
-            self.asked.add(_DIFF)  # has its own parameters for two times
+            self.asked.add(_DIFF)  # has two times of its own
         else:
             self.get(_DIFF, **{"from": "log:0"})
         self._unknown()
@@ -176,8 +176,8 @@ class _Reader:
             self.get(f"{_API}/containment", nodeId=node_id)
 
     def _unknown(self) -> None:
-        """Routes not reached from any event so far."""
-        unknown = {
+        """Routes that no event has led to so far."""
+        nobody = {
             "namespace": "nobody",
             "name": "nothing",
             "run_id": "none",

@@ -1,4 +1,4 @@
-"""Recorded events, and the graph expected from them, written by hand in `conformance/scenarios`."""
+"""Recorded events, and the graph expected of them, written by hand in `conformance/scenarios`."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ Truth = dict[str, Any]
 
 
 class Scenario(NamedTuple):
-    """Events as bytes in the order of recording, and the expected graph."""
+    """Events as bytes, in recorded order, and the expected graph."""
 
     events: list[bytes]
     truth: Truth

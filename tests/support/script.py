@@ -1,4 +1,4 @@
-"""Imports of the labs' scripts, so that tests use what the labs configure."""
+"""The labs' scripts, loaded so that tests use their configuration."""
 
 import importlib.util
 from pathlib import Path
@@ -6,7 +6,7 @@ from types import ModuleType
 
 
 def loaded(path: Path) -> ModuleType:
-    """A script as a module, without running its `main`."""
+    """A script as a module, without running it."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

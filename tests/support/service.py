@@ -13,8 +13,8 @@ from tests.support.ports import free_port
 from tests.support.program import Program
 
 
-def eventually(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
-    """Wait until the condition holds; the timeout is against hanging, not a measurement."""
+def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
+    """Wait until it holds; False after the time limit, which is for hangs, not a measurement."""
     deadline = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > deadline:
@@ -24,7 +24,7 @@ def eventually(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
 
 
 class Service(Program):
-    """A service that tests start, stop and kill, always on the same port and home."""
+    """Can be started, stopped and killed; always on the same port, over the same home."""
 
     def __init__(self, home: Path, *arguments: str, **variables: str) -> None:
         super().__init__(home, **variables)
@@ -33,7 +33,7 @@ class Service(Program):
         self._arguments = arguments
 
     def start(self) -> None:
-        """Start it, and return when it listens."""
+        """Start it, and return once it listens."""
         line = self.begin("serve", "--port", str(self.port), *self._arguments)
         assert line == f"listening on {self.url}\n", f"the service printed {line!r}"
 
@@ -48,7 +48,7 @@ class Service(Program):
         self.end(signal.SIGKILL)
 
     def stop(self) -> int:
-        """Stop it with SIGTERM; returns its exit status."""
+        """End it by SIGTERM; returns its exit status."""
         return self.end(signal.SIGTERM)
 
 

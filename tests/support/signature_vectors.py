@@ -28,7 +28,7 @@ class Vector(TypedDict):
 
 
 class Negative(TypedDict):
-    """An event that must not verify: as text, or in hex if it is not valid text."""
+    """An event that must not verify: as text or, if it is not text, in hex."""
 
     id: str
     event: NotRequired[str]
@@ -51,5 +51,5 @@ def read_vectors(path: Path) -> Vectors:
 
 
 def event_of(negative: Negative) -> bytes:
-    """The event's bytes, from text or hex."""
+    """Return the event's bytes, from either form."""
     return bytes.fromhex(negative["eventHex"]) if "eventHex" in negative else negative["event"].encode()

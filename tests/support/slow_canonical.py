@@ -1,4 +1,4 @@
-"""A second implementation of the canonical form, one character at a time, which shares no code with the package."""
+"""An independent implementation of the canonical form, one character at a time, to compare the package with."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Reference walks over columns with each dataset-wide edge expanded; the faster walks must give the same."""
+"""Reference column walk: every dataset-wide edge is expanded to column edges. The package's walk must equal it."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -15,7 +15,7 @@ class SlowColumns:
 
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
         self.ends: set[tuple[Way, ColumnId]] = set()
-        """The columns with edges in this direction, including edges to a dataset without columns."""
+        """The columns that edges start from, by direction; also edges to a dataset without columns."""
         self.steps: list[ColumnStep] = []
         for target in sorted(graph.shown_datasets()):
             self._lay_out(graph, columns_of, target)
@@ -37,7 +37,7 @@ class SlowColumns:
         return [step for step in self.steps if step.target == column]
 
     def walked(self, start: Sequence[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
-        """Every column within so many hops in this direction, with its distance."""
+        """Every column within this many hops, with its distance."""
 
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
             for each in (column, *self.beside(column, way)):
@@ -48,7 +48,7 @@ class SlowColumns:
         return reachable(start, neighbours, max_hops)
 
     def beside(self, column: ColumnId, way: Way) -> set[ColumnId]:
-        """Structs around the column and fields inside it that have edges in this direction."""
+        """Enclosing structs and nested fields of the column that edges start from, in this direction."""
         name, path = column
         return {
             each

@@ -1,4 +1,4 @@
-"""A reference for the lineage answer, built node by node without caches; the faster one must give the same."""
+"""Reference lineage answer, built node by node without caches; the package's must equal it."""
 
 from functools import reduce
 from typing import Any
@@ -17,11 +17,11 @@ from headwater.service.views.runs import run_shapes
 Body = dict[str, Any]
 Node = DatasetId | JobId | ColumnId
 _Edge = tuple[DatasetId | JobId, DatasetId | JobId, Edge, str | None]
-"""Source, target, count, and the facet that reports it if there is no job."""
+"""From, to, counts, and the facet that reports it if there is no job."""
 
 
 def slow_lineage(knowledge: Knowledge, node: Node, max_hops: int) -> Body:
-    """Jobs within so many jobs of the node, with their inputs and outputs, and the node itself."""
+    """Jobs within this many jobs of the node, with their inputs and outputs, and the node itself."""
     center = node.dataset if isinstance(node, ColumnId) else node
     derived = _derived(knowledge)
     jobs, derived_names = _around(knowledge, derived, center, max_hops)

@@ -1,4 +1,4 @@
-"""Totals computed from all jobs and datasets; the incrementally updated answers must give the same."""
+"""Reference overview, computed from every job and dataset; the incrementally updated answers must equal it."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -14,7 +14,7 @@ EDGES_US = [0, 1_700_000_000_000_000, 1_779_000_000_000_000, 1_800_000_000_000_0
 
 
 def slow_overview(knowledge: Knowledge) -> dict[str, Any]:
-    """Counts, order of jobs, namespaces with their times and contents, and the counts known over time."""
+    """Counts, order of jobs, namespaces with their times and counts, and how many nodes were known when."""
     graph = knowledge.graph
     jobs = [job for job in graph.jobs if knowledge.is_job(job)]
     datasets = sorted(graph.shown_datasets())

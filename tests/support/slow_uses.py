@@ -1,4 +1,4 @@
-"""A reference for uses: each query scans all later runs of the job."""
+"""Reference evaluation of uses, by every run of a job for every question; the package's must equal it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,16 +12,16 @@ from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 
-class _Said(NamedTuple):
-    """When a use was told last, and which runs since do not use it, or do not tell."""
+class _Later(NamedTuple):
+    """When a use was last reported, and which runs since do not use it, or do not say."""
 
     last_us: int
     runs: frozenset[str]
     is_superseded: bool
 
 
-class SlowUsing:
-    """As `headwater.graph.impact.uses.ReportedUse`, of a graph that does not change."""
+class SlowUse:
+    """As `headwater.graph.impact.uses.ReportedUse`, for a graph that does not change."""
 
     def __init__(
         self, graph: Graph, is_stream: Callable[[JobId], bool], source: DatasetId, target: DatasetId | None
@@ -35,21 +35,21 @@ class SlowUsing:
     def since(
         self, jobs: Sequence[JobId], keys: Sequence[EvidenceRef], job: JobId | None, *, is_whole: bool
     ) -> Since | None:
-        said = _all_of(self._said(jobs, keys, job, is_whole=is_whole))
-        return None if said is None else Since(said.last_us, len(said.runs), said.is_superseded)
+        later = _combined(self._later(jobs, keys, job, is_whole=is_whole))
+        return None if later is None else Since(later.last_us, len(later.runs), later.is_superseded)
 
-    def _said(
+    def _later(
         self, jobs: Sequence[JobId], keys: Sequence[EvidenceRef], job: JobId | None, *, is_whole: bool
-    ) -> Iterator[_Said | None]:
+    ) -> Iterator[_Later | None]:
         if self._target is None:
             yield from (self._since_read_by(each) for each in jobs)
             return
         if keys and not (is_whole and job):
-            yield self._since_told(keys, job)
+            yield self._since_reported(keys, job)
         if is_whole or not keys:
             yield from (self._since_read_for(each, self._target) for each in ([job] if job else jobs))
 
-    def _since_told(self, keys: Sequence[EvidenceRef], job: JobId | None) -> _Said | None:
+    def _since_reported(self, keys: Sequence[EvidenceRef], job: JobId | None) -> _Later | None:
         assert self._target is not None
         graph, members = self._graph, self._graph.members(self._target)
         known = [(member, graph.datasets[member]) for member in members if member in graph.datasets]
@@ -58,30 +58,32 @@ class SlowUsing:
         tellers = {
             teller
             for teller in graph.jobs
-            for run in self._runs_making(teller, members)
+            for run in self._runs_producing(teller, members)
             if not {*keys}.isdisjoint(self._strongest(run, members))
-            if teller in graph.writers(self._target) or self._may_be_anybodys()
+            if teller in graph.writers(self._target) or self._may_be_by_others()
         }
-        return _all_of(
-            self._since_told_by(teller, members, keys) for teller in ([job] if job in tellers and job else tellers)
+        return _combined(
+            self._since_reported_by(teller, members, keys) for teller in ([job] if job in tellers and job else tellers)
         )
 
-    def _may_be_anybodys(self) -> bool:
+    def _may_be_by_others(self) -> bool:
         assert self._target is not None
         return any(strength == STRENGTH["lineage"] for _, (strength, _), _ in self._graph.evidence_into(self._target))
 
-    def _since_told_by(self, job: JobId, members: Sequence[DatasetId], keys: Sequence[EvidenceRef]) -> _Said | None:
-        runs = self._runs_making(job, members)
+    def _since_reported_by(
+        self, job: JobId, members: Sequence[DatasetId], keys: Sequence[EvidenceRef]
+    ) -> _Later | None:
+        runs = self._runs_producing(job, members)
         told = {
             run_id: max(last_us for key, last_us in self._strongest((run_id, run), members).items() if key in keys)
             for run_id, run in runs
             if not {*keys}.isdisjoint(self._strongest((run_id, run), members))
         }
-        if any(self._goes_on(job, self._graph.runs[run_id]) for run_id in told):
+        if any(self._is_running(job, self._graph.runs[run_id]) for run_id in told):
             return None
         return self._since(job, runs, max(told.values()), lambda run: bool(self._strongest(run, members)))
 
-    def _since_read_by(self, job: JobId) -> _Said | None:
+    def _since_read_by(self, job: JobId) -> _Later | None:
         if self._is_read_always(job):
             return None
         made = {
@@ -90,14 +92,14 @@ class SlowUsing:
             if self._reads(run)
             for direction, name in run.observed
         }
-        return _all_of(self._since_read(job, target) for target in made - {None} or {None})
+        return _combined(self._since_read(job, target) for target in made - {None} or {None})
 
-    def _since_read_for(self, job: JobId, target: DatasetId) -> _Said | None:
+    def _since_read_for(self, job: JobId, target: DatasetId) -> _Later | None:
         written = self._seen(job, "writes", self._graph.members(target))
         read = self._seen(job, "reads", self._names)
         if written is None or read is None or read.last_us >= written.last_us or self._is_read_always(job):
             return None
-        if not any(self._reads(run) for _, run in self._runs_making(job, self._graph.members(target))):
+        if not any(self._reads(run) for _, run in self._runs_producing(job, self._graph.members(target))):
             return self._since_read_by(job)
         return self._since_read(job, target)
 
@@ -114,10 +116,10 @@ class SlowUsing:
         edges = [known.reads[name] for name in self._names if name in known.reads]
         return len(edges) == 1 and edges[0].runs == len(known.runs)
 
-    def _since_read(self, job: JobId, target: DatasetId | None) -> _Said | None:
-        runs = self._runs_making(job, () if target is None else self._graph.members(target))
+    def _since_read(self, job: JobId, target: DatasetId | None) -> _Later | None:
+        runs = self._runs_producing(job, () if target is None else self._graph.members(target))
         reading = [run for _, run in runs if self._reads(run)]
-        if not reading or any(self._goes_on(job, run) for run in reading):
+        if not reading or any(self._is_running(job, run) for run in reading):
             return None
         ends = [run.observed.get(("input", name)) for run in reading for name in self._names]
         return self._since(job, runs, max(seen.last_us for seen in ends if seen is not None), lambda _: False)
@@ -128,19 +130,21 @@ class SlowUsing:
         runs: Sequence[tuple[str, Run]],
         last_us: int,
         tells: Callable[[tuple[str, Run]], bool],
-    ) -> _Said | None:
+    ) -> _Later | None:
         later = [each for each in runs if each[1].times is not None and each[1].times.seen.first_us > last_us]
-        going_on = [each for each in later if self._goes_on(job, each[1])]
+        going_on = [each for each in later if self._is_running(job, each[1])]
         completed = [each for each in later if each not in going_on and self._state(each[1]) == "COMPLETE"]
         without = [each for each in (*completed, *going_on) if tells(each) or self._reads_others(each[1])]
         counted = without or completed
-        return _Said(last_us, frozenset(run_id for run_id, _ in counted), bool(without)) if counted else None
+        return _Later(last_us, frozenset(run_id for run_id, _ in counted), bool(without)) if counted else None
 
-    def _runs_making(self, job: JobId, members: Collection[DatasetId]) -> list[tuple[str, Run]]:
+    def _runs_producing(self, job: JobId, members: Collection[DatasetId]) -> list[tuple[str, Run]]:
         runs = ((run_id, self._graph.runs[run_id]) for run_id in self._graph.jobs[job].runs)
-        return [(run_id, run) for run_id, run in runs if run.times is not None and self._makes((run_id, run), members)]
+        return [
+            (run_id, run) for run_id, run in runs if run.times is not None and self._produces((run_id, run), members)
+        ]
 
-    def _makes(self, run: tuple[str, Run], members: Collection[DatasetId]) -> bool:
+    def _produces(self, run: tuple[str, Run], members: Collection[DatasetId]) -> bool:
         observed = run[1].observed
         if members:
             return bool(self._strongest(run, members)) or any(("output", name) in observed for name in members)
@@ -155,7 +159,7 @@ class SlowUsing:
         end = self._graph.end_of(run)
         return None if end is None else end.event_type
 
-    def _goes_on(self, job: JobId, run: Run) -> bool:
+    def _is_running(self, job: JobId, run: Run) -> bool:
         return self._is_stream(job) and self._state(run) not in TERMINAL_STATES
 
     def _reads(self, run: Run) -> bool:
@@ -165,13 +169,13 @@ class SlowUsing:
         return any(direction == "input" for direction, _ in run.observed) and not self._reads(run)
 
 
-def _all_of(told: Iterable[_Said | None]) -> _Said | None:
+def _combined(told: Iterable[_Later | None]) -> _Later | None:
     known = []
-    for said in told:
-        if said is None:
+    for later in told:
+        if later is None:
             return None
-        known.append(said)
+        known.append(later)
     if not known:
         return None
-    runs = frozenset[str]().union(*(said.runs for said in known))
-    return _Said(max(said.last_us for said in known), runs, all(said.is_superseded for said in known))
+    runs = frozenset[str]().union(*(later.runs for later in known))
+    return _Later(max(later.last_us for later in known), runs, all(later.is_superseded for later in known))

@@ -1,4 +1,4 @@
-"""Validates events against the OpenLineage specification's JSON schemas and those of our facets."""
+"""Validation of events by the OpenLineage specification's JSON schemas, and those of our facets."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -64,7 +64,7 @@ class Specification:
         return [*envelope, *(complaint for _, complaint in self._about_facets(body))]
 
     def complaints_about_ours(self, body: Mapping[str, Any]) -> list[str]:
-        """Validation errors of an event of ours, or of our facets in another producer's event."""
+        """What is wrong with our own event, or with our facets in another producer's."""
         if body["producer"].startswith("https://headwater.dev/"):
             return self.complaints(json.dumps(body).encode())
         return [complaint for is_ours, complaint in self._about_facets(body) if is_ours]
@@ -94,12 +94,12 @@ class SpecFacet(NamedTuple):
 
 @cache
 def facets_of_standard(folder: Path) -> tuple[SpecFacet, ...]:
-    """Every facet of the standard, once for each kind of entity it belongs to."""
+    """Every facet of the standard, once for each kind of entity that has it."""
     return tuple(facet for path in _files(folder) for facet in _facets_of_file(json.loads(path.read_text())))
 
 
 def local(schema: Schema, defs: dict[str, Schema]) -> Schema | None:
-    """Resolves a reference within the file; None if the schema is not such a reference."""
+    """The target of a reference within the file; None if the schema is not one."""
     reference = schema.get("$ref", "")
     return defs[reference.rpartition("/")[2]] if reference.startswith("#") else None
 
@@ -122,7 +122,7 @@ def _facets_of_file(file: Schema) -> Iterator[SpecFacet]:
 
 
 def _closed(schema: Any) -> Any:  # noqa: ANN401  (JSON)
-    """The schema with additional members forbidden in all objects."""
+    """The schema with all objects restricted to their described members."""
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):

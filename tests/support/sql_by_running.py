@@ -1,7 +1,7 @@
-"""Finds the inputs of a statement's columns by running it: change a column's values, and see which results change.
+"""A statement's column lineage, found by running it: change the values of a column, and compare the results.
 
-This is independent of analysing the text, so the two do not share mistakes. A changed result proves that a column is an
-input; an unchanged one proves nothing, so only inputs missing in the analysis are looked for.
+This is independent of the analysis of the text. A difference proves that a column is an input; no difference proves
+nothing, so only inputs that the analysis misses are searched for.
 """
 
 # ruff: noqa: S608  (SQL texts are the test data)
@@ -31,19 +31,19 @@ _CHANGES: Final[Sequence[Number]] = (
     lambda _: 2,
     lambda _: None,
 )
-"""The replacement values of a column: others, distant ones, a constant, NULL."""
+"""Replacement values of a column: others, distant ones, a constant, null."""
 _SHUFFLES: Final = 5
 
 
 class Missing(NamedTuple):
-    """Result columns that change with table columns, none of which the analysis names as their input."""
+    """Result columns, by position, that change with columns of which none is reported as their input."""
 
-    places: tuple[int, ...]
-    untold: frozenset[Column]
+    positions: tuple[int, ...]
+    unreported: frozenset[Column]
 
 
 class Database:
-    """DuckDB with the three tables, single-threaded, so that equal data gives equal answers."""
+    """DuckDB with the three tables, in one thread, so that equal data gives equal results."""
 
     def __init__(self) -> None:
         self._database = duckdb.connect(":memory:", config={"threads": 1})
@@ -52,11 +52,11 @@ class Database:
             self._database.execute(f"CREATE TABLE {table} ({listed})")
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connection."""
         self._database.close()
 
-    def answer(self, sql: str, written: str | None, data: Data) -> Rows:
-        """The query's rows, or those of the table that the statement writes, after running it.
+    def result(self, sql: str, written: str | None, data: Data) -> Rows:
+        """The query's rows, or after a write those of the written table.
 
         Raises:
             duckdb.Error: the statement is not valid, or cannot be run over such values.
@@ -66,48 +66,48 @@ class Database:
             for table, rows in data.items():
                 values = ", ".join(map(str, rows)).replace("None", "NULL")
                 self._database.execute(f"INSERT INTO {table} VALUES {values}")
-            answer = self._database.execute(sql).fetchall()
-            return answer if written is None else self._database.execute(f"SELECT * FROM {written}").fetchall()
+            result = self._database.execute(sql).fetchall()
+            return result if written is None else self._database.execute(f"SELECT * FROM {written}").fetchall()
         finally:
             self._database.execute("ROLLBACK")
 
 
-def missing(database: Database, sql: str, analysed: Statement, random: Random) -> Missing | None:
-    """The inputs that the analysis of the text misses; None if none is found.
+def missing(database: Database, sql: str, lineage: Statement, random: Random) -> Missing | None:
+    """Inputs that the analysis misses; None if none is found.
 
     Raises:
         duckdb.Error: the statement is not valid.
     """
-    written = None if analysed.target is None else analysed.target[-1]
+    written = None if lineage.target is None else lineage.target[-1]
     before = _any_data(random)
-    found = database.answer(sql, written, before)
-    claims = [*_claims(analysed, written)]
-    for untold in {untold for _, untold in claims}:
+    found = database.result(sql, written, before)
+    claims = [*_claims(lineage, written)]
+    for unreported in {unreported for _, unreported in claims}:
         for change in _CHANGES:
-            after = _changed(before, untold, change, random)
-            with suppress(duckdb.Error):  # it fails on such values
-                changed = database.answer(sql, written, after)
-                for places in (places for places, of in claims if of == untold):
-                    is_other = _at(found, places) != _at(changed, places)
+            after = _changed(before, unreported, change, random)
+            with suppress(duckdb.Error):  # it fails for such values
+                changed = database.result(sql, written, after)
+                for positions in (positions for positions, of in claims if of == unreported):
+                    is_other = _at(found, positions) != _at(changed, positions)
                     if is_other and all(
-                        _is_certain(database, sql, written, data, places, random) for data in (before, after)
+                        _is_certain(database, sql, written, data, positions, random) for data in (before, after)
                     ):
-                        return Missing(places, untold)
+                        return Missing(positions, unreported)
     return None
 
 
-def _claims(analysed: Statement, written: str | None) -> Iterator[tuple[tuple[int, ...], frozenset[Column]]]:
-    """Result columns with the inputs that the analysis excludes: each column by itself, and the rows as a whole."""
-    rows = {(source.table[-1], source.column) for source in analysed.rows}
-    names = [*analysed.columns] if written is None else [*TABLES[written]]
+def _claims(lineage: Statement, written: str | None) -> Iterator[tuple[tuple[int, ...], frozenset[Column]]]:
+    """Positions with the columns that are not their inputs, by the analysis: each alone, and a query's rows."""
+    rows = {(source.table[-1], source.column) for source in lineage.rows}
+    names = [*lineage.columns] if written is None else [*TABLES[written]]
     every: set[Column] = {*rows}
     known = []
     for at, name in enumerate(names):
-        if name in analysed.gaps or "*" in analysed.gaps:
+        if name in lineage.gaps or "*" in lineage.gaps:
             continue
-        inputs = {(source.table[-1], source.column) for source in analysed.columns.get(name, ())}
-        inputs |= {(written, name)} if written is not None else set()  # its previous content
-        every |= inputs
+        made = {(source.table[-1], source.column) for source in lineage.columns.get(name, ())}
+        made |= {(written, name)} if written is not None else set()  # its previous value
+        every |= made
         known.append(at)
         yield (at,), EVERY - inputs - rows
     if written is None:
@@ -115,21 +115,21 @@ def _claims(analysed: Statement, written: str | None) -> Iterator[tuple[tuple[in
 
 
 def _is_certain(
-    database: Database, sql: str, written: str | None, data: Data, places: tuple[int, ...], random: Random
+    database: Database, sql: str, written: str | None, data: Data, positions: tuple[int, ...], random: Random
 ) -> bool:
-    """Whether the answer depends on the data alone, not on an unspecified order of equal rows."""
-    answers = []
+    """Whether the result depends on the data alone, not on an unspecified order of rows."""
+    results = []
     for _ in range(_SHUFFLES):
         shuffled = {table: random.sample(rows, len(rows)) for table, rows in data.items()}
         try:
-            answers.append(_at(database.answer(sql, written, shuffled), places))
+            results.append(_at(database.result(sql, written, shuffled), positions))
         except duckdb.Error:
             return False
-    return all(answer == answers[0] for answer in answers)
+    return all(result == results[0] for result in results)
 
 
-def _at(rows: Rows, places: tuple[int, ...]) -> Counter[str]:
-    return Counter(str([row[place] for place in places]) for row in rows)
+def _at(rows: Rows, positions: tuple[int, ...]) -> Counter[str]:
+    return Counter(str([row[position] for position in positions]) for row in rows)
 
 
 def _any_data(random: Random) -> Data:

@@ -1,4 +1,4 @@
-"""Random statements over three small tables, in DuckDB's SQL: most are valid, and each is short but complex.
+"""Random statements over three small tables, in DuckDB's SQL; most are valid, and short for the features they use.
 
 The same seed gives the same statement. `tests/support/sql_by_running.py` finds the inputs of their columns.
 """
@@ -25,21 +25,21 @@ _JOINS: Final = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 @dataclass(frozen=True)
 class Relation:
-    """A source of a query under one name, and its integer columns."""
+    """A source of a query by its alias, with its integer columns."""
 
     name: str
     columns: Sequence[str]
 
 
 class Query(NamedTuple):
-    """A query and the columns of its result, all integers."""
+    """A query and its output columns, all of them integers."""
 
     sql: str
     columns: Sequence[str]
 
 
 class Statements:
-    """Generates statements; `depth` limits the nesting of queries."""
+    """Generates statements; `depth` bounds the nesting of queries."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
@@ -54,7 +54,7 @@ class Statements:
         columns = _integers(written)
         target = Relation("target", columns)
         column, other = self._random.sample(columns, 2)
-        read, text = self._named(depth)
+        read, text = self._source(depth)
         both = [target, read]
         return self._one(
             [
@@ -69,14 +69,14 @@ class Statements:
             ]
         )
 
-    def query(self, depth: int, width: int | None = None, around: Sequence[Relation] = ()) -> Query:
-        """A query of so many columns; `around`: the sources of enclosing queries that it may reference."""
+    def query(self, depth: int, width: int | None = None, outer: Sequence[Relation] = ()) -> Query:
+        """A query with this many columns; `outer`: the sources of enclosing queries that it may reference."""
         width = width or self._random.randrange(1, 4)
         if depth and self._chance(0.2):
             return self._set_operation(depth - 1, width)
         if depth and self._chance(0.2):
             return self._with_common_table(depth - 1, width)
-        return self._select(depth, width, around)
+        return self._select(depth, width, outer)
 
     def _set_operation(self, depth: int, width: int) -> Query:
         one, other = self.query(depth, width), self.query(depth, width)
@@ -87,7 +87,7 @@ class Statements:
 
     def _with_common_table(self, depth: int, width: int) -> Query:
         inner = self.query(depth)
-        name = self._one([self._new("w"), "a", "b"])  # a common table expression may have a table's name, and hides it
+        name = self._one([self._new("w"), "a", "b"])  # a common table may hide a table of that name
         columns = [f"{column}_" for column in inner.columns]
         is_renamed = self._chance(0.3)
         head = f"{name} ({', '.join(columns)})" if is_renamed else name
@@ -96,14 +96,14 @@ class Statements:
         self._common.pop()
         return Query(f"WITH {head} AS ({inner.sql}) {outer.sql}", outer.columns)
 
-    def _select(self, depth: int, width: int, around: Sequence[Relation]) -> Query:
-        reads, text = self._from(depth)
+    def _select(self, depth: int, width: int, outer: Sequence[Relation]) -> Query:
+        sources, text = self._from(depth)
         names = self._random.sample(["k", "x", "y", "z", "o", "p"], width)
-        where = f" WHERE {self._condition([*reads, *around], depth)}" if self._chance(0.4) or around else ""
+        where = f" WHERE {self._condition([*sources, *outer], depth)}" if self._chance(0.4) or outer else ""
         if self._chance(0.3):
-            values, end = self._grouped(reads, names)
+            values, end = self._grouped(sources, names)
         else:
-            values, end = self._ungrouped([*reads, *around], depth, names)
+            values, end = self._ungrouped([*sources, *outer], depth, names)
         items = ", ".join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
         distinct = "DISTINCT " if self._chance(0.1) else ""
         if self._chance(0.2):
@@ -111,57 +111,57 @@ class Statements:
             end += f" ORDER BY {self._one(names)}{self._one(['', ' + 1', ' DESC'])}{places} LIMIT 2"
         return Query(f"SELECT {distinct}{items} FROM {text}{where}{end}", names)
 
-    def _grouped(self, reads: Sequence[Relation], names: Sequence[str]) -> tuple[list[str], str]:
-        key = self._column(reads)
-        values = [key if at == 0 and self._chance(0.6) else self._aggregate(reads) for at in range(len(names))]
+    def _grouped(self, sources: Sequence[Relation], names: Sequence[str]) -> tuple[list[str], str]:
+        key = self._column(sources)
+        values = [key if at == 0 and self._chance(0.6) else self._aggregate(sources) for at in range(len(names))]
         forms = [key, f"ROLLUP ({key})", f"GROUPING SETS (({key}), ())", "ALL", *(["1"] if values[0] == key else ())]
-        having = f" HAVING {self._aggregate(reads)} > 1" if self._chance(0.3) else ""
+        having = f" HAVING {self._aggregate(sources)} > 1" if self._chance(0.3) else ""
         having = f" HAVING {names[-1]} > 1" if having and self._chance(0.3) else having
         return values, f" GROUP BY {self._one(forms)}{having}"
 
-    def _ungrouped(self, reads: Sequence[Relation], depth: int, names: Sequence[str]) -> tuple[list[str], str]:
-        values = [self._value(reads, depth) for _ in names]
+    def _ungrouped(self, sources: Sequence[Relation], depth: int, names: Sequence[str]) -> tuple[list[str], str]:
+        values = [self._value(sources, depth) for _ in names]
         if self._chance(0.3):
-            values[-1] = self._window(reads)
+            values[-1] = self._window(sources)
         if len(names) > 1 and self._chance(0.1):
             values[-1] = f"{names[0]} + 1"
-        qualify = f" QUALIFY {self._window(reads)} > 1" if self._chance(0.1) else ""
+        qualify = f" QUALIFY {self._window(sources)} > 1" if self._chance(0.1) else ""
         return values, qualify
 
     def _from(self, depth: int) -> tuple[list[Relation], str]:
-        read, text = self._named(depth)
-        reads = [read]
+        read, text = self._source(depth)
+        sources = [read]
         for _ in range(self._one([0, 0, 1, 1, 2])):
-            other, other_text = self._named(depth)
-            both = [*reads, other]
-            shared = [column for column in other.columns if any(column in each.columns for each in reads)]
+            other, other_text = self._source(depth)
+            both = [*sources, other]
+            shared = [column for column in other.columns if any(column in each.columns for each in sources)]
             join = self._one(_JOINS)
             kind = self._random.randrange(8)
-            if kind == 0 and shared and len(reads) == 1:
+            if kind == 0 and shared and len(sources) == 1:
                 text += f" {join} {other_text} USING ({self._one(shared)})"
             elif kind == 1:
                 text += f" {self._one(['SEMI', 'ANTI'])} JOIN {other_text} ON {self._condition(both, 0)}"
                 continue
             elif kind == 2:
                 other = Relation(self._new("e"), ["v"])
-                one, another, begin = (self._value(reads, 0) for _ in range(3))
+                one, another, begin = (self._value(sources, 0) for _ in range(3))
                 text += f" CROSS JOIN unnest([{one}, {another}][{begin}:]) AS {other.name} (v)"
             elif kind == 3:
-                inner = self.query(max(depth - 1, 0), around=reads)
+                inner = self.query(max(depth - 1, 0), outer=sources)
                 other = Relation(self._new("d"), inner.columns)
                 text += f" CROSS JOIN LATERAL ({inner.sql}) AS {other.name}"
             elif kind == 4:
-                third, third_text = self._named(0)
+                third, third_text = self._source(0)
                 text += f" {join} ({other_text} JOIN {third_text} ON {self._condition([other, third], 0)})"
                 text += f" ON {self._condition([*both, third], 0)}"
-                reads.append(third)
+                sources.append(third)
             else:
                 text += f" {join} {other_text} ON {self._condition(both, 0)}"
-            reads.append(other)
-        return reads, text
+            sources.append(other)
+        return sources, text
 
-    def _named(self, depth: int) -> tuple[Relation, str]:
-        """A source under a new name."""
+    def _source(self, depth: int) -> tuple[Relation, str]:
+        """A source with an alias of its own."""
         name = self._new("t")
         if self._common and self._chance(0.5):
             common = self._one(self._common)
@@ -183,17 +183,17 @@ class Statements:
                 return Relation(name, ["k", "one", "two"]), text
         return Relation(name, columns), f"{table} AS {name}"
 
-    def _column(self, reads: Sequence[Relation]) -> str:
-        read = self._one(reads)
+    def _column(self, sources: Sequence[Relation]) -> str:
+        read = self._one(sources)
         column = self._one(read.columns)
-        is_plain = sum(column in each.columns for each in reads) == 1
+        is_plain = sum(column in each.columns for each in sources) == 1
         return column if is_plain and self._chance(0.4) else f"{read.name}.{column}"
 
-    def _value(self, reads: Sequence[Relation], depth: int) -> str:
+    def _value(self, sources: Sequence[Relation], depth: int) -> str:
         if not depth or self._chance(0.4):
-            return self._column(reads) if self._chance(0.9) else str(self._random.randrange(5))
-        one, other, third = (self._value(reads, depth - 1) for _ in range(3))
-        condition = self._condition(reads, depth - 1)
+            return self._column(sources) if self._chance(0.9) else str(self._random.randrange(5))
+        one, other, third = (self._value(sources, depth - 1) for _ in range(3))
+        condition = self._condition(sources, depth - 1)
         return self._one(
             [
                 f"({one} - {other})",
@@ -206,25 +206,25 @@ class Statements:
                 f"[{one}, {other}][{third}]",
                 f"len(list_filter([{one}, {other}], v -> v > {third}))",
                 f"list_sum(list_transform([{one}, {other}], v -> v + {third}))::INTEGER",
-                f"(SELECT {self._aggregated_over(reads, depth - 1)})",
+                f"(SELECT {self._aggregated_over(sources, depth - 1)})",
             ]
         )
 
-    def _aggregated_over(self, around: Sequence[Relation], depth: int) -> str:
-        inner = self.query(depth, around=around)
+    def _aggregated_over(self, outer: Sequence[Relation], depth: int) -> str:
+        inner = self.query(depth, outer=outer)
         return f"{self._one(['max', 'count'])}(s.{self._one(inner.columns)}) FROM ({inner.sql}) AS s"
 
-    def _condition(self, reads: Sequence[Relation], depth: int) -> str:
-        one, other = self._value(reads, 0), self._value(reads, max(depth - 1, 0))
+    def _condition(self, sources: Sequence[Relation], depth: int) -> str:
+        one, other = self._value(sources, 0), self._value(sources, max(depth - 1, 0))
         forms = [f"{one} {comparison} {other}" for comparison in _COMPARISONS]
         forms += [f"{one} IS NOT NULL", f"{one} BETWEEN 1 AND {other}", f"({one} = {other} OR {one} > 2)"]
         if depth:
             forms.append(f"{one} IN ({self.query(depth - 1, width=1).sql})")
-            forms.append(f"{self._one(['', 'NOT '])}EXISTS ({self.query(depth - 1, around=reads).sql})")
+            forms.append(f"{self._one(['', 'NOT '])}EXISTS ({self.query(depth - 1, outer=sources).sql})")
         return self._one(forms)
 
-    def _aggregate(self, reads: Sequence[Relation]) -> str:
-        one, other = self._column(reads), self._column(reads)
+    def _aggregate(self, sources: Sequence[Relation]) -> str:
+        one, other = self._column(sources), self._column(sources)
         return self._one(
             [
                 "count(*)",
@@ -238,8 +238,8 @@ class Statements:
             ]
         )
 
-    def _window(self, reads: Sequence[Relation]) -> str:
-        one, other, third = (self._column(reads) for _ in range(3))
+    def _window(self, sources: Sequence[Relation]) -> str:
+        one, other, third = (self._column(sources) for _ in range(3))
         function = self._one([f"sum({one})", "rank()", "count(*)", f"max({one}) FILTER (WHERE {other} > 1)"])
         return f"{function} OVER ({self._one(['', f'PARTITION BY {other} '])}ORDER BY {third})"
 

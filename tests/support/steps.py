@@ -1,4 +1,4 @@
-"""Runs work that is divided into steps to its end."""
+"""Runs generators that work in steps to their end."""
 
 from collections.abc import Generator
 from typing import TypeVar
@@ -7,7 +7,7 @@ ThingT = TypeVar("ThingT")
 
 
 def outcome(steps: Generator[object, None, ThingT]) -> ThingT:
-    """The result of the steps."""
+    """The generator's return value."""
     while True:
         try:
             next(steps)

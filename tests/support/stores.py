@@ -7,7 +7,7 @@ from headwater.store.store import Store
 
 
 def _made() -> list[str]:
-    """The tables that the migrations create and do not drop, except the one that counts folded entries."""
+    """The tables that the migrations create and keep, except the count of folded entries."""
     tables: set[str] = set()
     for made, dropped in re.findall(r"CREATE TABLE (\w+)|DROP TABLE (\w+)", "".join(STEPS)):
         tables = (tables | {made} if made else tables) - {dropped}
@@ -18,7 +18,7 @@ _TABLES = _made()
 
 
 def begin_anew(*stores: Store) -> None:
-    """Delete everything in the stores."""
+    """Empty the stores."""
     for store in stores:
         if any(store._rows("SELECT 1 FROM log LIMIT 1")):
             with store._writer.transaction(is_acknowledged=False):

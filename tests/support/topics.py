@@ -1,4 +1,4 @@
-"""Topics and their records, written and read with Confluent's own clients."""
+"""Topics with records, written and read by Confluent's own clients."""
 
 import json
 import uuid
@@ -37,7 +37,7 @@ class Topics:
         return self.lab.address("registry")
 
     def named(self, name: str) -> str:
-        """A new topic with a unique name."""
+        """A topic name that is not used yet."""
         return f"{name}-{uuid.uuid4().hex[:12]}"
 
     def put(self, topic: str, *values: bytes | None, key: bytes | None = None) -> None:
@@ -56,7 +56,7 @@ class Topics:
 
     @contextmanager
     def no_rule(self) -> Iterator[None]:
-        """Let the registry accept any version in this block; Apicurio applies the global rule if a subject has none."""
+        """Disable the registry's global rule meanwhile, which Apicurio applies to subjects without their own."""
         self.registry.set_compatibility(level="NONE")
         try:
             yield

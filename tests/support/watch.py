@@ -1,4 +1,4 @@
-"""A watcher in its own process, and the events it emitted."""
+"""A watcher in a process of its own, and the events that it sent."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.support.service import Service
 
 
 class Watch(Program):
-    """`headwater watch …`, which tests start and kill; `arguments` select the watcher and its target."""
+    """`headwater watch …`, which can be started and killed; `arguments` say what to watch."""
 
     def __init__(self, home: Path, service: Service, *arguments: str, lost_after_s: int = 5) -> None:
         super().__init__(home)
@@ -25,7 +25,7 @@ class Watch(Program):
         assert self.begin("watch", *self._arguments).startswith("watching ")
 
     def events(self, job: str) -> list[dict[str, Any]]:
-        # A watcher that was killed emits some events again, in the same bytes.
+        # A watcher that was killed sends some again, in the same bytes.
         lines = dict.fromkeys(self.file.read_bytes().splitlines() if self.file.exists() else [])
         return [event for line in lines if (event := json.loads(line))["job"]["name"] == job]
 
@@ -36,12 +36,12 @@ class Watch(Program):
         return facets
 
     def flows(self, job: str) -> tuple[list[str], list[str]]:
-        """The names of the newest event's inputs and outputs."""
+        """The names of the inputs and outputs of the newest event."""
         event = self.events(job)[-1]
         return [each["name"] for each in event.get("inputs", [])], [each["name"] for each in event.get("outputs", [])]
 
     def transitions(self, job: str) -> list[str]:
-        """Its events without the RUNNINGs in between; each once, by its time.
+        """The job's reported transitions, without the RUNNINGs between; each once, by time.
 
         A watcher killed before it stored that it reported an end reports it again, possibly with newer figures.
         """

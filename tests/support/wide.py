@@ -1,10 +1,10 @@
-"""Datasets with so many columns that the service states inputs common to all of them once."""
+"""Datasets with so many columns that the service reports once what applies to all of them."""
 
 from tests.support.app import Body, dataset, facet, schema
 from tests.support.flights import columns, ran, source
 
 SIZES = (3, 101)
-"""Columns: inputs common to more than a hundred columns are not repeated for each."""
+"""Numbers of columns: above a hundred, what applies to all columns is not repeated for each."""
 
 
 def named(size: int) -> list[str]:
@@ -21,7 +21,7 @@ def grouped(size: int) -> Body:
 
 
 def joined(size: int, of: str = "visits", into: str = "sums") -> Body:
-    """A run that derives each column from all columns that it reads."""
+    """A run that derives each column from all that it reads."""
     how = [{"type": "DIRECT", "subtype": "AGGREGATION"}]
     whole = {"namespace": "lake", "name": f"{of}-{size}", "type": "DATASET", "transformations": how}
     lineage_columns = facet(fields={name: {"inputs": [whole]} for name in named(size)}, inputs=[])

@@ -1,4 +1,4 @@
-"""An external witness after https://c2sp.org/tlog-witness: one log, its state in memory."""
+"""An independent witness by https://c2sp.org/tlog-witness, for one log, with its state in memory."""
 
 import threading
 from base64 import b64decode
@@ -15,15 +15,15 @@ OTHER = NoteSigner.from_seed("other.example.org/witness", bytes([7] * 32), COSIG
 NOON_S = 1_779_451_200
 
 
-class OthersWitness:
-    """Its answers, and the last checkpoint it saw."""
+class IndependentWitness:
+    """The witness's answers and its last seen checkpoint."""
 
     def __init__(self, log: NoteVerifier) -> None:
         self._log = log
         self._size, self._root = 0, b""
 
     def answer(self, path: str, body: str) -> tuple[int, str]:
-        """The status and the body of the answer to a post."""
+        """The status and body of the answer to a post."""
         if path != "/add-checkpoint":
             return 404, ""
         before, _, note = body.partition("\n\n")
@@ -49,9 +49,9 @@ class OthersWitness:
 
 
 @contextmanager
-def witness_of_others(log_key: str) -> Iterator[str]:
-    """Run a witness for the duration of the block; yields its URL."""
-    witness = OthersWitness(parse_verifier(log_key))
+def independent_witness(log_key: str) -> Iterator[str]:
+    """A running witness; its URL."""
+    witness = IndependentWitness(parse_verifier(log_key))
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -1,4 +1,4 @@
-"""Write vectors of a node's chain, without the package: chained events, and the problems if some are missing.
+"""Write test vectors of a node's chain, without the package: chained events, and what is missing if some are.
 
 The canonical form comes from `slow_canonical`, keys and signatures from the `openssl` command; the problems expected
 in the records are written by hand.
@@ -111,7 +111,7 @@ def _fingerprint(key: OpensslKey) -> str:
 
 
 def main() -> None:
-    """Write them to standard output."""
+    """Write the vectors to standard output."""
     with tempfile.TemporaryDirectory() as folder:
         json.dump(chain_vectors(Path(folder)), sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

@@ -94,7 +94,7 @@ def _facet(payload: bytes, key: OpensslKey) -> dict[str, str]:
 
 
 def _spliced(payload: bytes, facet: object) -> str:
-    """The event with a facet added in front of the run's facets, in canonical form, so sorted."""
+    """Put a facet first among the run's, and from there into its sorted position."""
     opening = '"run":{"facets":{'
     before, found, after = payload.decode().partition(opening)
     comma = "" if after.startswith("}") else ","
@@ -185,7 +185,7 @@ def _changed_texts(signed: str, payload: str, facet: str) -> dict[str, tuple[str
 
 
 def _signed_as_they_stand(payload: str, key: OpensslKey) -> dict[str, tuple[str, str]]:
-    """Texts that have no canonical form, with a good signature over the bytes without the signature facet."""
+    """Texts without a canonical form, with a valid signature over the remaining bytes."""
     deep = "[" * 600 + "]" * 600
     facets = '"run":{"facets":{'
     payload = payload.replace("?a=1\\u0026b=2", "")  # with no escape in the facet, so that every verifier cuts it out

@@ -24,7 +24,7 @@ from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, facet, schema, serving
-from tests.support.askers import Asker, asker, guarded
+from tests.support.callers import Caller, caller, guarded
 from tests.support.reads import answer_schema
 
 NODE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
@@ -116,15 +116,15 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     never = '@id("no-rain") forbid (principal, action, resource) when { context.namespace == "rain" };'
     store = SqliteStore(tmp_path_factory.mktemp("access") / "headwater.db")
     with closing(store), serving(store, trusted, entrance=Entrance(Policy(never))) as client:
-        asked = Asker(client, operator_token(LOG_KEY, "ann", START_US))
+        asked = Caller(client, operator_token(LOG_KEY, "ann", START_US))
         for each in EVENTS:
             assert asked("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
         yield client
 
 
 @pytest.fixture
-def admin(client: TestClient) -> Asker:
-    return Asker(client, operator_token(LOG_KEY, "ann", START_US))
+def admin(client: TestClient) -> Caller:
+    return Caller(client, operator_token(LOG_KEY, "ann", START_US))
 
 
 def routes(client: TestClient) -> set[str]:
@@ -209,15 +209,15 @@ def test_a_path_that_is_written_otherwise_lets_nobody_by(client: TestClient, pat
     ],
 )
 def test_a_token_that_nobody_was_given_lets_nobody_in(client: TestClient, token: str) -> None:
-    answer = Asker(client, token)("GET", "/api/v1/jobs")
+    answer = Caller(client, token)("GET", "/api/v1/jobs")
 
     assert answer.status_code == 401
     assert token not in answer.text
 
 
-def test_a_revoked_key_lets_nobody_in_and_its_history_is_in_the_log(admin: Asker) -> None:
+def test_a_revoked_key_lets_nobody_in_and_its_history_is_in_the_log(admin: Caller) -> None:
     made = admin("POST", "/api/v1/access/keys", json={"name": "ci", "roles": ["read"], "scopes": ["*"]}).json()
-    holder = Asker(admin._client, made["secret"])
+    holder = Caller(admin._client, made["secret"])
     before = holder("GET", "/api/v1/jobs").status_code
 
     gone = admin("DELETE", "/api/v1/access/keys/ci")
@@ -237,10 +237,10 @@ def test_a_revoked_key_lets_nobody_in_and_its_history_is_in_the_log(admin: Asker
     assert "secret" not in listed
 
 
-def test_a_key_ends_at_its_time(admin: Asker) -> None:
-    asker(admin, "read")
+def test_a_key_ends_at_its_time(admin: Caller) -> None:
+    caller(admin, "read")
     made_at = datetime.fromisoformat(admin("GET", "/api/v1/actions").json()["actions"][0]["at"])
-    holder = asker(admin, "read", until=(made_at + timedelta(milliseconds=50)).isoformat())
+    holder = caller(admin, "read", until=(made_at + timedelta(milliseconds=50)).isoformat())
 
     before, *later = (holder("GET", "/api/v1/jobs").status_code for _ in range(60))  # the clock goes on with each
 
@@ -248,9 +248,9 @@ def test_a_key_ends_at_its_time(admin: Asker) -> None:
     assert later == sorted(later)
 
 
-def test_a_key_that_has_ended_is_not_made(admin: Asker) -> None:
+def test_a_key_that_has_ended_is_not_made(admin: Caller) -> None:
     body = {"name": "late", "roles": ["read"], "scopes": ["lake"], "until": "2026-05-22T14:00:00Z"}
-    asker(admin, "read", name="in time")
+    caller(admin, "read", name="in time")
 
     answer = admin("POST", "/api/v1/access/keys", json=body)
 
@@ -267,8 +267,8 @@ def test_a_key_that_has_ended_is_not_made(admin: Asker) -> None:
         ("steward", {"GET /api/v1/namespaces/lake/datasets", "POST /api/v1/namespaces/lake/datasets/report/tags/GOLD"}),
     ],
 )
-def test_a_role_may_do_its_own_and_nothing_else(admin: Asker, role: str, allowed: set[str]) -> None:
-    holder = asker(admin, role)
+def test_a_role_may_do_its_own_and_nothing_else(admin: Caller, role: str, allowed: set[str]) -> None:
+    holder = caller(admin, role)
     asked = {
         "GET /api/v1/namespaces/lake/datasets",
         "POST /api/v1/lineage",
@@ -286,8 +286,8 @@ def test_a_role_may_do_its_own_and_nothing_else(admin: Asker, role: str, allowed
     assert "it takes the role admin" in answers["GET /api/v1/edits"].json()["message"]
 
 
-def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Asker) -> None:
-    holder = asker(admin, "steward")
+def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Caller) -> None:
+    holder = caller(admin, "steward")
     name = holder("GET", "/api/v1/access/me").json()["name"]
 
     holder._client.post(
@@ -298,8 +298,8 @@ def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Asker)
     assert admin("GET", "/api/v1/edits?limit=1").json()["edits"][0]["entry"]["by"] == name
 
 
-def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Asker) -> None:
-    holder = asker(admin, "read", scopes=("etl",))
+def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Caller) -> None:
+    holder = caller(admin, "read", scopes=("etl",))
 
     answers = [
         holder("GET", "/api/v1/namespaces/lake/datasets/report"),
@@ -319,11 +319,11 @@ def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Asker)
     ("method", "path"), [("GET", ""), ("GET", "/datasets"), ("GET", "/jobs"), ("DELETE", ""), ("PUT", "")]
 )
 def test_a_namespace_that_is_asked_for_with_a_password_is_looked_at_without_it(
-    admin: Asker, method: str, path: str
+    admin: Caller, method: str, path: str
 ) -> None:
     told = event(run={"runId": str(uuid4())}, outputs=[dataset("sums", "postgres://payroll:5432")])
     assert admin("POST", "/api/v1/lineage", content=json.dumps(told)).status_code == 201
-    holder = asker(admin, "steward", scopes=("postgres://metrics*",))
+    holder = caller(admin, "steward", scopes=("postgres://metrics*",))
     body = {"json": {"ownerName": "mallory"}} if method == "PUT" else {}
 
     answer = holder(method, f"/api/v1/namespaces/postgres%3A%2F%2Fmetrics%3Ax%40payroll%3A5432{path}", **body)
@@ -333,8 +333,8 @@ def test_a_namespace_that_is_asked_for_with_a_password_is_looked_at_without_it(
 
 
 @pytest.mark.parametrize("slashes", ["://", "%3A%2F%2F"])
-def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Asker, slashes: str) -> None:
-    holder = asker(admin, "read", scopes=("spark://ours/*",))
+def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Caller, slashes: str) -> None:
+    holder = caller(admin, "read", scopes=("spark://ours/*",))
 
     answers = [holder("GET", f"/api/v1/events/spark{slashes}{host}/a") for host in ("ours", "theirs")]
 
@@ -342,8 +342,8 @@ def test_events_of_a_namespace_with_slashes_are_for_who_may_see_it(admin: Asker,
     assert "a scope that covers namespace 'spark://theirs/a'" in answers[1].json()["message"]
 
 
-def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_alone(admin: Asker) -> None:
-    holder = asker(admin, "read", "ingest")
+def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_alone(admin: Caller) -> None:
+    holder = caller(admin, "read", "ingest")
     stolen = event(run={"runId": HIDDEN_RUN}, job={"namespace": "etl", "name": "load"})
 
     answers = [
@@ -365,7 +365,7 @@ def test_who_wrote_what_a_run_read_is_told_without_hidden_names_also_once_it_is_
     with guarded(tmp_path) as admin:
         for each in EVENTS:
             assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
-        holder = asker(admin, "read")
+        holder = caller(admin, "read")
         before = holder("GET", f"/api/v1/runlineage/upstream?runId={LATER_RUN}")
 
         assert admin("DELETE", "/api/v1/namespaces/zz_vault").status_code == 200
@@ -381,9 +381,9 @@ def test_a_refusal_does_not_name_where_a_dataset_is_that_was_asked_for_by_anothe
     known = event(job={"namespace": "zz_vault", "name": "fill"}, outputs=[dataset("p", "zz_vault", symlinks=symlinks)])
     store = SqliteStore(tmp_path / "headwater.db")
     with closing(store), serving(store, entrance=Entrance(Policy())) as client:
-        admin = Asker(client, operator_token(LOG_KEY, "ann", START_US))
+        admin = Caller(client, operator_token(LOG_KEY, "ann", START_US))
         assert admin("POST", "/api/v1/lineage", content=json.dumps(known)).status_code == 201
-        holder = asker(admin, "read")
+        holder = caller(admin, "read")
 
         answers = [
             holder("GET", "/api/v1/namespaces/lake/datasets/people"),
@@ -394,8 +394,8 @@ def test_a_refusal_does_not_name_where_a_dataset_is_that_was_asked_for_by_anothe
         assert all("a scope that covers the namespace of the dataset" in answer.json()["message"] for answer in answers)
 
 
-def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admin: Asker) -> None:
-    holder = asker(admin, "read")
+def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admin: Caller) -> None:
+    holder = caller(admin, "read")
 
     namespaces = holder("GET", "/api/v1/namespaces?limit=2").json()
     jobs = holder("GET", "/api/v1/jobs").json()
@@ -417,8 +417,8 @@ def test_every_key_that_an_answer_may_have_is_a_word_of_the_format(client: TestC
     assert {name: words - FORMAT.keys for name, words in answers.items() if words - FORMAT.keys} == {}
 
 
-def test_lineage_stays_connected_through_what_is_not_named(admin: Asker) -> None:
-    holder, first = asker(admin, "read"), f"logSize={len(EVENTS)}"  # whatever other tests told since
+def test_lineage_stays_connected_through_what_is_not_named(admin: Caller) -> None:
+    holder, first = caller(admin, "read"), f"logSize={len(EVENTS)}"  # whatever other tests told since
 
     graph = holder("GET", f"/api/v1/lineage?nodeId=dataset:lake:customers&{first}").json()["graph"]
     whole = admin("GET", f"/api/v1/lineage?nodeId=dataset:lake:customers&{first}").json()["graph"]
@@ -474,8 +474,8 @@ def readable(client: TestClient) -> dict[str, str]:
     return paths
 
 
-def test_every_answer_to_a_reader_with_a_scope_is_as_the_page_says(client: TestClient, admin: Asker) -> None:
-    holder = asker(admin, "read")
+def test_every_answer_to_a_reader_with_a_scope_is_as_the_page_says(client: TestClient, admin: Caller) -> None:
+    holder = caller(admin, "read")
     spec: Any = client.app
 
     read = {path: holder("GET", path) for path in readable(client)}
@@ -490,8 +490,8 @@ def test_every_answer_to_a_reader_with_a_scope_is_as_the_page_says(client: TestC
     assert wrong == {}
 
 
-def test_an_impact_says_of_what_is_hidden_what_befalls_it_and_not_whose_it_is(admin: Asker) -> None:
-    holder = asker(admin, "read")
+def test_an_impact_says_of_what_is_hidden_what_befalls_it_and_not_whose_it_is(admin: Caller) -> None:
+    holder = caller(admin, "read")
     asked = "/api/v1/impact?nodeId=dataset:lake:customers&change=drop"
 
     shown, whole = (
@@ -509,8 +509,8 @@ def test_an_impact_says_of_what_is_hidden_what_befalls_it_and_not_whose_it_is(ad
     assert said == [("redacted", [], None, None, [])] * 3
 
 
-def test_a_root_cause_that_is_hidden_has_its_kind_and_score(admin: Asker) -> None:
-    holder = asker(admin, "read")
+def test_a_root_cause_that_is_hidden_has_its_kind_and_score(admin: Caller) -> None:
+    holder = caller(admin, "read")
 
     answer = holder("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
 
@@ -518,9 +518,9 @@ def test_a_root_cause_that_is_hidden_has_its_kind_and_score(admin: Asker) -> Non
     assert (finding["kind"], finding["score"], finding["words"]) == ("failed-run", 0.9, "redacted")
 
 
-def test_no_read_names_what_its_reader_may_not_know(client: TestClient, admin: Asker) -> None:
-    holder = asker(admin, "read")
-    all_columns_hidden = asker(admin, "read", scopes=("*",))
+def test_no_read_names_what_its_reader_may_not_know(client: TestClient, admin: Caller) -> None:
+    holder = caller(admin, "read")
+    all_columns_hidden = caller(admin, "read", scopes=("*",))
 
     read = {path: holder("GET", path) for path in readable(client)}
     whole = {path: all_columns_hidden("GET", path) for path in readable(client)}
@@ -533,8 +533,8 @@ def test_no_read_names_what_its_reader_may_not_know(client: TestClient, admin: A
     assert sum("zz_" in answer.text.lower() for answer in shown.values()) > 25  # else nothing was there to be hidden
 
 
-def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_by_name(admin: Asker) -> None:
-    holder, trusted = asker(admin, "read"), asker(admin, "read", knowsRestricted=True)
+def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_by_name(admin: Caller) -> None:
+    holder, trusted = caller(admin, "read"), caller(admin, "read", knowsRestricted=True)
     path = "/api/v1/column-lineage?nodeId=datasetField:lake:customers:{}"
 
     hidden, absent = (holder("GET", path.format(column)) for column in ("zz_ssn", "zz_nothing"))
@@ -562,8 +562,8 @@ def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_b
     ],
     ids=lambda asked: asked["query"],
 )
-def test_a_graphql_answer_confirms_no_guess_at_a_restricted_column(admin: Asker, asked: dict[str, object]) -> None:
-    holder = asker(admin, "read", scopes=("*",))
+def test_a_graphql_answer_confirms_no_guess_at_a_restricted_column(admin: Caller, asked: dict[str, object]) -> None:
+    holder = caller(admin, "read", scopes=("*",))
     other = json.loads(json.dumps(asked).replace("zz_ssn", "zz_abc"))
 
     guessed, absent = (holder("POST", "/api/v1-beta/graphql", json=each) for each in (asked, other))
@@ -572,8 +572,8 @@ def test_a_graphql_answer_confirms_no_guess_at_a_restricted_column(admin: Asker,
     assert guessed.json() == absent.json()
 
 
-def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Asker) -> None:
-    holder, trusted = asker(admin, "read", scopes=("*",)), asker(admin, "steward", scopes=("*",))
+def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Caller) -> None:
+    holder, trusted = caller(admin, "read", scopes=("*",)), caller(admin, "steward", scopes=("*",))
     query = '{ dataset(namespace: "lake", name: "customers") { fields { name } } }'
 
     shown = holder("POST", "/api/v1-beta/graphql", json={"query": query}).json()["data"]["dataset"]["fields"]
@@ -583,8 +583,8 @@ def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Aske
     assert "zz_ssn" in {field["zz_ssn"] for field in aliased.json()["data"]["dataset"]["fields"]}
 
 
-def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Asker) -> None:
-    holder, steward = asker(admin, "read"), asker(admin, "steward")
+def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Caller) -> None:
+    holder, steward = caller(admin, "read"), caller(admin, "steward")
     before = holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"]
 
     steward("POST", "/api/v1/namespaces/lake/datasets/report/fields/zz_ssn_seen/tags/restricted")
@@ -597,9 +597,9 @@ def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Asker)
 
 
 def test_a_restricted_column_with_a_name_of_our_format_leaves_every_key_of_an_answer_as_it_is(
-    client: TestClient, admin: Asker
+    client: TestClient, admin: Caller
 ) -> None:
-    holder = asker(admin, "read", scopes=("*",))
+    holder = caller(admin, "read", scopes=("*",))
     told = [dataset("moved", "lake", schema=schema("createdAt", "type", "number"))]
     admin("POST", "/api/v1/lineage", content=json.dumps(event(run={"runId": str(uuid4())}, outputs=told)))
     asked = [*readable(client), "/api/v1-beta/graphql?query={datasets{name createdAt fields{name type createdAt}}}"]
@@ -634,8 +634,8 @@ def keys(answer: object) -> Iterator[str]:
                 yield from keys(each)
 
 
-def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: Asker) -> None:
-    holder = asker(admin, "ingest", scopes=("edge-*",))
+def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: Caller) -> None:
+    holder = caller(admin, "ingest", scopes=("edge-*",))
 
     def brought(**changes: object) -> int:
         status: int = holder("POST", "/api/v1/lineage", content=json.dumps(event(**changes))).status_code
@@ -648,9 +648,9 @@ def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: As
     assert brought(run=None, job=None, dataset={"namespace": "lake", "name": "mine"}) == 403
 
 
-def test_a_run_is_not_taken_from_its_job_by_another_run_that_names_it_as_its_own_parent(admin: Asker) -> None:
-    parent, other = str(uuid4()), asker(admin, "ingest", scopes=("edge-*",))
-    owner = asker(admin, "ingest", scopes=("planner",))
+def test_a_run_is_not_taken_from_its_job_by_another_run_that_names_it_as_its_own_parent(admin: Caller) -> None:
+    parent, other = str(uuid4()), caller(admin, "ingest", scopes=("edge-*",))
+    owner = caller(admin, "ingest", scopes=("planner",))
     named = facet(run={"runId": parent}, job={"namespace": "edge-7", "name": "whole"})
     part = {"run": {"runId": str(uuid4()), "facets": {"parent": named}}, "job": {"namespace": "edge-7", "name": "part"}}
     own = {"run": {"runId": parent}, "job": {"namespace": "planner", "name": "plan"}}
@@ -665,8 +665,8 @@ def test_a_run_is_not_taken_from_its_job_by_another_run_that_names_it_as_its_own
     assert admin("GET", f"/api/v1/jobs/runs/{parent}").json()["job"] == own["job"]
 
 
-def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Asker) -> None:
-    holder = asker(admin, "ingest", scopes=("edge-*",))
+def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Caller) -> None:
+    holder = caller(admin, "ingest", scopes=("edge-*",))
     events = [event(job={"namespace": each, "name": "x"}, run={"runId": str(uuid4())}) for each in ("edge-1", "etl")]
 
     told = holder("POST", "/api/v1/lineage/batch", content=json.dumps(events)).json()
@@ -675,8 +675,8 @@ def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Asker) -> None:
     assert "namespace 'etl'" in told["failed_events"][0]["reason"]
 
 
-def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Asker) -> None:
-    holder = asker(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
+def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Caller) -> None:
+    holder = caller(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
     raw = [json.dumps(event(job={"namespace": "edge-1", "name": "x"}, run={"runId": str(uuid4())})) for _ in range(3)]
     bodies = [sign_event(raw[0].encode(), NODE), sign_event(raw[1].encode(), OTHER_NODE), raw[2].encode()]
 
@@ -685,13 +685,13 @@ def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Asker) -> None
     assert statuses == [201, 403, 403]
 
 
-def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing(admin: Asker) -> None:
+def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing(admin: Caller) -> None:
     signed = sign_event(json.dumps(event()).encode(), NODE)
     strange = sign_event(json.dumps(event()).encode(), NodeKey.from_seed(NODE.node_id, bytes([9] * 32)))
 
     may_come_later = []
 
-    def told(sender: Asker, content: bytes) -> str:
+    def told(sender: Caller, content: bytes) -> str:
         answer = sender("POST", "/api/v1/lineage", content=content)
         assert answer.status_code == 403
         may_come_later.append(answer.json()["retriable"])
@@ -699,12 +699,12 @@ def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing
         assert len(message) < 200 - len("403 key:edge-7 "), "an emitter keeps no more"
         return str(message)
 
-    no_role = told(asker(admin, "read"), signed)
-    no_scope = told(asker(admin, "ingest", scopes=("lake",)), json.dumps(event(run={"runId": str(uuid4())})).encode())
-    no_key = told(asker(admin, "ingest", nodes=[NODE.node_id]), strange)
-    other_node = told(asker(admin, "ingest", nodes=[OTHER_NODE.node_id]), signed)
+    no_role = told(caller(admin, "read"), signed)
+    no_scope = told(caller(admin, "ingest", scopes=("lake",)), json.dumps(event(run={"runId": str(uuid4())})).encode())
+    no_key = told(caller(admin, "ingest", nodes=[NODE.node_id]), strange)
+    other_node = told(caller(admin, "ingest", nodes=[OTHER_NODE.node_id]), signed)
     no_leave = told(
-        asker(admin, "ingest", scopes=("*",)), json.dumps(event(job={"namespace": "rain", "name": "n"})).encode()
+        caller(admin, "ingest", scopes=("*",)), json.dumps(event(job={"namespace": "rain", "name": "n"})).encode()
     )
 
     assert (
@@ -717,8 +717,8 @@ def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing
     assert may_come_later == [True, False, True, False, False]  # once the role is granted, and the key enrolled
 
 
-def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admin: Asker) -> None:
-    holder = asker(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
+def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admin: Caller) -> None:
+    holder = caller(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
 
     def said(key: NodeKey | None, node_id: str) -> int:
         raw = json.dumps(event(job={"namespace": "headwater-nodes", "name": node_id}, run={"runId": str(uuid4())}))
@@ -733,15 +733,15 @@ def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admi
 
 
 def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
-    admin: Asker, caplog: pytest.LogCaptureFixture
+    admin: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
-    holder = asker(admin, "read", scopes=("*",))
+    holder = caller(admin, "read", scopes=("*",))
 
     with caplog.at_level(logging.WARNING, "headwater.service.gate.gate"):
         holder("GET", "/api/v1/lineage?nodeId=job:rain:fall")
         holder("DELETE", "/api/v1/namespaces/lake")
         holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:zz_ssn")
-        Asker(holder._client, f"{holder.token}x")("GET", "/api/v1/jobs")
+        Caller(holder._client, f"{holder.token}x")("GET", "/api/v1/jobs")
 
     told = [(vars(each)["route"], vars(each)["rule"]) for each in caplog.records]
     assert told == [
@@ -757,7 +757,7 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
     assert 'headwater_access_refused_total{why="unauthenticated"}' in counted
 
 
-def deeds(admin: Asker, index_after: int) -> list[tuple[str, str, list[str]]]:
+def deeds(admin: Caller, index_after: int) -> list[tuple[str, str, list[str]]]:
     answer = admin("GET", "/api/v1/actions?limit=50").json()
     return [
         (each["by"], did["what"], did["target"])
@@ -767,10 +767,10 @@ def deeds(admin: Asker, index_after: int) -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def test_every_write_and_export_is_an_action_with_its_actor(admin: Asker) -> None:
-    asker(admin, "read")  # so that something was done before
+def test_every_write_and_export_is_an_action_with_its_actor(admin: Caller) -> None:
+    caller(admin, "read")  # so that something was done before
     before = admin("GET", "/api/v1/actions?limit=1").json()["actions"][0]["index"]
-    holder = asker(admin, "steward", "ingest", scopes=("*",))
+    holder = caller(admin, "steward", "ingest", scopes=("*",))
     name = holder("GET", "/api/v1/access/me").json()["name"]
     run = str(uuid4())
     here = "/api/v1/namespaces/spare"
@@ -801,8 +801,8 @@ def test_every_write_and_export_is_an_action_with_its_actor(admin: Asker) -> Non
 
 
 @pytest.mark.parametrize("path", ["namespaces/hr/datasets", "namespaces/hr", "edits", f"jobs/runs/{HIDDEN_RUN}"])
-def test_a_slash_behind_a_path_opens_nothing(admin: Asker, path: str) -> None:
-    holder, stranger = asker(admin, "read"), Asker(admin._client, None)
+def test_a_slash_behind_a_path_opens_nothing(admin: Caller, path: str) -> None:
+    holder, stranger = caller(admin, "read"), Caller(admin._client, None)
 
     answers = [ask("GET", f"/api/v1/{path}{slash}") for ask in (holder, stranger) for slash in ("", "/")]
 
@@ -810,15 +810,15 @@ def test_a_slash_behind_a_path_opens_nothing(admin: Asker, path: str) -> None:
     assert answers[0].text == answers[1].text
 
 
-def test_a_dataset_is_not_put_by_the_run_of_another(admin: Asker) -> None:
-    holder = asker(admin, "ingest", scopes=("lake",))
+def test_a_dataset_is_not_put_by_the_run_of_another(admin: Caller) -> None:
+    holder = caller(admin, "ingest", scopes=("lake",))
     body = {"type": "DB_TABLE", "physicalName": "x", "sourceName": "default", "runId": HIDDEN_RUN}
 
     assert holder("PUT", "/api/v1/namespaces/lake/datasets/x", json=body).status_code == 403
 
 
-def test_the_stream_of_changes_leaves_out_what_is_beyond_the_scopes(client: TestClient, admin: Asker) -> None:
-    reader, whole = asker(admin, "read"), asker(admin, "read", scopes=("*",))
+def test_the_stream_of_changes_leaves_out_what_is_beyond_the_scopes(client: TestClient, admin: Caller) -> None:
+    reader, whole = caller(admin, "read"), caller(admin, "read", scopes=("*",))
 
     seen, shown = (first_words(client, each) for each in (reader, whole))
 
@@ -828,9 +828,9 @@ def test_the_stream_of_changes_leaves_out_what_is_beyond_the_scopes(client: Test
     assert seen.count(b"event: change") == shown.count(b"event: change")  # so that numbers lead back to the same place
 
 
-def first_words(client: TestClient, asker: Asker) -> bytes:
+def first_words(client: TestClient, caller: Caller) -> bytes:
     """What the stream says at once to one who comes back after the first change."""
-    headers = [(b"authorization", f"Bearer {asker.token}".encode()), (b"last-event-id", b"0")]
+    headers = [(b"authorization", f"Bearer {caller.token}".encode()), (b"last-event-id", b"0")]
     scope = {"type": "http", "method": "GET", "path": "/api/v1/stream", "raw_path": b"/api/v1/stream", "root_path": "",
              "query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http",
              "server": ("headwater", 80), "client": None}  # fmt: skip

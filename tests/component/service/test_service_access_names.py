@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.app import dataset, event, facet, schema
-from tests.support.askers import Asker, asker, guarded
+from tests.support.callers import Caller, caller, guarded
 
 SECRETS = ("bonus", "kept from all", "team-hr", "salaries")
 SALARIES = dataset(
@@ -39,12 +39,12 @@ def in_catalog(uri: str) -> dict[str, Any]:
     return facet(framework="iceberg", type="hive", name="ice", metadataUri=uri, warehouseUri="s3://all")
 
 
-def post(sender: Asker, *events: object) -> list[int]:
+def post(sender: Caller, *events: object) -> list[int]:
     return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
 
 
 @pytest.fixture
-def admin(tmp_path: Path) -> Iterator[Asker]:
+def admin(tmp_path: Path) -> Iterator[Caller]:
     with guarded(tmp_path) as admin:
         assert post(admin, told("hr", SALARIES)) == [201]
         yield admin
@@ -64,9 +64,9 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=[*CLAIMS])
-def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Asker, claim: dict[str, Any]) -> None:
-    sender, reader = asker(admin, "ingest", scopes=("etl",)), asker(admin, "read", scopes=("etl",))
-    owner = asker(admin, "read", scopes=("hr",))
+def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Caller, claim: dict[str, Any]) -> None:
+    sender, reader = caller(admin, "ingest", scopes=("etl",)), caller(admin, "read", scopes=("etl",))
+    owner = caller(admin, "read", scopes=("hr",))
 
     refused = sender("POST", "/api/v1/lineage", content=json.dumps(claim))
     post(sender, told("etl", dataset("mine", "etl"), dataset("salaries", "hr"), at="16:00:00"))
@@ -87,8 +87,8 @@ def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Asker,
     assert owner("GET", "/api/v1/namespaces/hr/datasets/salaries").json()["fields"][0]["name"] == "bonus"
 
 
-def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin: Asker) -> None:
-    sender = asker(admin, "ingest", scopes=("etl",), name="edge")
+def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin: Caller) -> None:
+    sender = caller(admin, "ingest", scopes=("etl",), name="edge")
 
     answer = sender("POST", "/api/v1/lineage", content=json.dumps(CLAIMS["symlinks"]))
 
@@ -98,8 +98,8 @@ def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin:
     )
 
 
-def test_names_are_made_one_by_who_covers_the_namespaces_of_both_and_then_anybody_may_repeat_it(admin: Asker) -> None:
-    both, one = asker(admin, "ingest", scopes=("etl", "s3://lake", "aws:*")), asker(admin, "ingest", scopes=("etl",))
+def test_names_are_made_one_by_who_covers_the_namespaces_of_both_and_then_anybody_may_repeat_it(admin: Caller) -> None:
+    both, one = caller(admin, "ingest", scopes=("etl", "s3://lake", "aws:*")), caller(admin, "ingest", scopes=("etl",))
     told_again = [
         told("etl", dataset("t", "s3://lake", symlinks=called("aws:glue:1:2", "table/d/t")), at=f"15:00:0{second}")
         for second in range(3)
@@ -110,8 +110,8 @@ def test_names_are_made_one_by_who_covers_the_namespaces_of_both_and_then_anybod
     assert post(one, told_again[2]) == [201]
 
 
-def test_names_of_one_namespace_are_anybodys_to_join_unless_one_has_a_name_elsewhere(admin: Asker) -> None:
-    sender = asker(admin, "ingest", scopes=("etl",))
+def test_names_of_one_namespace_are_anybodys_to_join_unless_one_has_a_name_elsewhere(admin: Caller) -> None:
+    sender = caller(admin, "ingest", scopes=("etl",))
     elsewhere = told("etl", dataset("linked", "lake", symlinks=called("hr", "salaries")))
     assert post(admin, elsewhere) == [201]
 
@@ -123,8 +123,8 @@ def test_names_of_one_namespace_are_anybodys_to_join_unless_one_has_a_name_elsew
     assert "covers namespace 'lake'" in answers[1].json()["message"]
 
 
-def test_a_sender_is_not_told_where_else_a_dataset_is_called_by_another_name(admin: Asker) -> None:
-    sender = asker(admin, "ingest", scopes=("lake",))
+def test_a_sender_is_not_told_where_else_a_dataset_is_called_by_another_name(admin: Caller) -> None:
+    sender = caller(admin, "ingest", scopes=("lake",))
     assert post(admin, told("etl", dataset("linked", "lake", symlinks=called("hr", "salaries")))) == [201]
 
     claim = told("lake", dataset("a", "lake", symlinks=called("lake", "linked")))
@@ -142,11 +142,11 @@ def test_an_operators_rule_lets_producers_join_names_of_storage(tmp_path: Path) 
     other = told("etl", dataset("t", "s3://lake", symlinks=called("hr", "salaries")))
 
     with guarded(tmp_path, rule) as admin:
-        assert post(asker(admin, "ingest", scopes=("etl",)), claim, other) == [201, 403]
+        assert post(caller(admin, "ingest", scopes=("etl",)), claim, other) == [201, 403]
 
 
-def test_names_that_are_parted_stay_so_and_their_producer_may_go_on(admin: Asker) -> None:
-    sender = asker(admin, "ingest", scopes=("etl",))
+def test_names_that_are_parted_stay_so_and_their_producer_may_go_on(admin: Caller) -> None:
+    sender = caller(admin, "ingest", scopes=("etl",))
     names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
     assert post(admin, CLAIMS["symlinks"]) == [201]
 
@@ -158,8 +158,8 @@ def test_names_that_are_parted_stay_so_and_their_producer_may_go_on(admin: Asker
     assert "bonus" not in admin("GET", "/api/v1/namespaces/etl/datasets/mine").text
 
 
-def test_the_past_is_read_by_what_is_parted_now(admin: Asker) -> None:
-    reader, owner = asker(admin, "read", scopes=("etl",)), asker(admin, "read", scopes=("hr",))
+def test_the_past_is_read_by_what_is_parted_now(admin: Caller) -> None:
+    reader, owner = caller(admin, "read", scopes=("etl",)), caller(admin, "read", scopes=("hr",))
     assert post(admin, CLAIMS["symlinks"], told("etl", at="15:00:01")) == [201, 201]
     size = int(admin("GET", "/api/v1/namespaces").headers["headwater-log-size"])
     names = {"name": {"namespace": "etl", "name": "mine"}, "other": {"namespace": "hr", "name": "salaries"}}
@@ -185,8 +185,8 @@ def test_the_past_is_read_by_what_is_parted_now(admin: Asker) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["S3://pay", "s3a://pay", "s3n://pay/"])
-def test_another_spelling_of_a_name_takes_nothing_from_those_whose_scope_has_it(admin: Asker, spelling: str) -> None:
-    owner, sender = asker(admin, "read", scopes=("s3://pay",)), asker(admin, "ingest", scopes=("etl",))
+def test_another_spelling_of_a_name_takes_nothing_from_those_whose_scope_has_it(admin: Caller, spelling: str) -> None:
+    owner, sender = caller(admin, "read", scopes=("s3://pay",)), caller(admin, "ingest", scopes=("etl",))
     assert post(admin, told("hr", dataset("people", "s3://pay", schema=schema("iban")))) == [201]
 
     assert post(sender, told("etl", dataset("people", spelling))) == [201]
@@ -208,7 +208,7 @@ def test_what_an_operators_rule_forbids_is_hidden_wherever_it_stands(tmp_path: P
     )
     with guarded(tmp_path, RULE) as admin:
         assert post(admin, pay, told("etl", dataset("a"))) == [201, 201]
-        holder = asker(admin, "read", scopes=scopes)
+        holder = caller(admin, "read", scopes=scopes)
 
         paths = {
             "jobs": 200,
@@ -237,7 +237,7 @@ def test_what_an_operators_rule_forbids_is_hidden_wherever_it_stands(tmp_path: P
 def test_an_operators_rule_about_what_nobody_told_of_takes_nothing_away(tmp_path: Path) -> None:
     with guarded(tmp_path, RULE) as admin:
         assert post(admin, told("etl", dataset("a"))) == [201]
-        holder = asker(admin, "read", scopes=("*",))
+        holder = caller(admin, "read", scopes=("*",))
 
         assert holder("GET", "/api/v1/events/lineage").status_code == 200
         assert holder("POST", "/api/v1-beta/graphql", json={"query": "{ d: datasets { name } }"}).status_code == 200

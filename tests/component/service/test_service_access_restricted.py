@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.app import START_US, dataset, event, facet, schema
-from tests.support.askers import Asker, asker, guarded, operator
+from tests.support.callers import Caller, caller, guarded, operator
 
 PEOPLE = "/api/v1/namespaces/lake/datasets/people"
 COLUMNS = ("id", "zz_a", "zz_b")
@@ -22,7 +22,7 @@ def tags(*columns: str) -> dict[str, Any]:
     return facet(tags=[{"key": "RESTRICTED", "value": "true", "source": "x", "field": column} for column in columns])
 
 
-def post(sender: Asker, *events: object) -> list[int]:
+def post(sender: Caller, *events: object) -> list[int]:
     return [sender("POST", "/api/v1/lineage", content=json.dumps(each)).status_code for each in events]
 
 
@@ -38,7 +38,7 @@ def written(job: str, second: int, *, reads: bool = False, run: str | None = Non
     )
 
 
-def hidden_from(reader: Asker) -> set[str]:
+def hidden_from(reader: Caller) -> set[str]:
     shown = {field["name"] for field in reader("GET", PEOPLE).json()["fields"]}
     return {*COLUMNS} - shown
 
@@ -47,21 +47,21 @@ def test_no_other_producer_lifts_what_one_says_neither_now_nor_after_a_start(tmp
     with guarded(tmp_path) as admin:
         told = written("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a"))
         assert post(admin, told) == [201]
-        guest, reader = asker(admin, "ingest", scopes=("guest",)), asker(admin, "read", scopes=("*",))
+        guest, reader = caller(admin, "ingest", scopes=("guest",)), caller(admin, "read", scopes=("*",))
 
         other = facet(tags=[{"key": "x", "value": "y", "source": "z"}])
         assert post(guest, written("guest", 2, reads=True, tags=other), written("guest", 3, tags=other)) == [201, 201]
         live = hidden_from(reader)
 
     with guarded(tmp_path, start_us=START_US + 10_000_000) as admin:
-        restarted = hidden_from(Asker(admin._client, reader.token))
+        restarted = hidden_from(Caller(admin._client, reader.token))
 
     assert live == restarted == {"zz_a"}
 
 
 def test_a_producer_lifts_what_it_said_itself_from_then_on(tmp_path: Path) -> None:
     with guarded(tmp_path) as admin:
-        reader = asker(admin, "read", scopes=("*",))
+        reader = caller(admin, "read", scopes=("*",))
         post(admin, written("lake", 1, schema=schema(*COLUMNS), tags=tags("zz_a", "zz_b")))
         before = hidden_from(reader)
 
@@ -109,12 +109,12 @@ def test_what_is_restricted_is_the_same_live_and_after_a_start(told: list[Told])
 
     with TemporaryDirectory() as folder:
         with guarded(Path(folder)) as admin:
-            reader = asker(admin, "read", scopes=("*",))
+            reader = caller(admin, "read", scopes=("*",))
             post(admin, written("schema", 55, schema=schema(*COLUMNS)))
             assert {*post(admin, *(each.event() for each in told))} <= {201}
             live = hidden_from(reader)
         with guarded(Path(folder), start_us=START_US + 10_000_000) as admin:
-            restarted = hidden_from(Asker(admin._client, reader.token))
+            restarted = hidden_from(Caller(admin._client, reader.token))
 
     assert live == restarted == expected
 
@@ -136,7 +136,7 @@ QUERY = {"sql": facet(query="SELECT p.zz_ssn, person.zz_ssn FROM people p")}
 
 
 @pytest.fixture
-def admin(tmp_path: Path) -> Iterator[Asker]:
+def admin(tmp_path: Path) -> Iterator[Caller]:
     with guarded(tmp_path) as admin:
         made = event(
             eventType="COMPLETE",
@@ -152,13 +152,13 @@ def admin(tmp_path: Path) -> Iterator[Asker]:
 
 
 @pytest.mark.parametrize("how", ["by a steward", "by its producer"])
-def test_a_restricted_nested_column_is_hidden_wherever_it_stands(admin: Asker, how: str) -> None:
+def test_a_restricted_nested_column_is_hidden_wherever_it_stands(admin: Caller, how: str) -> None:
     if how == "by a steward":
         assert admin("POST", f"{PEOPLE}/fields/person.zz_ssn/tags/RESTRICTED").status_code == 200
     else:
         told = dataset("people", "lake", tags=tags("person.zz_ssn"))
         post(admin, event(run={"runId": str(uuid4())}, eventType="COMPLETE", outputs=[told]))
-    reader = asker(admin, "read", scopes=("*",))
+    reader = caller(admin, "read", scopes=("*",))
 
     paths = [
         PEOPLE,
@@ -210,9 +210,9 @@ GUESSES = [
 
 @pytest.mark.parametrize("guess", GUESSES)
 def test_a_guess_at_a_restricted_column_is_answered_as_one_at_a_column_that_nobody_told_of(
-    admin: Asker, guess: str
+    admin: Caller, guess: str
 ) -> None:
-    reader = asker(admin, "read", scopes=("*",))
+    reader = caller(admin, "read", scopes=("*",))
     assert admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED").status_code == 200
 
     for column in ("zz_ssn", "ZZ_SSN"):
@@ -223,8 +223,8 @@ def test_a_guess_at_a_restricted_column_is_answered_as_one_at_a_column_that_nobo
         assert guessed.text.replace(column, absent) == other.text
 
 
-def test_who_may_know_a_column_asks_for_it_as_for_any_other(admin: Asker) -> None:
-    trusted = asker(admin, "read", scopes=("*",), knowsRestricted=True)
+def test_who_may_know_a_column_asks_for_it_as_for_any_other(admin: Caller) -> None:
+    trusted = caller(admin, "read", scopes=("*",), knowsRestricted=True)
     admin("POST", "/api/v1/namespaces/lake/datasets/flat/fields/zz_ssn/tags/RESTRICTED")
 
     assert "zz_ssn" in trusted("GET", "/api/v1/quality?nodeId=datasetField:lake:flat:zz_ssn").text

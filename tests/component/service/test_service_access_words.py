@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.app import Answer, dataset, event, facet, schema
-from tests.support.askers import Asker, asker, guarded
+from tests.support.callers import Caller, caller, guarded
 
 HIDDEN = [f"0198f7d0-0000-7000-8000-00000000aa{i:02d}" for i in range(4)]
 SHOWN = [f"0198f7d0-0000-7000-8000-00000000bb{i:02d}" for i in range(4)]
@@ -220,7 +220,7 @@ ASKED = [
 
 
 @pytest.fixture(scope="module")
-def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
+def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
     with guarded(tmp_path_factory.mktemp("words")) as admin:
         tell(admin, TO_HIDDEN)
         admin("POST", "/api/v1/namespaces/zz_hr/datasets/zz_pay/tags/ZZ_PUT")
@@ -228,12 +228,12 @@ def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
         yield admin
 
 
-def tell(admin: Asker, events: list[dict[str, Any]]) -> None:
+def tell(admin: Caller, events: list[dict[str, Any]]) -> None:
     for each in events:
         assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
 
 
-def reads(admin: Asker) -> Iterator[str]:
+def reads(admin: Caller) -> Iterator[str]:
     """Every read of the API, about everything that may be known, with each of the questions that it takes."""
     app: Any = admin._client.app
     for path, methods in app.openapi()["paths"].items():
@@ -249,7 +249,7 @@ def reads(admin: Asker) -> Iterator[str]:
                     yield f"{filled}?{'&'.join(filter(None, (node and f'nodeId={node}', asked)))}"
 
 
-def _filled(admin: Asker, path: str) -> Iterator[str]:
+def _filled(admin: Caller, path: str) -> Iterator[str]:
     about = [("lake", name) for name in ("customers", "report", "l3")]
     if "/jobs" in path or "/events/" in path:
         about = [("etl", name) for name in ("load", "tell", "lin")]
@@ -279,8 +279,8 @@ def marks(answer: Answer) -> set[str]:
     return {*MARKED.findall(answer.text)}
 
 
-def test_nothing_that_is_told_of_what_is_hidden_comes_out_of_any_read(admin: Asker) -> None:
-    holder, paths = asker(admin, "read"), [*reads(admin)]
+def test_nothing_that_is_told_of_what_is_hidden_comes_out_of_any_read(admin: Caller) -> None:
+    holder, paths = caller(admin, "read"), [*reads(admin)]
 
     seen = {path: holder("GET", path) for path in paths}
 
@@ -290,14 +290,14 @@ def test_nothing_that_is_told_of_what_is_hidden_comes_out_of_any_read(admin: Ask
     assert len(told) > 250
 
 
-def test_no_answer_hangs_on_what_is_told_of_what_is_hidden(admin: Asker, tmp_path: Path) -> None:
+def test_no_answer_hangs_on_what_is_told_of_what_is_hidden(admin: Caller, tmp_path: Path) -> None:
     measured_or_digests = ("/metrics", "/versions/", "/log/")
     paths = [path for path in reads(admin) if not any(each in path for each in measured_or_digests)]
     (tmp_path / "other").mkdir()
     with guarded(tmp_path) as one, guarded(tmp_path / "other") as other:
         tell(one, TO_HIDDEN)
         tell(other, OTHERWISE)
-        holders = [asker(each, "read", name="reader") for each in (one, other)]
+        holders = [caller(each, "read", name="reader") for each in (one, other)]
 
         differing = [path for path in paths if len({str(seen_of(holder("GET", path))) for holder in holders}) > 1]
 
@@ -305,7 +305,7 @@ def test_no_answer_hangs_on_what_is_told_of_what_is_hidden(admin: Asker, tmp_pat
     assert len(paths) > 500
 
 
-def test_all_that_is_hidden_in_these_reads_is_there_for_others(admin: Asker) -> None:
+def test_all_that_is_hidden_in_these_reads_is_there_for_others(admin: Caller) -> None:
     found = set().union(*(marks(admin("GET", path)) for path in reads(admin)))
 
     marked = {each for told in TO_HIDDEN for each in MARKED.findall(json.dumps(told))}
@@ -341,7 +341,7 @@ def test_the_summary_of_a_root_cause_says_no_more_than_its_findings(
         ):
             assert admin("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
 
-        answer = asker(admin, "read")("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers")
+        answer = caller(admin, "read")("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers")
         whole = admin("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
 
     assert marks(answer) == set()
@@ -349,8 +349,8 @@ def test_the_summary_of_a_root_cause_says_no_more_than_its_findings(
     assert answer.json()["summary"] == whole["summary"].replace(whole["findings"][0]["words"], "redacted")
 
 
-def test_of_a_column_with_a_hidden_source_the_words_about_all_sources_are_left_out(admin: Asker) -> None:
-    holder = asker(admin, "read")
+def test_of_a_column_with_a_hidden_source_the_words_about_all_sources_are_left_out(admin: Caller) -> None:
+    holder = caller(admin, "read")
 
     graph = holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:who2").json()["graph"]
 

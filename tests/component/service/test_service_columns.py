@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import Body, dataset, facet, get, post, schema
-from tests.support.told import LAKE, job, lineage_facet, post_columns, run_event, source
+from tests.support.lineage_events import LAKE, job, lineage_facet, post_columns, run_event, source
 
 
 def columns(answer: Body) -> dict[str, list[str]]:

@@ -12,8 +12,8 @@ from headwater.model.events import parse_event
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving
+from tests.support.lineage_events import LAKE, job, run_event, symlinks
 from tests.support.reads import read_everything
-from tests.support.told import LAKE, job, run_event, symlinks
 
 
 def test_a_dataset_is_one_under_all_its_names_also_when_the_evidence_comes_late(client: TestClient) -> None:

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import dataset, event, get, post, schema
-from tests.support.told import job, run_event
+from tests.support.lineage_events import job, run_event
 
 
 def chain(client: TestClient, length: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import PRODUCER, RUN, dataset, event, facet, get, post, schema, served
-from tests.support.told import job, lineage_facet, post_columns, run_event, symlinks
+from tests.support.lineage_events import job, lineage_facet, post_columns, run_event, symlinks
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import RUN, dataset, event, facet, get, post
-from tests.support.told import job, run_event
+from tests.support.lineage_events import job, run_event
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,16 @@ from headwater.access.entrance import Entrance
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
 from headwater.store.sqlite import SqliteStore
-from tests.component.service.test_service_access import Asker, asker
+from tests.component.service.test_service_access import Caller, caller
 from tests.support.app import LOG_KEY, START_US, event, serving
 
 
 class Listener:
     """Reads the stream as somebody, until it ends."""
 
-    def __init__(self, client: TestClient, asker: Asker) -> None:
+    def __init__(self, client: TestClient, caller: Caller) -> None:
         self._app = client.app
-        self._headers = [(b"authorization", f"Bearer {asker.token}".encode())]
+        self._headers = [(b"authorization", f"Bearer {caller.token}".encode())]
         self.heard: list[bytes] = []
 
     async def listen(self) -> None:
@@ -39,8 +39,8 @@ class Listener:
 def test_a_stream_ends_when_its_key_is_revoked_and_tells_nothing_more(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "headwater.db")
     with closing(store), serving(store, entrance=Entrance(Policy(""))) as client:
-        admin = Asker(client, operator_token(LOG_KEY, "ann", START_US))
-        reader, other = (asker(admin, "read", scopes=("*",), name=name) for name in ("reader", "other"))
+        admin = Caller(client, operator_token(LOG_KEY, "ann", START_US))
+        reader, other = (caller(admin, "read", scopes=("*",), name=name) for name in ("reader", "other"))
         gone, stays = Listener(client, reader), Listener(client, other)
         assert client.portal is not None
         ends, goes_on = (client.portal.start_task_soon(each.listen) for each in (gone, stays))

@@ -17,7 +17,7 @@ from tests.component.service.test_service_past_counts import BEGIN_US, Following
 from tests.support.app import Body, dataset, event, facet
 from tests.support.flights import columns, source
 from tests.support.logs import logs
-from tests.support.slow_uses import SlowUsing
+from tests.support.slow_uses import SlowUse
 from tests.support.steps import outcome
 
 _INPUTS = ("in", "in2")
@@ -89,7 +89,7 @@ def _compared(knowledge: Knowledge) -> tuple[list[Since | None], list[Since | No
         for keys in dict.fromkeys([(), told, *((key,) for key in told)]):
             using = ReportedUse(uses, origin, target, jobs, keys)
             found.append(outcome(using.since(job, is_whole=is_whole)))
-            expected.append(SlowUsing(graph, streams, origin, target).since(jobs, keys, job, is_whole=is_whole))
+            expected.append(SlowUse(graph, streams, origin, target).since(jobs, keys, job, is_whole=is_whole))
     return found, expected
 
 

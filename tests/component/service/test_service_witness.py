@@ -15,7 +15,7 @@ from headwater.signing.notefile import log_key, witness_key
 from tests.support.app import event
 from tests.support.ports import free_port
 from tests.support.service import running
-from tests.support.witness import OTHER, witness_of_others
+from tests.support.witness import OTHER, independent_witness
 
 
 def lose_log(home: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
         told = CliRunner().invoke(app, ["log", "cosign", witness, "--url", url])
         return told.exit_code, told.stdout if told.exit_code == 0 else str(told.exception)
 
-    with witness_of_others(key) as other:
+    with independent_witness(key) as other:
         with running(tmp_path) as service:
             post(service.url, 3)
             assert cosigned(service.url, other) == (0, "3 entries, signed\n")
@@ -111,7 +111,7 @@ def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(
     key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
     (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
 
-    with witness_of_others(key) as other:
+    with independent_witness(key) as other:
         with running(tmp_path) as service:
             post(service.url, 3)
             CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
@@ -133,7 +133,7 @@ def test_a_witness_that_saw_another_history_is_a_bad_answer_and_one_that_knows_n
     known = key if knows == "log" else log_key(tmp_path / "other", "other.example.org", "").verifier
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
-    with witness_of_others(str(known)) as other:
+    with independent_witness(str(known)) as other:
         if knows == "log":
             with running(tmp_path) as service:
                 post(service.url, 5)

@@ -1,4 +1,4 @@
-"""What no rule covers is a gap that names the columns it spoils, never an error and never an invention."""
+"""Unsupported parts of a plan become gaps that name the affected columns, never an error or a guess."""
 
 from typing import Any
 

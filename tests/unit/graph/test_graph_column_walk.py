@@ -9,8 +9,8 @@ from headwater.graph.column_walk import ColumnWalk
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Way
 from headwater.model.names import ColumnId, DatasetId
+from tests.support.lineage_events import event_with_lineage
 from tests.support.slow_columns import SlowColumns
-from tests.support.told import told_of
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
 NAMES = ["t0", "t1", "t2"]
@@ -33,7 +33,7 @@ _told = st.lists(st.tuples(st.sampled_from(NAMES), _lineage), min_size=1, max_si
 
 def graph_with(told: list[tuple[str, dict[str, Any]]]) -> Graph:
     """Each is told of one dataset, by a run of its own."""
-    return graph_of(facts_of(told_of(number, *each) for number, each in enumerate(told)))
+    return graph_of(facts_of(event_with_lineage(number, *each) for number, each in enumerate(told)))
 
 
 @given(told=_told, schemas=_schemas, starts=st.data(), max_hops=st.integers(0, 4))

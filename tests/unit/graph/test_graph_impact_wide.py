@@ -12,8 +12,8 @@ from headwater.graph.impact.places import Place
 from headwater.graph.impact.reach import Flow, Reach, Step, reach
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId
+from tests.support.lineage_events import event_with_lineage
 from tests.support.steps import outcome
-from tests.support.told import told_of
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
 NAMES = ["t0", "t1", "t2", "t3"]
@@ -51,7 +51,7 @@ def _graph(told: Sequence[tuple[str, Mapping[str, Sources], Sources]]) -> Graph:
 def _event(number: int, name: str, fields: Mapping[str, Sources], wide: Sources) -> bytes:
     told = {"fields": {column: {"inputs": into} for column, into in fields.items()}, "inputs": wide}
     read = {source["name"] for into in (*fields.values(), wide) for source in into}
-    return told_of(number, name, told, sorted(read), f"job{number % 2}")
+    return event_with_lineage(number, name, told, sorted(read), f"job{number % 2}")
 
 
 @given(

@@ -1,4 +1,4 @@
-"""What is told of a statement, held against what DuckDB answers once values are changed."""
+"""The lineage of statements, compared with DuckDB's results for changed values."""
 
 # ruff: noqa: S311  (chance makes test data)
 
@@ -33,8 +33,8 @@ def test_no_column_changes_with_one_that_is_not_told(seed: int, database: Databa
     for number in range(seed * STATEMENTS_A_SEED, (seed + 1) * STATEMENTS_A_SEED):
         sql = Statements(number).statement(number % 3)
         try:
-            told = statement(sql, "duckdb", known)
-            assert missing(database, sql, told, Random(number)) is None, sql
+            lineage = statement(sql, "duckdb", known)
+            assert missing(database, sql, lineage, Random(number)) is None, sql
             ran += 1
         except (duckdb.Error, UnreadableSqlError):
             continue
@@ -43,8 +43,8 @@ def test_no_column_changes_with_one_that_is_not_told(seed: int, database: Databa
 
 def test_a_source_that_is_not_told_is_found(database: Database) -> None:
     sql = "SELECT k AS k, sum(z) AS n FROM b WHERE x > 1 GROUP BY k"
-    told = statement(sql, "duckdb", known)
-    without = Statement("select", None, told.reads, told.columns, frozenset(), ())
+    lineage = statement(sql, "duckdb", known)
+    without = Statement("select", None, lineage.reads, lineage.columns, frozenset(), ())
 
-    assert missing(database, sql, told, Random(1)) is None
+    assert missing(database, sql, lineage, Random(1)) is None
     assert missing(database, sql, without, Random(1)) is not None

@@ -15,8 +15,8 @@ from headwater.store.sqlite import SqliteStore
 from tests.support.app import LOG_KEY, START_US, Answer, serving
 
 
-class Asker:
-    """Makes requests with one token."""
+class Caller:
+    """Sends requests with a caller's token, if any."""
 
     def __init__(self, client: TestClient, token: str | None) -> None:
         self._client = client
@@ -27,20 +27,20 @@ class Asker:
         return self._client.request(method, path, headers=headers, **cast(Any, more))
 
 
-def asker(admin: Asker, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Asker:
+def caller(admin: Caller, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Caller:
     body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **more}
-    created = admin("POST", "/api/v1/access/keys", json=body)
-    assert created.status_code == 201, created.text
-    return Asker(admin._client, created.json()["secret"])
+    made = admin("POST", "/api/v1/access/keys", json=body)
+    assert made.status_code == 201, made.text
+    return Caller(admin._client, made.json()["secret"])
 
 
-def operator(client: TestClient, now_us: int = START_US) -> Asker:
-    """The operator of the service, with all permissions; the token is valid for a minute."""
-    return Asker(client, operator_token(LOG_KEY, "ann", now_us))
+def operator(client: TestClient, now_us: int = START_US) -> Caller:
+    """The operator of the service, who may do everything; the token is valid for a minute."""
+    return Caller(client, operator_token(LOG_KEY, "ann", now_us))
 
 
 @contextmanager
-def guarded(folder: Path, rules: str = "", start_us: int = START_US) -> Iterator[Asker]:
+def guarded(folder: Path, rules: str = "", start_us: int = START_US) -> Iterator[Caller]:
     """The operator of a service with access control over the store in a folder; `rules` are its own, in Cedar."""
     with (
         closing(SqliteStore(folder / "headwater.db")) as store,

@@ -1,4 +1,4 @@
-"""Short constructors of events with known lineage."""
+"""Short constructors of events with column lineage."""
 
 import json
 from collections.abc import Iterable
@@ -19,10 +19,10 @@ def job(name: str) -> dict[str, str]:
     return {"namespace": "etl", "name": name}
 
 
-def told_of(
+def event_with_lineage(
     number: int, name: str, lineage: dict[str, Any], reads: Iterable[str] = (), job_name: str = "load"
 ) -> bytes:
-    """An event of a new run that writes a dataset and reports its inputs in a `lineage` facet."""
+    """An event of a new run that writes a dataset, with a `lineage` facet for it."""
     return json.dumps(
         event(
             eventType="COMPLETE",
@@ -46,7 +46,7 @@ def lineage_facet(**columns: list[tuple[str, str, str]]) -> dict[str, Any]:
 
 
 def source(name: str, column: str, how: str) -> dict[str, Any]:
-    """A source column, and its transformation as type/subtype."""
+    """A source column with its transformation, as type/subtype."""
     kind, _, subtype = how.partition("/")
     transformation = {"type": kind, "subtype": subtype, "description": "", "masking": False}
     return {"namespace": "lake", "name": name, "field": column, "transformations": [transformation]}
