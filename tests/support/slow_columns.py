@@ -40,14 +40,14 @@ class SlowColumns:
         """Every column within this many hops, with its distance."""
 
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
-            for each in (column, *self.beside(column, way)):
+            for each in (column, *self.related(column, way)):
                 for source, target, _ in self.steps:
                     if each == (target if way == "upstream" else source):
                         yield source if way == "upstream" else target
 
         return reachable(start, neighbours, max_hops)
 
-    def beside(self, column: ColumnId, way: Way) -> set[ColumnId]:
+    def related(self, column: ColumnId, way: Way) -> set[ColumnId]:
         """Enclosing structs and nested fields of the column that edges start from, in this direction."""
         name, path = column
         return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from headwater.graph.diff.event_content import told
+from headwater.graph.diff.event_content import event_content
 from headwater.graph.lineage import Graph
 from headwater.model.edits import DELETED, EditEntry, EditItem, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
@@ -77,7 +77,7 @@ def _names_of(reader: Reader, dataset: DatasetId) -> frozenset[DatasetId]:
 
 def _in_facets(said: tuple[Fact, ...]) -> Iterator[DatasetId]:
     """The datasets in an event's facets: sources and targets of columns or jobs, and aliases."""
-    for element in told(0, said, lambda name: name).layout:
+    for element in event_content(0, said, lambda name: name).layout:
         for end in element.ends:
             match end:
                 case ColumnId(dataset=name) | (DatasetId() as name):

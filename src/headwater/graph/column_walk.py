@@ -1,7 +1,7 @@
 """Walks over columns: what feeds a column, and what it feeds.
 
 An edge with a whole dataset at one end stands for an edge of each of its columns, of which there may be thousands. Such
-a wide edge is kept as one, and followed once instead of once for each column.
+a wide edge is stored as one, and followed once instead of once for each column.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -65,8 +65,8 @@ class ColumnWalk:
         self._graph = graph
         # The cached functions do not refer to this object: their caches are freed with it, without a garbage
         # collection.
-        kept = self._columns_of = cache(columns_of)
-        self._has = cache(lambda name: frozenset(kept(name)))
+        cached = self._columns_of = cache(columns_of)
+        self._has = cache(lambda name: frozenset(cached(name)))
         self._into: dict[DatasetId, dict[DatasetId, _EdgesBetween]] = {}
         self._onward: dict[tuple[DatasetId, Way], _Onward] = {}
         self._nesting: dict[tuple[DatasetId, Way], Nesting] = {}
@@ -78,15 +78,15 @@ class ColumnWalk:
         Structs and their fields count as connected: data that flows into a struct flows into its fields, and the
         reverse; likewise for data that flows out.
         """
-        gone: set[ColumnId] = set()
-        gone_as_whole: set[DatasetId] = set()
-        come_to_whole: set[DatasetId] = set()
+        visited: set[ColumnId] = set()
+        expanded_whole: set[DatasetId] = set()
+        reached_whole: set[DatasetId] = set()
 
         # Nearest first: a later visit of the same edge cannot reach anything sooner.
         def neighbours(column: ColumnId) -> Iterator[ColumnId]:
-            for each in (column, *self.beside(column, way)):
-                if each not in gone:
-                    gone.add(each)
+            for each in (column, *self.related(column, way)):
+                if each not in visited:
+                    visited.add(each)
                     yield from onward(each)
 
         def onward(column: ColumnId) -> Iterator[ColumnId]:
@@ -95,26 +95,26 @@ class ColumnWalk:
             for step in edges.steps.get(column.column, ()):
                 yield step.source if way == "upstream" else step.target
             yield from ends(edges.to_whole.get(column.column, ()))
-            if edges.from_whole and name not in gone_as_whole and column.column in self._has(name):
-                gone_as_whole.add(name)
+            if edges.from_whole and name not in expanded_whole and column.column in self._has(name):
+                expanded_whole.add(name)
                 yield from ends(edges.from_whole)
 
         def ends(wide: Iterable[_Wide]) -> Iterator[ColumnId]:
             for far, column, _ in wide:
                 if column is not None:
                     yield ColumnId(far, column)
-                elif far not in come_to_whole:
-                    come_to_whole.add(far)
+                elif far not in reached_whole:
+                    reached_whole.add(far)
                     yield from (ColumnId(far, each) for each in self._columns_of(far))
 
         return walked(start, neighbours, max_hops)
 
-    def beside(self, column: ColumnId, way: Way) -> list[ColumnId]:
+    def related(self, column: ColumnId, way: Way) -> list[ColumnId]:
         """The enclosing structs and the nested fields of a column that have edges in that direction."""
         name = column.dataset
         if (nesting := self._nesting.get((name, way))) is None:
             nesting = self._nesting[name, way] = Nesting(self._with_steps(name, way))
-        return [ColumnId(name, each) for each in nesting.beside(column.column)]
+        return [ColumnId(name, each) for each in nesting.related(column.column)]
 
     def steps_into(self, column: ColumnId) -> list[ColumnStep]:
         """The edges that end at the column, wide edges expanded.
@@ -137,7 +137,7 @@ class ColumnWalk:
 
     def wide_into(self, name: DatasetId) -> list[ColumnEdge]:
         """The wide edges into the dataset: either end may be the whole dataset."""
-        return [edge for told in self._edges_into(name).values() for edge in told.wide]
+        return [edge for between in self._edges_into(name).values() for edge in between.wide]
 
     def count_spread_into(self, name: DatasetId) -> int:
         """How many column-to-column edges the wide edges into the dataset expand to."""
@@ -164,11 +164,11 @@ class ColumnWalk:
 
     def _looked_up(self, name: DatasetId, way: Way) -> _Onward:
         onward = _Onward()
-        for target, told in self._edges_beside(name, way):
-            for step in told.steps:
+        for target, between in self._edges_on_side(name, way):
+            for step in between.steps:
                 near = step.target if way == "upstream" else step.source
                 onward.steps.setdefault(near.column, []).append(step)
-            for edge in told.wide:
+            for edge in between.wide:
                 near_column, wide = edge.target_column, _Wide(edge.source, edge.source_column, edge)
                 if way == "downstream":
                     near_column, wide = edge.source_column, _Wide(target, edge.target_column, edge)
@@ -180,14 +180,14 @@ class ColumnWalk:
                     onward.to_whole.setdefault(near_column, []).append(wide)
         return onward
 
-    def _edges_beside(self, name: DatasetId, way: Way) -> Iterator[tuple[DatasetId, _EdgesBetween]]:
+    def _edges_on_side(self, name: DatasetId, way: Way) -> Iterator[tuple[DatasetId, _EdgesBetween]]:
         """The edges on that side of the dataset, each with its target."""
         if way == "upstream":
-            yield from ((name, told) for told in self._edges_into(name).values())
+            yield from ((name, between) for between in self._edges_into(name).values())
             return
         for target in sorted(self._graph.fed_by(name)):
-            if (told := self._edges_into(target).get(name)) is not None:
-                yield target, told
+            if (between := self._edges_into(target).get(name)) is not None:
+                yield target, between
 
     def _edges_into(self, target: DatasetId) -> dict[DatasetId, _EdgesBetween]:
         """The edges into the target, by source."""
@@ -197,21 +197,21 @@ class ColumnWalk:
 
 
 def _edges_into(graph: Graph, target: DatasetId) -> dict[DatasetId, _EdgesBetween]:
-    told: dict[DatasetId, _EdgesBetween] = {}
+    by_source: dict[DatasetId, _EdgesBetween] = {}
     end = cache(ColumnId)
     for edge in graph.column_edges_into(target):
         source = edge.source
-        if (between := told.get(source)) is None:
-            between = told[source] = _EdgesBetween([], [])
+        if (between := by_source.get(source)) is None:
+            between = by_source[source] = _EdgesBetween([], [])
         if edge.target_column is None or edge.source_column is None:
             between.wide.append(edge)
         else:
             step = ColumnStep(end(source, edge.source_column), end(target, edge.target_column), edge)
             between.steps.append(step)
-    return {source: between if not between.wide else _without_redundant(between) for source, between in told.items()}
+    return {source: _without_redundant(each) if each.wide else each for source, each in by_source.items()}
 
 
-def _without_redundant(told: _EdgesBetween) -> _EdgesBetween:
+def _without_redundant(between: _EdgesBetween) -> _EdgesBetween:
     """Drop dataset-to-dataset edges where there is column detail: they add nothing."""
-    in_detail = [edge for edge in told.wide if edge.target_column is not None or edge.source_column is not None]
-    return told._replace(wide=in_detail) if told.steps or in_detail else told
+    in_detail = [edge for edge in between.wide if edge.target_column is not None or edge.source_column is not None]
+    return between._replace(wide=in_detail) if between.steps or in_detail else between

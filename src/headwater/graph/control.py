@@ -21,20 +21,20 @@ class ControlEdge(NamedTuple):
 def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
     """The jobs before and after a job, whichever of the two reported it, with times and run counts."""
     edges: dict[ControlEdge, Edge] = {}
-    told: set[tuple[str, ControlEdge]] = set()
+    counted: set[tuple[str, ControlEdge]] = set()
     for run_id, edge, seen in (*_reported_by(graph, job), *_reported_about(graph, job)):
         if edge not in edges:
             edges[edge] = Edge(seen, 1)
         else:
-            edges[edge].count(seen, is_new_run=(run_id, edge) not in told)
-        told.add((run_id, edge))
+            edges[edge].count(seen, is_new_run=(run_id, edge) not in counted)
+        counted.add((run_id, edge))
     return edges
 
 
 def _reported_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
     for run_id in graph.jobs[job].runs if job in graph.jobs else ():
-        told = graph.runs[run_id].extras
-        for (way, other, dependency), seen in told.control.items() if told else ():
+        extras = graph.runs[run_id].extras
+        for (way, other, dependency), seen in extras.control.items() if extras else ():
             yield run_id, ControlEdge(way, other, dependency), seen
 
 

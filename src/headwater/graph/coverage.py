@@ -198,17 +198,17 @@ def _without_columns(graph: Graph, job: JobId, target: DatasetId) -> Collection[
         return ()
     declaration = graph.jobs[job].declaration
     own = None if declaration is None else declaration.key
-    made_from, told = sources_through(graph, job, target), set[DatasetId]()
+    made_from, covered = sources_through(graph, job, target), set[DatasetId]()
     for member, key, edge in evidence:
         with_columns = _sources_with_columns(graph, member, key)
         declared = graph.datasets[member].declared.get(own) if own is not None else None
         is_declared = declared is not None and declared.evidence == key
         if with_columns and (is_declared or edge.runs):
             return ()
-        told |= with_columns
+        covered |= with_columns
         if is_declared:
             made_from.update(map(graph.shown, graph.column_edges.sources(member, key[1])))
-    return {source for source in made_from if source.is_complete} - told
+    return {source for source in made_from if source.is_complete} - covered
 
 
 def _sources_with_columns(graph: Graph, member: DatasetId, key: EvidenceKey) -> set[DatasetId]:

@@ -38,19 +38,20 @@ def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
         for source in {graph.shown(each) for each in graph.column_edges.sources(member, digest)}:
             best, known = found.get(source, (0, None))
             found[source] = max(best, strength), edge.joined(known)
-    told = {source for source in found if source.is_complete and source != name}
-    if told:
-        told -= {source for job in graph.writers(name) for source in graph.reads(job)}
-    return {source: Derived(DERIVATION[found[source][0]], found[source][1]) for source in sorted(told)}
+    sources = {source for source in found if source.is_complete and source != name}
+    if sources:
+        sources -= {source for job in graph.writers(name) for source in graph.reads(job)}
+    return {source: Derived(DERIVATION[found[source][0]], found[source][1]) for source in sorted(sources)}
 
 
 def may_be_derived(graph: Graph, target: DatasetId) -> bool:
     """Whether a facet about this exact name reports a source that no writing job reads."""
     dataset = graph.datasets.get(target)
     edges = graph.column_edges
-    told = {source for _, digest in dataset.evidence for source in edges.sources(target, digest)} if dataset else set()
+    digests = [digest for _, digest in dataset.evidence] if dataset else []
+    sources = {source for digest in digests for source in edges.sources(target, digest)}
     readers = [graph.jobs[job].reads for job in dataset.writers] if dataset else []
-    left = {source for source in told if not any(source in reads for reads in readers)}
+    left = {source for source in sources if not any(source in reads for reads in readers)}
     return bool(left) and not {graph.shown(each) for each in left} <= {
         graph.shown(target),
         *(graph.shown(name) for reads in readers for name in reads),
@@ -172,7 +173,7 @@ class Derivations:
         if sources:
             self._sources[name] = sources
 
-    def told_of(self, source: DatasetId) -> Seen | None:
+    def reported(self, source: DatasetId) -> Seen | None:
         """When datasets were reported to be made from this one, given by its shown name; None: never."""
         return Seen.over(self._sources[target][source].edge.seen for target in self._targets.get(source, ()))
 
@@ -185,9 +186,9 @@ class Derivations:
         sources = self._sources.get(name, NONE)
         if not sources or self._graph.hides(name):
             return NONE
-        return {source: told for source, told in sources.items() if not self._graph.hides(source)}
+        return {source: derived for source, derived in sources.items() if not self._graph.hides(source)}
 
-    def beside(self, name: DatasetId) -> Iterator[DatasetId]:
+    def neighbours(self, name: DatasetId) -> Iterator[DatasetId]:
         """Its sources, then its targets."""
         yield from self.sources(name)
         yield from self.targets(name)

@@ -20,14 +20,14 @@ class Edits:
 
     def __init__(self) -> None:
         self.deleted: set[Target] = set()
-        self.apart: set[tuple[DatasetId, DatasetId]] = set()
+        self.splits: set[tuple[DatasetId, DatasetId]] = set()
         """Pairs of names that people split: not one dataset, whatever events report."""
-        self._said: dict[Target, dict[str, Edit]] = {}
+        self._edits: dict[Target, dict[str, Edit]] = {}
         self._fields: dict[DatasetId, set[Target]] = {}
 
     def add(self, fact: Edit) -> None:
         """Add one edit; adding it again changes nothing."""
-        about = self._said.setdefault(fact.target, {})
+        about = self._edits.setdefault(fact.target, {})
         known = about.get(fact.what)
         now = about[fact.what] = fact if known is None else known.merge(fact)
         if now.target[0] == "field":
@@ -35,39 +35,39 @@ class Edits:
         if now.what == APART and now.target[0] == "names":
             _, namespace, name, other_namespace, other_name = now.target
             names = DatasetId(namespace, name), DatasetId(other_namespace, other_name)
-            (self.apart.add if now.value == b"true" else self.apart.discard)(names)
+            (self.splits.add if now.value == b"true" else self.splits.discard)(names)
         if now.what == DELETED:
             (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
 
     def __len__(self) -> int:
         """How many targets were ever edited."""
-        return len(self._said)
+        return len(self._edits)
 
     def may_have_deleted_by(self, time_us: int) -> bool:
         """Whether anything may have been deleted by then."""
-        deletions = (about[DELETED] for about in self._said.values() if DELETED in about)
+        deletions = (about[DELETED] for about in self._edits.values() if DELETED in about)
         return any(edit.seen.first_us <= time_us for edit in deletions)
 
-    def nodes_said_after(self, time_us: int) -> Iterator[Target]:
+    def nodes_edited_after(self, time_us: int) -> Iterator[Target]:
         """The jobs and datasets that were edited after then, themselves or their columns."""
-        for target, about in self._said.items():
+        for target, about in self._edits.items():
             node = node_of(target)
             if node is not None and any(edit.seen.last_us > time_us for edit in about.values()):
                 yield node
 
-    def said(self, target: Target, what: str) -> Edit | None:
+    def get(self, target: Target, what: str) -> Edit | None:
         """The edit in force, or None if there never was one."""
-        return self._said.get(target, {}).get(what)
+        return self._edits.get(target, {}).get(what)
 
     def tags(self, target: Target) -> list[str]:
         """The tags on the target, in the order in which they were added."""
-        put = [edit for edit in self._said.get(target, {}).values() if tag_of(edit.what) and edit.value == b"true"]
+        put = [edit for edit in self._edits.get(target, {}).values() if tag_of(edit.what) and edit.value == b"true"]
         return [tag_of(edit.what) or "" for edit in sorted(put, key=lambda edit: (edit.log_index, edit.what))]
 
     def tags_taken_off(self, target: Target) -> set[str]:
         """The tags that people removed from the target, whoever had added them."""
-        said = self._said.get(target, {}).values()
-        return {word for edit in said if (word := tag_of(edit.what)) and edit.value == b"false"}
+        edits = self._edits.get(target, {}).values()
+        return {word for edit in edits if (word := tag_of(edit.what)) and edit.value == b"false"}
 
     def fields_of(self, name: DatasetId) -> set[Target]:
         """The edited columns of the dataset under this exact name."""
@@ -75,8 +75,8 @@ class Edits:
 
     def all_of(self, kind: str) -> list[Edit]:
         """All edits of targets of one kind."""
-        return [edit for target in self.targets(kind) for edit in self._said[target].values()]
+        return [edit for target in self.targets(kind) for edit in self._edits[target].values()]
 
     def targets(self, kind: str) -> list[Target]:
         """All edited targets of one kind."""
-        return [target for target in self._said if target[0] == kind]
+        return [target for target in self._edits if target[0] == kind]

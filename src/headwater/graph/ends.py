@@ -28,22 +28,22 @@ def reported_ends(graph: Graph, job: JobId) -> frozenset[RunEnd]:
     )
 
 
-def ends_of(graph: Graph, run_id: str, said: Collection[RunEnd]) -> Collection[RunEnd]:
-    """What a run read and wrote, by itself or others; `said` fills in a side that nobody reports for this run."""
+def ends_of(graph: Graph, run_id: str, job_ends: Collection[RunEnd]) -> Collection[RunEnd]:
+    """What a run read and wrote, by itself or others; `job_ends` fills in a side that nobody reports for this run."""
     observed = graph.runs[run_id].observed
-    if not said and run_id not in graph.named_in_flows:
+    if not job_ends and run_id not in graph.named_in_flows:
         return observed  # the common case, and there are many
-    told = {*observed, *_reported_by_others(graph, run_id)}
-    return told | {end for end in said if _has_none(told, end[0])}
+    reported = {*observed, *_reported_by_others(graph, run_id)}
+    return reported | {end for end in job_ends if _has_none(reported, end[0])}
 
 
-def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said: bool) -> bool:
-    """Whether a run wrote one of these; `is_said`: one of them is a reported output of its job."""
+def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_of_job: bool) -> bool:
+    """Whether a run wrote one of these; `is_of_job`: one of them is a reported output of its job."""
     observed = graph.runs[run_id].observed
     if any(end in observed for end in names):
         return True
     others = [*_reported_by_others(graph, run_id)]
-    return any(end in names for end in others) or (is_said and _has_none({*observed, *others}, "output"))
+    return any(end in names for end in others) or (is_of_job and _has_none({*observed, *others}, "output"))
 
 
 def runs_handing_to(graph: Graph, run_id: str) -> Mapping[JobId, frozenset[str]]:

@@ -177,7 +177,7 @@ class Growth(JobEdges, ColumnEvidences):
     def _add_edit(self, fact: Edit) -> None:
         self.edits.add(fact)
         if fact.what == APART:
-            self.identities.keep_apart(self.edits.apart)
+            self.identities.keep_apart(self.edits.splits)
 
     def _add_quarantined(self, fact: Quarantined) -> None:
         known = self.quarantined.get(fact.key)

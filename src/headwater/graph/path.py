@@ -100,12 +100,12 @@ class _Data:
         made_from = self._made_from(node)
         for job in self._known(graph.writers(node)):
             yield Step(job, node)
-            for giver in self._known(graph.jobs[job].fed_by) if not made_from.is_told else ():
+            for giver in self._known(graph.jobs[job].fed_by) if not made_from.is_reported else ():
                 yield Step(giver, job, giver)
-        for source, is_told in made_from.sources.items():
+        for source, is_reported in made_from.sources.items():
             carriers = self._carriers(source, node)
             yield from (Step(source, job, source) for job in carriers)
-            if not carriers and is_told and source != node:
+            if not carriers and is_reported and source != node:
                 yield Step(source, node, source)
 
     def downstream(self, start: GraphNode, node: GraphNode) -> Iterator[Step | None]:
@@ -113,7 +113,7 @@ class _Data:
         graph = self._graph
         if isinstance(node, JobId):
             for target in self._shown(graph.writes(node)):
-                if _key(node) == _key(start) or not self._made_from(target).is_told:
+                if _key(node) == _key(start) or not self._made_from(target).is_reported:
                     yield Step(node, target, target)
             yield from (Step(node, taker, taker) for taker in self._known(graph.jobs[node].feeds))
             return
@@ -124,11 +124,11 @@ class _Data:
         written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
         for target in self._shown(written | graph.fed_by(node)):
             yield None
-            is_told = self._made_from(target).sources.get(node)
-            if is_told is not None:
+            is_reported = self._made_from(target).sources.get(node)
+            if is_reported is not None:
                 carriers = self._carriers(node, target)
                 yield from (Step(job, target, target) for job in carriers)
-                if not carriers and is_told and target != node:
+                if not carriers and is_reported and target != node:
                     yield Step(node, target, target)
 
     def _carriers(self, source: DatasetId, target: DatasetId) -> list[JobId]:
@@ -147,17 +147,17 @@ class _Data:
 
 
 class _MadeFrom(NamedTuple):
-    """The sources of a dataset, sorted; `is_told`: all of them are reported, or reported to be none."""
+    """The sources of a dataset, sorted; `is_reported`: all of them are reported, or reported to be none."""
 
     sources: dict[DatasetId, bool]
     """Whether that is told of the two datasets, which stays where the job is deleted, or only of what a job uses."""
-    is_told: bool
+    is_reported: bool
 
 
 def _made_from(graph: Graph, name: DatasetId) -> _MadeFrom:
     found = sources_of(graph, name)
     known = (graph.datasets[member] for member in graph.members(name) if member in graph.datasets)
-    is_told = any(dataset.evidence for dataset in known) and all(each.derivation != INFERRED for each in found)
+    is_reported = any(dataset.evidence for dataset in known) and all(each.derivation != INFERRED for each in found)
     sources = dict.fromkeys(sorted(each.dataset for each in found), False)
     sources |= {each.dataset: True for each in found if each.derivation != INFERRED}
-    return _MadeFrom(sources, is_told)
+    return _MadeFrom(sources, is_reported)

@@ -34,10 +34,10 @@ class Nesting:
             for struct in structs_of(column):
                 self._inside.setdefault(struct, []).append(column)
 
-    def beside(self, column: str) -> list[str]:
+    def related(self, column: str) -> list[str]:
         """The structs that a column lies in, and the fields inside it.
 
-        >>> Nesting(["a", "a.b", "a.c", "ab"]).beside("a.b")
+        >>> Nesting(["a", "a.b", "a.c", "ab"]).related("a.b")
         ['a']
         """
         structs = [struct for struct in structs_of(column) if struct in self._columns]
@@ -45,4 +45,4 @@ class Nesting:
 
     def touches(self, column: str) -> bool:
         """Whether the column, a struct around it or a field in it is among these columns."""
-        return column in self._columns or bool(self.beside(column))
+        return column in self._columns or bool(self.related(column))

@@ -88,7 +88,7 @@ def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_
         return (job for job in jobs if not graph.hides(job))
 
     def beside(dataset: DatasetId) -> Iterable[Made]:
-        return map(Made, derivations.beside(graph.shown(dataset))) if derivations else ()
+        return map(Made, derivations.neighbours(graph.shown(dataset))) if derivations else ()
 
     start = [node] if isinstance(node, JobId) else of_dataset(node)
     steps = reachable(start, neighbours, max_hops)

@@ -57,7 +57,7 @@ def test_every_column_is_as_far_away_as_where_wide_edges_are_multiplied_out(
     ) + sum(len(quick.column_steps_into(column)) for column in every)
     ways: tuple[Way, ...] = ("upstream", "downstream")
     for way in ways:
-        assert all({*quick.beside(column, way)} == slow.beside(column, way) for column in every)
+        assert all({*quick.related(column, way)} == slow.related(column, way) for column in every)
         assert _distances(quick, start, way, max_hops) == slow.walked(start, way, max_hops)
 
 

@@ -28,7 +28,7 @@ def test_a_run_that_names_nothing_on_a_side_goes_there_by_what_its_job_is_declar
 
     assert ends(found, "r") == {("input", A), ("output", C)}
     assert ends(found, "s") == {("input", A), ("output", DatasetId("lake", "d"))}
-    assert [has_written(found, run_id, [("output", C)], is_said=True) for run_id in "rs"] == [True, False]
+    assert [has_written(found, run_id, [("output", C)], is_of_job=True) for run_id in "rs"] == [True, False]
 
 
 def test_what_is_said_of_one_run_is_of_no_other_run_of_its_job_and_beside_what_it_names() -> None:

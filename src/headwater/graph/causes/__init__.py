@@ -2,7 +2,7 @@
 
 record     what one run reported, folded from its events; readings: parsed facets, cached by content
 history    what the walk needs from the store of past runs
-wholes     runs that never began because their parent run failed before
+parent_runs  runs that never began because their parent run failed before
 attempts   runs that failed and were not superseded by a later run
 visit      a run on the way up, what fed it, and its baseline runs
 writers    which runs wrote what was read, and by which evidence

@@ -67,7 +67,7 @@ class History(Protocol):
         Of each job the newest that has events, and those that failed and were not superseded.
         """
 
-    def wholes(self, run_id: str) -> Sequence[ParentRun]:
+    def parents(self, run_id: str) -> Sequence[ParentRun]:
         """The ancestor runs of a run, nearest first, without those that have no events."""
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.attempts import replaced_us
 from headwater.graph.causes.history import History
+from headwater.graph.causes.parent_runs import completed_without
 from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.rhythm import ends_us, intervals_us, usual_us
 from headwater.graph.causes.visit import BASELINE, Feed, Visit
-from headwater.graph.causes.wholes import did_without
 from headwater.graph.causes.writers import read_at_us, read_through
 
 _LATE_AFTER: Final = 2.0
@@ -79,7 +79,7 @@ def _is_read_again(visit: Visit, history: History, last: RunSummary, feed: Feed)
 
     A run in progress is late, not missing; and the parent run may have completed without it.
     """
-    if history.is_stream(visit.run.job) or did_without(history, last, feed.at_us):
+    if history.is_stream(visit.run.job) or completed_without(history, last, feed.at_us):
         return False
     runs = [run for run in history.runs_of(last.job) if feed.dataset in run.writes]
     if any(run.started_us <= feed.at_us and (run.ended_us is None or run.ended_us > feed.at_us) for run in runs):

@@ -178,7 +178,7 @@ class Record:
     """A run with everything it reported."""
 
     summary: RunSummary
-    said: Mapping[type[View], ParsedFacet[View]]
+    facets: Mapping[type[View], ParsedFacet[View]]
     """Facets of the run and its job, as far as rules need them."""
     ends: Mapping[tuple[Direction, DatasetId], End]
     last: EventRef | None
@@ -192,7 +192,7 @@ class Record:
 
     def view(self, kind: type[ViewT]) -> ParsedFacet[ViewT] | None:
         """A run or job facet and its event; None where it is absent or cannot be parsed."""
-        return cast("ParsedFacet[ViewT] | None", self.said.get(kind))
+        return cast("ParsedFacet[ViewT] | None", self.facets.get(kind))
 
     def named(self, direction: Direction) -> frozenset[DatasetId]:
         """The datasets that the run reported to read or write."""
@@ -235,8 +235,8 @@ def record_of(
 
 
 def _nominal_us(of_run: "_LastFacets", readings: Readings) -> int | None:
-    said = of_run.read(NominalTimeFacet, readings)
-    start = None if said is None else said.view.start
+    facet = of_run.read(NominalTimeFacet, readings)
+    start = None if facet is None else facet.view.start
     return None if start is None else microseconds(start)
 
 
@@ -294,7 +294,7 @@ class _LastFacets(dict[str, tuple[Facets, EventRef]]):
     def read_all(self, kinds: Iterable[type[View]], readings: Readings) -> dict[type[View], ParsedFacet[View]]:
         """Those of these facets that can be parsed."""
         read = ((kind, self.read(kind, readings)) for kind in kinds)
-        return {kind: said for kind, said in read if said is not None}
+        return {kind: facet for kind, facet in read if facet is not None}
 
 
 _ABSENT: Final = (NO_FACETS, EventRef(0, b""))
@@ -313,15 +313,15 @@ class _FacetsOfEnd:
         self._own.add(_OF_ACCESS, dataset.direction_facets, ref)
         self._checks.add(dataset.facets, ref)
         self._own_checks.add(dataset.direction_facets, ref)
-        for key, said in self._facets.items():
-            self._first.setdefault(key, said)
+        for key, facet in self._facets.items():
+            self._first.setdefault(key, facet)
 
     def end(self, readings: Readings) -> End:
         """The result, parsed."""
         scan = self._own.read(IcebergScanReportFacet, readings)
         commit = self._own.read(IcebergCommitReportFacet, readings)
         done = self._facets.read(LifecycleStateChangeFacet, readings)
-        snapshots = [said.view.snapshot_id for said in (scan, commit) if said is not None]
+        snapshots = [facet.view.snapshot_id for facet in (scan, commit) if facet is not None]
         exact = [str(snapshot) for snapshot in snapshots if isinstance(snapshot, int)]  # a float was rounded
         return End(
             frozenset([*exact, *_version(self._facets, readings)]),
@@ -335,9 +335,9 @@ class _FacetsOfEnd:
 
     def _rows(self, readings: Readings) -> Iterator[tuple[int, EventRef]]:
         for last, kind in product((self._own, self._facets), _COUNTS):
-            said: ParsedFacet[Any] | None = last.read(kind, readings)
-            if said is not None and isinstance(rows := said.view.row_count, int):
-                yield rows, said.event
+            facet: ParsedFacet[Any] | None = last.read(kind, readings)
+            if facet is not None and isinstance(rows := facet.view.row_count, int):
+                yield rows, facet.event
 
 
 def _checks() -> _LastOfEach[DataQualityAssertionsFacet, Assertion]:
@@ -351,5 +351,5 @@ def _columns(last: _LastFacets, readings: Readings) -> tuple[Columns, EventRef] 
 
 
 def _version(last: _LastFacets, readings: Readings) -> list[str]:
-    said = last.read(VersionFacet, readings)
-    return [] if said is None else [said.view.dataset_version]
+    facet = last.read(VersionFacet, readings)
+    return [] if facet is None else [facet.view.dataset_version]

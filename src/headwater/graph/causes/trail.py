@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
+from headwater.graph.causes.parent_runs import failed_parent
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
 from headwater.graph.causes.visit import BASELINE, Feed, Handed, Link, Parts, Visit, Window, Writer
-from headwater.graph.causes.wholes import failed_whole
 from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_through, who_wrote
 from headwater.model.names import DatasetId, JobId
 
@@ -259,6 +259,6 @@ def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[H
     if here.awaited_us is not None:
         awaited[here.run.job] = here.awaited_us
     for job, at_us in awaited.items():
-        whole = failed_whole(history, job, at_us)
+        whole = failed_parent(history, job, at_us)
         if whole is not None:
             yield Handed(job, (Writer(whole, "whole"),), at_us)

@@ -20,7 +20,7 @@ from headwater.model.names import DatasetId, JobId
 
 _MOST_MADE: Final = 200
 """Most hops from a dataset to what it is made from."""
-_MOST_BESIDE: Final = 20
+_MOST_SIBLINGS: Final = 20
 """Most successful sibling runs beside the last writer; the rest of the budget is for what lies further up."""
 
 
@@ -53,16 +53,16 @@ def who_wrote(
     reader = read.reader
     runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
     before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
-    told = by_version(history, name, versions, before)
-    found = [] if told is None else [Writer(told, "version")]
+    version_writer = by_version(history, name, versions, before)
+    found = [] if version_writer is None else [Writer(version_writer, "version")]
     for job in jobs:
         own = [run for run in runs if run.job == job]
-        if told is not None:
-            found += _attempts(own, told, read)
+        if version_writer is not None:
+            found += _attempts(own, version_writer, read)
         else:
             found += by_clock(history, job, own, [run for run in own if name in run.writes], read)
     found = [*_not_replaced(history, name, found, read)]
-    since = _new_to(history, name, told, before, read)
+    since = _new_to(history, name, version_writer, before, read)
     if since is None:
         return WhoWrote(tuple(found))
     known = {reader.run_id, *(writer.run.run_id for writer in found)}
@@ -84,7 +84,7 @@ def _not_replaced(history: History, name: DatasetId, found: Iterable[Writer], re
 
 
 def _new_to(
-    history: History, name: DatasetId, told: RunSummary | None, wrote: Sequence[RunSummary], read: Read
+    history: History, name: DatasetId, version_writer: RunSummary | None, wrote: Sequence[RunSummary], read: Read
 ) -> Window | None:
     """The window in which data that is new to the reader was written: since its last run that read the dataset.
 
@@ -96,11 +96,11 @@ def _new_to(
     if last is None:
         return None
     since_us = read_at_us(history, last.summary)
-    if told is None:
+    if version_writer is None:
         return Window(since_us, read.at_us)
     versions = last.ends.get(("input", name), NOTHING_REPORTED).versions_at_first
     former = by_version(history, name, versions, wrote)
-    return Window(since_us if former is None else _done_us(former), _done_us(told))
+    return Window(since_us if former is None else _done_us(former), _done_us(version_writer))
 
 
 def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
@@ -131,11 +131,11 @@ def by_clock(
     if found is not None:
         yield found
         if found.by == "time":
-            yield from (Writer(run, "time") for run in islice(_beside(found.run, wrote, read.at_us), _MOST_BESIDE))
+            yield from (Writer(run, "time") for run in islice(_siblings(found.run, wrote, read.at_us), _MOST_SIBLINGS))
     yield from _attempts(own, None if found is None else found.run, read)
 
 
-def _beside(run: RunSummary, wrote: Sequence[RunSummary], at_us: int) -> Iterator[RunSummary]:
+def _siblings(run: RunSummary, wrote: Sequence[RunSummary], at_us: int) -> Iterator[RunSummary]:
     """The completed siblings of a run (same job and parent): each run of a mapped task writes a part."""
     for each in wrote if run.parent_run is not None else ():
         is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us

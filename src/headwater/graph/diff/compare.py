@@ -126,18 +126,18 @@ def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
             yield from _columns(field.get("fields"), f"{above}{name}.")
 
 
-def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any] | None:
+def comparable(name: str, facet: Mapping[str, Any]) -> dict[str, Any] | None:
     """A facet without the members that only identify its producer, unordered lists sorted.
 
     None for a tombstone.
     """
     if facet.get("_deleted") is True:
         return None
-    told = without_producer(facet)
+    members = without_producer(facet)
     unordered = _UNORDERED.get(name)
-    if unordered is not None and isinstance(told.get(unordered), list):
-        told[unordered] = sorted(told[unordered], key=sorted_json)
-    return told
+    if unordered is not None and isinstance(members.get(unordered), list):
+        members[unordered] = sorted(members[unordered], key=sorted_json)
+    return members
 
 
 def lay_out_schema(layout: Layout, dataset: DatasetId, schema: Mapping[str, Any]) -> None:
@@ -200,7 +200,7 @@ class GraphDiff:
         found = (was.shown(member) for member in (name, *self._after.graph.members(name)))
         return next((each for each in found if was.is_shown(each) and self.name(each) == name), None)
 
-    def told_before(self, name: DatasetId) -> DatasetId:
+    def resolved_before(self, name: DatasetId) -> DatasetId:
         """The diff's name for what this name meant before, or means now if it was not in use before."""
         was, now = self._before.graph, self._after.graph
         if _known_as(was, name) is None:
@@ -208,7 +208,7 @@ class GraphDiff:
             return self._used_by_nobody(name) if after is None else after
         return self.name(was.shown(name))
 
-    def told_after(self, name: DatasetId) -> DatasetId:
+    def resolved_after(self, name: DatasetId) -> DatasetId:
         """The diff's name for what this name means now, or meant before if it is not in use now."""
         was, now = self._before.graph, self._after.graph
         if _known_as(now, name) is None:
@@ -289,12 +289,12 @@ class GraphDiff:
             before[Element("dataset", (name,))] = _names(self._before.graph, former)
         if current is not None:
             after[Element("dataset", (name,))] = _names(self._after.graph, current)
-        sides = ((before, self._before, _told(self._before, former)), (after, self._after, _told(self._after, current)))
-        (*_, was), (*_, now) = sides
+        was, now = _facet_digests(self._before, former), _facet_digests(self._after, current)
+        sides = ((before, self._before, was), (after, self._after, now))
         if was.get(_SCHEMA) != now.get(_SCHEMA):
-            for layout, side, told in sides:
-                if _SCHEMA in told:
-                    lay_out_schema(layout, name, side.content(told[_SCHEMA]))
+            for layout, side, digests in sides:
+                if _SCHEMA in digests:
+                    lay_out_schema(layout, name, side.content(digests[_SCHEMA]))
         if former is not None and current is not None:
             _lay_out_facets(sides, "datasetFacet", name, OF_DATASET)
             _lay_out_tags(sides, name, [layout[Element("dataset", (name,))] for layout in (before, after)])
@@ -307,8 +307,8 @@ class GraphDiff:
 
     def _column_edges(self, name: DatasetId, before: Layout, after: Layout) -> None:
         former, current = self._before_and_after(name)
-        lay_out_edges(before, name, _edges_into(self._before.graph, former, self.told_before))
-        lay_out_edges(after, name, _edges_into(self._after.graph, current, self.told_after))
+        lay_out_edges(before, name, _edges_into(self._before.graph, former, self.resolved_before))
+        lay_out_edges(after, name, _edges_into(self._after.graph, current, self.resolved_after))
 
     def _is_moved(self, name: DatasetId) -> bool:
         """Whether edges from its columns have other ends in one of the graphs."""
@@ -334,13 +334,13 @@ class GraphDiff:
         """The diff's names of the datasets that these feed; reads the remaining facets first, step by step."""
         while sources and self._after.graph.column_edges.read_some(_MANY):
             yield
-        sides = (self._before.graph, self.told_before), (self._after.graph, self.told_after)
-        return {told_under(each) for graph, told_under in sides for name in sources for each in graph.fed_by(name)}
+        sides = (self._before.graph, self.resolved_before), (self._after.graph, self.resolved_after)
+        return {resolved(each) for graph, resolved in sides for name in sources for each in graph.fed_by(name)}
 
 
-def _edges_into(graph: Graph, name: DatasetId | None, told_under: Callable[[DatasetId], DatasetId]) -> list[ColumnEdge]:
+def _edges_into(graph: Graph, name: DatasetId | None, resolved: Callable[[DatasetId], DatasetId]) -> list[ColumnEdge]:
     edges = () if name is None else graph.column_edges_into(name)
-    return [edge._replace(source=told_under(edge.source)) for edge in edges if not graph.hides(edge.source)]
+    return [edge._replace(source=resolved(edge.source)) for edge in edges if not graph.hides(edge.source)]
 
 
 _Sides = tuple[tuple[Layout, Side, Mapping[str, bytes]], tuple[Layout, Side, Mapping[str, bytes]]]
@@ -352,8 +352,8 @@ def _lay_out_facets(sides: _Sides, kind: Kind, node: JobId | DatasetId, names: A
     (*_, was), (*_, now) = sides
     for name in (was.keys() | now.keys()) if names is None else names & (was.keys() | now.keys()):
         if was.get(name) != now.get(name):
-            for layout, side, told in sides:
-                if name in told and (value := said(name, side.content(told[name]))) is not None:
+            for layout, side, digests in sides:
+                if name in digests and (value := comparable(name, side.content(digests[name]))) is not None:
                     layout[Element(kind, (node,), name)] = value
 
 
@@ -364,10 +364,10 @@ def _lay_out_tags(sides: _Sides, node: JobId | DatasetId, names: Sequence[Sequen
     )
     if was == now:
         return
-    told_of = tags_in_job_facet if isinstance(node, JobId) else tags_in_dataset_facet
+    tags_in_facet = tags_in_job_facet if isinstance(node, JobId) else tags_in_dataset_facet
     anyhow = {*was.put, *was.taken_off, *now.put, *now.taken_off}
-    for (layout, side, told), of_people in zip(sides, (was, now), strict=True):
-        of_producers = told_of(side.content(told[_TAGS])) if _TAGS in told else frozenset()
+    for (layout, side, digests), of_people in zip(sides, (was, now), strict=True):
+        of_producers = tags_in_facet(side.content(digests[_TAGS])) if _TAGS in digests else frozenset()
         for column, word in anyhow & (of_people.put.keys() | (of_producers - of_people.taken_off)):
             end = ColumnId(node, column) if isinstance(node, DatasetId) and column is not None else node
             layout[Element("tag", (end,), word)] = word
@@ -406,7 +406,7 @@ def _fed(graph: Graph, job: JobId) -> Iterator[JobId]:
     return (other for other in graph.jobs[job].feeds if _has_job(graph, other))
 
 
-def _told(side: Side, name: DatasetId | None) -> dict[str, bytes]:
+def _facet_digests(side: Side, name: DatasetId | None) -> dict[str, bytes]:
     """The digest of each facet of a dataset."""
     return {} if name is None else side.graph.digests_of(name)
 

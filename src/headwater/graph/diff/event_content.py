@@ -14,10 +14,10 @@ from headwater.graph.diff.compare import (
     Change,
     Element,
     Layout,
+    comparable,
     flow,
     lay_out_edges,
     lay_out_schema,
-    said,
 )
 from headwater.graph.fold import FactKey
 from headwater.model.edits import tag_of
@@ -77,15 +77,15 @@ class EventContent(NamedTuple):
     naming: Naming = Naming()
 
 
-def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> EventContent:
-    """What the facts of one event say."""
+def event_content(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> EventContent:
+    """The content of an event, from its facts."""
     event_facts, used = tuple(facts), set[DatasetId]()
     bodies = {fact.digest: fact.body for fact in event_facts if isinstance(fact, Content)}
 
     def content(digest: bytes) -> Mapping[str, Any]:
         return _parsed(bodies[digest])
 
-    def noted(name: DatasetId) -> DatasetId:
+    def resolved(name: DatasetId) -> DatasetId:
         used.add(name)
         return name_of(name)
 
@@ -100,38 +100,38 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> EventContent
             case RunOfJob(job=job, parts_of=whole):
                 layout.update({Element("job", (node,)): None for node in (job, *(each.job for each in whole))})
             case RunFacet(name=name) if name not in ABOUT_THE_EVENT:
-                layout[Element("runFacet", (), name)] = said(name, content(fact.content))
+                layout[Element("runFacet", (), name)] = comparable(name, content(fact.content))
             case JobFacet(job=job, name=name):
-                layout[Element("jobFacet", (job,), name)] = said(name, content(fact.content))
+                layout[Element("jobFacet", (job,), name)] = comparable(name, content(fact.content))
             case Observation(run_id=run_id, direction=direction, dataset=name):
-                _flow(layout, runs[run_id], direction, noted(name))
+                _flow(layout, runs[run_id], direction, resolved(name))
             case ObservedFacet(dataset=name, is_of_dataset=True, name="schema"):
-                _note_schema(schemas, noted(name), fact.direction, fact.content)
+                _note_schema(schemas, resolved(name), fact.direction, fact.content)
             case ObservedFacet(dataset=name, is_of_dataset=True, name=facet) if facet in OF_DATASET:
-                layout[Element("datasetFacet", (noted(name),), facet)] = said(facet, content(fact.content))
+                layout[Element("datasetFacet", (resolved(name),), facet)] = comparable(facet, content(fact.content))
             case ColumnEvidence(target=target):
-                layout[Element("dataset", (noted(target),))] = None
-                _columns(layout, target, content(fact.content), noted)
+                layout[Element("dataset", (resolved(target),))] = None
+                _columns(layout, target, content(fact.content), resolved)
             case JobFlow(run_id=run_id, source=source, target=end):
-                _job_flow(layout, (source or runs[run_id], end or runs[run_id]), noted)
+                _job_flow(layout, (source or runs[run_id], end or runs[run_id]), resolved)
             case Alias(name=name, alias=alias) | Renaming(name=name, former=alias):
-                layout.update({Element("dataset", (noted(each),)): None for each in (name, alias)})
+                layout.update({Element("dataset", (resolved(each),)): None for each in (name, alias)})
             case Declaration(node=JobId() as job):
                 declared, declaration = job, fact.key
                 layout[Element("job", (job,))] = None
-                _declared_job(layout, schemas, job, content(fact.content), content, noted)
+                _declared_job(layout, schemas, job, content(fact.content), content, resolved)
             case Edit(target=("job", namespace, name), what="deleted", value=b"true"):
                 deleted.add(JobId(namespace, name).node_id)
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
-                deleted.add(noted(DatasetId(namespace, name)).node_id)
+                deleted.add(resolved(DatasetId(namespace, name)).node_id)
             case Edit(target=target, what=what, value=value) if (word := tag_of(what)) is not None:
-                if (node := _tagged(target, noted)) is not None:
+                if (node := _tagged(target, resolved)) is not None:
                     layout[Element("tag", (node,), word)] = word if value == b"true" else None
             case Declaration(node=DatasetId() as name):
                 declaration = name
-                _declared(layout, schemas, "output", content(fact.content), content, noted)
+                _declared(layout, schemas, "output", content(fact.content), content, resolved)
                 for job, _ in makers(content(fact.content)):
-                    _job_flow(layout, (job, name), noted)
+                    _job_flow(layout, (job, name), resolved)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
@@ -221,7 +221,7 @@ def _declared(
     if "schema" in facets:
         _note_schema(schemas, name_of(own), direction, facets["schema"])
     for facet in OF_DATASET & facets.keys():
-        layout[Element("datasetFacet", (name_of(own),), facet)] = said(facet, content(facets[facet]))
+        layout[Element("datasetFacet", (name_of(own),), facet)] = comparable(facet, content(facets[facet]))
     for facet in ("lineage", "columnLineage"):
         if facet in facets and facets[facet] not in without:
             _columns(layout, own, content(facets[facet]), name_of)

@@ -137,7 +137,7 @@ class CutGraph(UnchangedSince):
         )
 
     def _cut_flows(self, run_id: str) -> set[Reporter] | None:
-        before = {*filter(self._is_told_before, self.now.named_in_flows.get(run_id, ()))}
+        before = {*filter(self._is_reported_before, self.now.named_in_flows.get(run_id, ()))}
         return before | self.again.named_in_flows.get(run_id, set()) or None
 
     def _cut_job(self, name: JobId) -> Job | None:
@@ -166,16 +166,17 @@ class CutGraph(UnchangedSince):
             )
         for (direction, dataset), reporters in now.reported.items():
             for reporter, seen in reporters.items():
-                if self._is_told_before(reporter):
+                if self._is_reported_before(reporter):
                     job.reported.setdefault((direction, dataset), {})[reporter] = seen
                     _count(job.reads if direction == "input" else job.writes, dataset, [seen])
         for end, of_any in now.reported_without_run.items():
-            if then := {*filter(self._is_told_before, of_any)}:
+            if then := {*filter(self._is_reported_before, of_any)}:
                 job.reported_without_run.setdefault(end, set()).update(then)
         for mine, theirs in ((job.feeds, now.feeds), (job.fed_by, now.fed_by)):
             for other, reporters in theirs.items():
-                if told := {reporter: seen for reporter, seen in reporters.items() if self._is_told_before(reporter)}:
-                    mine.setdefault(other, {}).update(told)
+                then_by = {reporter: seen for reporter, seen in reporters.items() if self._is_reported_before(reporter)}
+                if then_by:
+                    mine.setdefault(other, {}).update(then_by)
 
     def _cut_edges_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's unchanged runs did."""

@@ -13,7 +13,7 @@ from headwater.model.facts import SHAPE_PARTS, Stamped
 from headwater.model.names import DatasetId, JobId
 
 
-class _ToldAlone(NamedTuple):
+class _SimpleRecord(NamedTuple):
     """A current dataset, and those of its facets that are folded again."""
 
     dataset: Dataset
@@ -49,88 +49,88 @@ class CutFacets(Graph):
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
         """As in `Graph`."""
-        told = self._told_alone(name)
-        if told is None or not all(map(partial(self._is_alike, told), told.dataset.facets)):
+        record = self._simple_record(name)
+        if record is None or not all(map(partial(self._is_unchanged, record), record.dataset.facets)):
             return super().digests_of(name)
-        return {facet: said.content for facet, said in told.dataset.facets.items()}
+        return {facet: stamped.content for facet, stamped in record.dataset.facets.items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
         """As in `Graph`."""
-        told = self._told_alone(name)
-        if told is None:
+        record = self._simple_record(name)
+        if record is None:
             return super().digests_among(name, facets)
-        known = facets & told.dataset.facets.keys()
-        if not all(self._is_alike(told, facet) for facet in known):
+        known = facets & record.dataset.facets.keys()
+        if not all(self._is_unchanged(record, facet) for facet in known):
             return super().digests_among(name, facets)
-        return {facet: told.dataset.facets[facet].content for facet in known}
+        return {facet: record.dataset.facets[facet].content for facet in known}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """As in `Graph`."""
-        told = self._told_alone(name)
-        if told is not None and facet not in told.dataset.facets:
+        record = self._simple_record(name)
+        if record is not None and facet not in record.dataset.facets:
             return None
-        if told is None or not self._is_alike(told, facet):
+        if record is None or not self._is_unchanged(record, facet):
             return super().digest_of(name, facet)
-        return told.dataset.facets[facet].content
+        return record.dataset.facets[facet].content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """As in `Graph`."""
         known = self.now.jobs.get(job)
-        if known is None or not all(map(partial(self._is_job_alike, job), known.facets)):
+        if known is None or not all(map(partial(self._is_job_unchanged, job), known.facets)):
             return super().job_digests(job)
-        return {name: told.content for name, told in known.facets.items()}
+        return {name: stamped.content for name, stamped in known.facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """As in `Graph`."""
         known = self.now.jobs.get(job)
         if known is not None and facet not in known.facets:
             return None
-        if known is None or not self._is_job_alike(job, facet):
+        if known is None or not self._is_job_unchanged(job, facet):
             return super().job_digest(job, facet)
         return known.facets[facet].content
 
     def are_facets_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bool:
         """Whether each of these facets of a dataset is unchanged since then; False for one with several names."""
-        told = self._told_alone(name)
-        if told is None or told.dataset.declared:
+        record = self._simple_record(name)
+        if record is None or record.dataset.declared:
             return False
         again = self.again.datasets.get(name)
         if not self._is_named(name) and (again is None or again.observed is None):
             return False  # it was known then only as a source of others
-        return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
+        return all(self._is_unchanged(record, facet) for facet in facets & record.dataset.facets.keys())
 
     def is_shape_as_then(self, name: DatasetId) -> bool:
         """For a dataset that is folded again: whether every version known as of then is among the current ones.
 
-        True if what is folded again agrees with all that anybody reported from then on.
+        True if what is folded again agrees with every report from then on.
         """
-        told, again = self._told_alone(name), self.again.datasets[name]
-        if told is None or again.observed is None or again.declared_over or told.dataset.declared_over:
+        record, again = self._simple_record(name), self.again.datasets[name]
+        if record is None or again.observed is None or again.declared_over or record.dataset.declared_over:
             return False
-        known = told.dataset.facets.keys() & set(SHAPE_PARTS)
-        return all(_says_the_same_since(again.observed.first_us, told.dataset, told.again, part) for part in known)
+        known = record.dataset.facets.keys() & set(SHAPE_PARTS)
+        return all(_is_unchanged_since(again.observed.first_us, record.dataset, record.again, part) for part in known)
 
     def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:
         """Whether each of these facets of the job is unchanged since then."""
         known = self.now.jobs.get(name)
-        return known is not None and all(self._is_job_alike(name, facet) for facet in facets & known.facets.keys())
+        return known is not None and all(self._is_job_unchanged(name, facet) for facet in facets & known.facets.keys())
 
-    def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
+    def _simple_record(self, name: DatasetId) -> _SimpleRecord | None:
         """The current record of a dataset with one name, then and now, that only runs report."""
         dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
         if dataset is None or not self.are_alone_as_then((name,)):
             return None
         if again is not None and (again.declared or dataset.declared):
             return None
-        return _ToldAlone(dataset, {} if again is None else again.facets)
+        return _SimpleRecord(dataset, {} if again is None else again.facets)
 
-    def _is_alike(self, told: _ToldAlone, facet: str) -> bool:
+    def _is_unchanged(self, record: _SimpleRecord, facet: str) -> bool:
         """Whether a facet is unchanged since then."""
-        return _says_the_same_since(self._until_us, told.dataset, told.again, facet)
+        return _is_unchanged_since(self._until_us, record.dataset, record.again, facet)
 
-    def _is_job_alike(self, name: JobId, facet: str) -> bool:
+    def _is_job_unchanged(self, name: JobId, facet: str) -> bool:
         again = self.again.jobs.get(name)
-        return _says_the_same_since(self._until_us, self.now.jobs[name], {} if again is None else again.facets, facet)
+        return _is_unchanged_since(self._until_us, self.now.jobs[name], {} if again is None else again.facets, facet)
 
     def _is_named(self, name: DatasetId) -> bool:
         """Whether an unchanged run used the name by then."""
@@ -155,21 +155,21 @@ class CutFacets(Graph):
         facets, facets_again = ({} if each is None else each.facets for each in (known, again))
 
         def as_then() -> tuple[dict[str, Stamped], set[str]]:
-            then = {facet: told for facet, told in facets.items() if told.stamp.time_us <= self._until_us}
+            then = {facet: stamped for facet, stamped in facets.items() if stamped.stamp.time_us <= self._until_us}
             return then, {*facets, *facets_again} - then.keys()
 
-        def told_by_then(names: set[str]) -> dict[str, Stamped]:
-            told = {**older(names)}
+        def loaded(names: set[str]) -> dict[str, Stamped]:
+            newest = {**older(names)}
             for facet in names & facets_again.keys():
-                told[facet] = max(told.get(facet, facets_again[facet]), facets_again[facet])
-            return told
+                newest[facet] = max(newest.get(facet, facets_again[facet]), facets_again[facet])
+            return newest
 
-        return PartlyLoaded(as_then, told_by_then)
+        return PartlyLoaded(as_then, loaded)
 
 
-def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, Stamped], facet: str) -> bool:
+def _is_unchanged_since(time_us: int, now: Job | Dataset, again: Mapping[str, Stamped], facet: str) -> bool:
     """Whether every report of a facet since then has the same content, including those folded again."""
     last = now.facets[facet]
-    if facet in told_again and told_again[facet].content != last.content:
+    if facet in again and again[facet].content != last.content:
         return False
     return now.unchanged_since.get(facet, last.stamp.time_us) <= time_us

@@ -33,14 +33,14 @@ def job_last_change_us(graph: Graph, name: JobId, first_us: int, facets: Collect
         return None
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
     told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
-    since = (job.unchanged_since.get(facet, told_us) for facet, told_us in told)
-    return max(chain((first_us,), edges, since)) if _tellers(job) else None
+    since = (job.unchanged_since.get(facet, reported_us) for facet, reported_us in told)
+    return max(chain((first_us,), edges, since)) if _reporting_runs(job) else None
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
     """When such a job was reported up to then, without runs that have events on both sides; None: it was not."""
     runs = graph.runs
-    told = [times.seen for run_id in _tellers(graph.jobs[name]) if (times := runs[run_id].times) is not None]
+    told = [times.seen for run_id in _reporting_runs(graph.jobs[name]) if (times := runs[run_id].times) is not None]
     return Seen.over([seen for seen in told if seen.last_us <= until_us])
 
 
@@ -57,7 +57,7 @@ def dataset_last_change_us(graph: Graph, name: DatasetId, facets: Collection[str
         return None
     evidence = (edge.seen.first_us for edge in dataset.evidence.values())
     told = ((facet, dataset.facets[facet].stamp.time_us) for facet in facets if facet in dataset.facets)
-    since = (dataset.unchanged_since.get(facet, told_us) for facet, told_us in told)
+    since = (dataset.unchanged_since.get(facet, reported_us) for facet, reported_us in told)
     return max(chain((dataset.observed.first_us,), evidence, since))
 
 
@@ -150,7 +150,7 @@ def _spoke_by(run: Run, until_us: int) -> bool:
     return run.times is None or run.times.seen.last_us <= until_us
 
 
-def _tellers(job: Job) -> set[str]:
+def _reporting_runs(job: Job) -> set[str]:
     return job.children or job.runs
 
 

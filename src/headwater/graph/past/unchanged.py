@@ -71,7 +71,7 @@ class UnchangedSince(CutFacets):
 
     def edited_since(self) -> frozenset[Target]:
         """The jobs and datasets that were edited over the API since then."""
-        return frozenset(self.now.edits.nodes_said_after(self._until_us))
+        return frozenset(self.now.edits.nodes_edited_after(self._until_us))
 
     def may_be_misnamed(self, run_id: str) -> bool:
         """As in `Graph`; what is folded again may have differed from now."""
@@ -105,7 +105,7 @@ class UnchangedSince(CutFacets):
         claims = self.now.child_runs.get(run_id, {}).values()
         return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
 
-    def _is_told_before(self, reporter: object) -> bool:
+    def _is_reported_before(self, reporter: object) -> bool:
         """Whether the reporter of a flow is an unchanged run; declarations are all folded again."""
         return isinstance(reporter, str) and self.is_run_as_then(reporter)
 
@@ -117,7 +117,7 @@ class UnchangedSince(CutFacets):
         if not (job.reported or job.feeds or job.fed_by):  # the common case
             return True
         reporters = (told for side in (job.reported, job.feeds, job.fed_by) for told in side.values())
-        return all(self._is_told_before(reporter) for told in reporters for reporter in told)
+        return all(self._is_reported_before(reporter) for told in reporters for reporter in told)
 
     def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
         if self.tellers is None:

@@ -174,7 +174,7 @@ class Gate:
         self, caller: Caller, route: str, covers: Callable[[str], bool], then: Knowledge
     ) -> ForbiddenError | None:
         """Refuse pasts in which names were one dataset that are split now: one's reports would show as the other's."""
-        for one, other in self._service.knowledge.graph.edits.apart:
+        for one, other in self._service.knowledge.graph.edits.splits:
             if covers(one.namespace) == covers(other.namespace) or other not in then.graph.identities.members(one):
                 continue
             if covers(then.graph.shown(one).namespace):

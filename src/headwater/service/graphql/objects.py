@@ -143,7 +143,7 @@ def state(ask: Ask, of: KnownRun, name: str, at_us: int) -> Node:
 
 def tag(ask: Ask, word: str) -> Node:
     """A tag; it has times only if it was described."""
-    said = ask.knowledge.graph.edits.said(("tag", word), DESCRIBED)
+    said = ask.knowledge.graph.edits.get(("tag", word), DESCRIBED)
     times = None if said is None else said.seen
     return ask.node(
         word,

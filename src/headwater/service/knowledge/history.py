@@ -155,13 +155,13 @@ class KnownHistory:
         found = {each for runs in newest_first for each in (*runs[:1], *_failed(runs, run_id))}
         return sorted(found, key=lambda run: (run.started_us, run.run_id))
 
-    def wholes(self, run_id: str) -> Sequence[ParentRun]:
+    def parents(self, run_id: str) -> Sequence[ParentRun]:
         """The parents and roots of a run that have events of their own, nearest first; without deleted jobs."""
-        found = reachable(self._named_wholes(run_id), lambda whole: self._named_wholes(whole.run_id), _MOST_WHOLES)
+        found = reachable(self._named_parents(run_id), lambda whole: self._named_parents(whole.run_id), _MOST_WHOLES)
         spoke = (whole for whole in found if self._graph.job_of(whole.run_id) is not None)
         return [whole for whole in spoke if not self._graph.hides(whole.job)]
 
-    def _named_wholes(self, run_id: str) -> list[ParentRun]:
+    def _named_parents(self, run_id: str) -> list[ParentRun]:
         run = known_run(self._graph, run_id)
         return [] if run is None else [whole for whole in (run.parent, run.root) if whole is not None]
 
@@ -347,7 +347,7 @@ class KnownHistory:
 
     def _was_deleted(self, name: DatasetId, by_us: int) -> bool:
         """Whether a dataset, by its shown name, is deleted now and was by then."""
-        deletion = self._graph.edits.said(target_of(name), DELETED)
+        deletion = self._graph.edits.get(target_of(name), DELETED)
         return deletion is not None and deletion.seen.last_us <= by_us and self._graph.hides(name)
 
     def _names(self, ends: Iterable[RunEnd], direction: Direction) -> frozenset[DatasetId]:

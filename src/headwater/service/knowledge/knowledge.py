@@ -216,7 +216,7 @@ class Knowledge:
     def seen_as_source(self, name: DatasetId) -> Seen | None:
         """When another dataset was reported to be made from this one; for a dataset that has no events of its own."""
         self.catch_up_derivations()
-        return None if self.graph.hides(name) else self.derivations.told_of(self.graph.shown(name))
+        return None if self.graph.hides(name) else self.derivations.reported(self.graph.shown(name))
 
     def catch_up_derivations(self) -> None:
         """Update the dataset-to-dataset derivations (those without a job), including facets not yet parsed."""

@@ -73,5 +73,5 @@ def size_bytes(record: Record) -> int:
     """An estimate of a record's memory, as if it shared no facets."""
     checks = sum(len(end.checks) for end in record.ends.values())
     checks += len(record.tests)
-    texts = sum(len(said.view.model_dump_json()) for said in record.said.values())
+    texts = sum(len(facet.view.model_dump_json()) for facet in record.facets.values())
     return _RUN_BYTES + _END_BYTES * len(record.ends) + _CHECK_BYTES * checks + texts

@@ -25,8 +25,8 @@ class Sides(NamedTuple):
 
     before: GraphKnowledge
     after: GraphKnowledge
-    told_before: NameOf
-    told_after: NameOf
+    resolved_before: NameOf
+    resolved_after: NameOf
     members: Names
 
 
@@ -36,7 +36,7 @@ class _Side(NamedTuple):
     """Of what is in this graph only."""
     names: Names
     """By the name that it is told of under, the names of a dataset, the shown one first."""
-    told_under: Mapping[DatasetId, DatasetId]
+    resolved: Mapping[DatasetId, DatasetId]
 
 
 def both_sides(
@@ -50,30 +50,30 @@ def both_sides(
         name: [*dict.fromkeys((name, *names_before[name], *was.members(name), *names_after[name]))] for name in named
     }
     anyhow = {each for some in members.values() for each in some}
-    before = _Side(was, "went", names_before, {name: compared.told_before(name) for name in anyhow})
-    after = _Side(now, "came", names_after, {name: compared.told_after(name) for name in anyhow})
+    before = _Side(was, "went", names_before, {name: compared.resolved_before(name) for name in anyhow})
+    after = _Side(now, "came", names_after, {name: compared.resolved_after(name) for name in anyhow})
     return Sides(
         _known(before, after, page, layouts),
         _known(after, before, page, layouts[::-1]),
-        _however_spelt(before.told_under),
-        _however_spelt(after.told_under),
+        _however_spelt(before.resolved),
+        _however_spelt(after.resolved),
         members,
     )
 
 
-def _however_spelt(told_under: Mapping[DatasetId, DatasetId]) -> NameOf:
+def _however_spelt(resolved: Mapping[DatasetId, DatasetId]) -> NameOf:
     """The names under which events may mention a dataset, including spellings used only as a column's origin."""
     by_spelling: dict[DatasetId, DatasetId] = {}
-    for name in sorted(told_under):
-        by_spelling.setdefault(normal(name), told_under[name])
-    return lambda name: told_under.get(name) or by_spelling.get(normal(name), name)
+    for name in sorted(resolved):
+        by_spelling.setdefault(normal(name), resolved[name])
+    return lambda name: resolved.get(name) or by_spelling.get(normal(name), name)
 
 
 def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> GraphKnowledge:
     graph = side.graph
     only_here = [change.element for change in page if change.way == side.way]
     renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
-    one_with = {name: graph.members(name) for name in side.told_under}
+    one_with = {name: graph.members(name) for name in side.resolved}
     return GraphKnowledge(
         graph.identities.knows,
         {each: holders(graph, each, side.names.__getitem__) for each in only_here}
@@ -94,7 +94,7 @@ def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Repor
 def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout, ...]) -> bool:
     """Whether the other graph has the same dataset under another name."""
     if element.kind not in ("edge", "columnEdge"):
-        return any(other.told_under[name] != name for end in element.ends for name in _dataset_of(end))
+        return any(other.resolved[name] != name for end in element.ends for name in _dataset_of(end))
     alike = (element._replace(ends=ends) for ends in product(*(_also(end, side.names, other) for end in element.ends)))
     here, there = layouts
     return any(each in there and each not in here for each in alike)
@@ -102,7 +102,7 @@ def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout
 
 def _also(end: AnyNode, names: Names, other: _Side) -> Iterator[AnyNode]:
     """The end, and its counterpart in the other graph."""
-    for told in dict.fromkeys(other.told_under[name] for dataset in _dataset_of(end) for name in names[dataset]):
+    for told in dict.fromkeys(other.resolved[name] for dataset in _dataset_of(end) for name in names[dataset]):
         yield ColumnId(told, end.column) if isinstance(end, ColumnId) else told
     yield end
 

@@ -89,7 +89,7 @@ def _column_lineage(
         for column, hops in there.items():
             (reached if hops <= max_hops else beyond).add(column)
             if hops < max_hops:
-                reached.update(walk.beside(column, way))
+                reached.update(walk.related(column, way))
     is_cut = any(knowledge.graph.shows(column.dataset) for column in beyond - reached)
     reached = {column for column in reached if knowledge.graph.shows(column.dataset)}
     steps: dict[ColumnId, list[ColumnStep]] = {}

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.diff.compare import Among, Change, ChangeWay, GraphDiff, Layout, Side, compare, touches
-from headwater.graph.diff.event_content import Merged, NameOf, RelevantElements, told
+from headwater.graph.diff.event_content import Merged, NameOf, RelevantElements, event_content
 from headwater.graph.diff.originating_event import originating_event
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
@@ -143,8 +143,8 @@ class _Search(NamedTuple):
         return self.after.counts(logged.event_us, logged.log_index)
 
     def _event(self, logged: LoggedEvent, matters: RelevantElements) -> ContentOfEvent:
-        told_under = self.sides.told_after if self._is_after(logged) else self.sides.told_before
-        said = matters.of(told(logged.log_index, _facts(logged), told_under))
+        resolved = self.sides.resolved_after if self._is_after(logged) else self.sides.resolved_before
+        said = matters.of(event_content(logged.log_index, _facts(logged), resolved))
         return ContentOfEvent(logged._replace(raw=b""), said)  # of which there may be thousands
 
 
@@ -199,7 +199,7 @@ async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> As
     """The events at these log indexes, in order and in chunks, since a stream has thousands."""
     for group in groups(places, _TOGETHER):
         for logged, said in await asyncio.to_thread(_read, reader, group):
-            yield ContentOfEvent(logged, told(logged.log_index, said, name_of))
+            yield ContentOfEvent(logged, event_content(logged.log_index, said, name_of))
 
 
 def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tuple[Fact, ...]]]:

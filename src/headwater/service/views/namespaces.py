@@ -71,7 +71,7 @@ async def _check(knowledge: Knowledge, name: str) -> None:
 
 def namespace_description(knowledge: Knowledge, name: str) -> str | None:
     """The description of a namespace, if it has one."""
-    said = knowledge.graph.edits.said(("namespace", name), DESCRIBED)
+    said = knowledge.graph.edits.get(("namespace", name), DESCRIBED)
     if said is None:
         return _DEFAULT_DESCRIPTION if name == DEFAULT else None
     text: str | None = described(said.value)["description"]
@@ -121,7 +121,7 @@ def job_in(knowledge: Knowledge, name: JobId) -> JobId:
 
 def _mentions(knowledge: Knowledge) -> tuple[Mapping[str, Seen], ...]:
     edits = knowledge.graph.edits
-    put = ((target[1], edits.said(target, DESCRIBED)) for target in edits.targets("namespace"))
+    put = ((target[1], edits.get(target, DESCRIBED)) for target in edits.targets("namespace"))
     return (
         {DEFAULT: _ALWAYS},
         {name: said.seen for name, said in put if said is not None},
@@ -135,7 +135,7 @@ def _is_deleted(knowledge: Knowledge, name: str) -> bool:
 
 
 def _namespace(knowledge: Knowledge, name: str, seen: Seen) -> shapes.Namespace:
-    said = knowledge.graph.edits.said(("namespace", name), DESCRIBED)
+    said = knowledge.graph.edits.get(("namespace", name), DESCRIBED)
     return shapes.Namespace(
         name=name,
         createdAt=iso(seen.first_us),

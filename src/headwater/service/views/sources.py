@@ -36,7 +36,7 @@ def source(knowledge: Knowledge, name: str) -> shapes.Source:
     Raises:
         NotFoundError: nobody put it, and no dataset is in it.
     """
-    said = knowledge.graph.edits.said(("source", name), DESCRIBED)
+    said = knowledge.graph.edits.get(("source", name), DESCRIBED)
     found = _put(name, said) if said is not None else all_sources(knowledge).get(name)
     if found is None:
         raise NotFoundError(f"Source '{name}' not found.")
@@ -48,7 +48,7 @@ def all_sources(knowledge: Knowledge) -> Mapping[str, shapes.Source]:
     edits = knowledge.graph.edits
     known = {told.name: _told(told, seen) for told, seen in knowledge.dataset_tallies.sources()}
     for kind, name in edits.targets("source"):
-        if (said := edits.said((kind, name), DESCRIBED)) is not None:
+        if (said := edits.get((kind, name), DESCRIBED)) is not None:
             known[name] = _put(name, said)
     return known
 

@@ -47,7 +47,7 @@ def _stands(knowledge: Knowledge, target: Target) -> bool:
 
 def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
     """One tag, in use or not."""
-    said = knowledge.graph.edits.said(("tag", name), DESCRIBED)
+    said = knowledge.graph.edits.get(("tag", name), DESCRIBED)
     text = KNOWN_TAGS.get(name) if said is None else described(said.value)["description"]
     return shapes.Tag(name=name, description=text)
 

@@ -91,8 +91,8 @@ class _Upstream:
         def wrote(run: Run) -> bool:
             if run.times is None or _is(reader, run):
                 return False
-            is_said = run.of_job is not None and run.of_job.job in said
-            return has_written(self._graph, run.times.run_id, ends, is_said=is_said)
+            is_of_job = run.of_job is not None and run.of_job.job in said
+            return has_written(self._graph, run.times.run_id, ends, is_of_job=is_of_job)
 
         if versions := self._versions(reader, name):
             before = (islice(self._runs_that(wrote, job, reader.last_us), _MOST_RUNS) for job in jobs)

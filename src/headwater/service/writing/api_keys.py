@@ -81,9 +81,9 @@ async def _log(service: Service, by: str | None, key_id: str, what: str, value: 
 
 def _every(edits: Edits) -> Iterator[tuple[ApiKey, bool]]:
     for target in edits.targets(ACCESS_KEY):
-        if (granted := edits.said(target, GRANTED)) is not None:
+        if (granted := edits.get(target, GRANTED)) is not None:
             kept: Mapping[str, object] = orjson.loads(granted.value)
-            yield read_key(target[1], kept), edits.said(target, REVOKED) is not None
+            yield read_key(target[1], kept), edits.get(target, REVOKED) is not None
 
 
 def _shape(key: ApiKey, *, is_revoked: bool) -> shapes.ApiKey:

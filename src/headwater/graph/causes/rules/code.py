@@ -38,8 +38,8 @@ def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
         return
     before = [(record, traits_of(record)) for record in visit.earlier]
     for name, trait in traits_of(visit.record).items():
-        told = [(record, traits[name]) for record, traits in before if name in traits]
-        turn = last_turn((visit.record, trait), told, _have_one_value, _have_one_value)
+        former = [(record, traits[name]) for record, traits in before if name in traits]
+        turn = last_turn((visit.record, trait), former, _have_one_value, _have_one_value)
         if turn is None or (turn.run is not visit.record and not trait.lasts):
             continue
         steadiness = _steadiness([each.value for each in turn.former[:_COMPARED]])
@@ -66,11 +66,11 @@ def _have_one_value(one: Trait, other: Trait) -> bool:
 def _are_alike(one: Record, other: Record) -> bool:
     """Whether two runs have exactly the same traits, the common case: then nothing is new."""
     ends = ((each.state, each.reads, each.writes) for each in (one.summary, other.summary))
-    is_all_there = one.said.keys() <= other.said.keys()
+    is_all_there = one.facets.keys() <= other.facets.keys()
     return (
         is_all_there
         and len({*ends}) == 1
-        and all(said.view is other.said[kind].view for kind, said in one.said.items())
+        and all(facet.view is other.facets[kind].view for kind, facet in one.facets.items())
     )
 
 

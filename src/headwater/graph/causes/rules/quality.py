@@ -40,9 +40,10 @@ def _weighed(found: Iterable[Finding], visit: Visit, history: History) -> Iterat
 
 def _meanwhile(visit: Visit, history: History, direction: Direction, name: DatasetId) -> Sequence[FailedCheck]:
     """The failed checks of a stream that were news for its reader, each at its first failure."""
-    told = history.failed_checks_while_running(visit.run.run_id) if history.is_stream(visit.run.job) else ()
+    is_stream = history.is_stream(visit.run.job)
+    failed = history.failed_checks_while_running(visit.run.run_id) if is_stream else ()
     first: dict[tuple[object, ...], FailedCheck] = {}
-    for each in told:
+    for each in failed:
         if (each.direction, each.dataset) == (direction, name) and visit.news.has(each.at_us):
             first.setdefault(each.check.assertion.check, each)
     return [*first.values()]
@@ -57,23 +58,23 @@ def _failed(
     name: DatasetId,
     checks: Sequence[Check],
     before: Sequence[Check],
-    told_by: Record,
+    reporter: Record,
     meanwhile: Sequence[FailedCheck] = (),
 ) -> Iterator[Finding]:
     failed = [each.check for each in meanwhile] + [check for check in checks if not check.assertion.success]
     if not failed:
         return
-    is_own = told_by is visit.record
+    is_own = reporter is visit.record
     first_us = min((each.at_us for each in meanwhile), default=visit.run.started_us)
     yield Finding(
         "failed-check",
         max(_weight(visit, name, check, before) for check in failed),
         f"{name.name}: {listed(sorted({_named(check) for check in failed}))} failed"
-        + ("" if is_own else f", found by {told_by.summary.job.name}"),
+        + ("" if is_own else f", found by {reporter.summary.job.name}"),
         name,
         visit,
-        first_us if is_own else told_by.summary.last_us,
-        tuple(dict.fromkeys((told_by.summary.run_id, visit.run.run_id))),
+        first_us if is_own else reporter.summary.last_us,
+        tuple(dict.fromkeys((reporter.summary.run_id, visit.run.run_id))),
         tuple(dict.fromkeys(check.event for check in failed)),
     )
 

@@ -22,12 +22,12 @@ def failed_runs(visit: Visit, history: History) -> Iterator[Finding]:
     run = visit.run
     if not run.has_failed:
         return
-    told = _error(visit.record)
-    why = f": {clipped(told[0])}" if told else ""
+    error = _error(visit.record)
+    why = f": {clipped(error[0])}" if error else ""
     what = "failed" if run.state == "FAILED" else "was aborted"
     is_followed = bool(visit.path) and visit.path[-1].by == "meanwhile"
     then = ", and later ones succeeded" if is_followed else ""
-    events = [event for event in (visit.record.last, told and told[1]) if event is not None]
+    events = [event for event in (visit.record.last, error and error[1]) if event is not None]
     yield Finding(
         "failed-run",
         _weight(visit, is_followed=is_followed) * share_left(visit, history),
@@ -48,7 +48,7 @@ def _weight(visit: Visit, *, is_followed: bool) -> float:
 
 def _error(record: Record) -> tuple[str, EventRef] | None:
     """The error that the run reported, and the event; Spark's agent has its own facet for it."""
-    for said in (record.view(ErrorMessageFacet), record.view(SparkExceptionFacet)):
-        if said is not None:
-            return said.view.message, said.event
+    for facet in (record.view(ErrorMessageFacet), record.view(SparkExceptionFacet)):
+        if facet is not None:
+            return facet.view.message, facet.event
     return None

@@ -77,11 +77,17 @@ def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
     """A stream's input or output changed its columns while it ran, before its output was read."""
     if not history.is_stream(visit.run.job):
         return
-    for told in history.reported_schema_changes(visit.run.run_id):
-        if visit.news.has(told.at_us) and visit.concerns(told.direction, told.dataset):
-            is_of_feed = told.direction == "input"
-            run_id = visit.run.run_id
-            yield from _changed(visit, told.dataset, told.before, told.after, told.at_us, run_id, is_of_feed=is_of_feed)
+    for reported in history.reported_schema_changes(visit.run.run_id):
+        if visit.news.has(reported.at_us) and visit.concerns(reported.direction, reported.dataset):
+            yield from _changed(
+                visit,
+                reported.dataset,
+                reported.before,
+                reported.after,
+                reported.at_us,
+                visit.run.run_id,
+                is_of_feed=reported.direction == "input",
+            )
 
 
 def _changed(

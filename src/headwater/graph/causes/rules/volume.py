@@ -59,7 +59,7 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.sides(direction):
-            told = end.rows
+            count = end.rows
             earlier = [
                 (before.rows[0], record.summary.run_id)
                 for record in visit.earlier
@@ -67,21 +67,21 @@ def volume_jumps(visit: Visit, history: History) -> Iterator[Finding]:
                 and (before := record.ends.get((direction, name))) is not None
                 and before.rows is not None
             ]
-            if told is None or (found := jump(told[0], [rows for rows, _ in earlier])) is None:
+            if count is None or (found := jump(count[0], [rows for rows, _ in earlier])) is None:
                 continue
             if visit.run.ended_us is None and found.ratio < 1:
                 continue  # it may still come to as many as the runs that had ended
-            if visit.is_of_meanwhile and _is_usual_then(visit, history, direction, name, told[0]):
+            if visit.is_of_meanwhile and _is_usual_then(visit, history, direction, name, count[0]):
                 continue
             yield Finding(
                 "volume-jump",
-                _weight(told[0], found) * share_left(visit, history),
-                _words(direction, name, told[0], found, len(earlier)),
+                _weight(count[0], found) * share_left(visit, history),
+                _words(direction, name, count[0], found, len(earlier)),
                 name,
                 visit,
                 visit.run.started_us,
                 (visit.run.run_id, *(run_id for _, run_id in earlier)),
-                (told[1],),
+                (count[1],),
             )
 
 

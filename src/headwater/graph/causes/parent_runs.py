@@ -5,7 +5,7 @@ from headwater.graph.causes.record import RunSummary
 from headwater.model.names import JobId
 
 
-def failed_whole(history: History, job: JobId, until_us: int) -> RunSummary | None:
+def failed_parent(history: History, job: JobId, until_us: int) -> RunSummary | None:
     """The run that failed by then and should have contained the job's next run, at any level of nesting.
 
     Which jobs contain it is taken from the job's last run that had begun by then. None: there is none, or it was
@@ -14,7 +14,7 @@ def failed_whole(history: History, job: JobId, until_us: int) -> RunSummary | No
     last = next((run for run in history.runs_of(job) if run.started_us <= until_us), None)
     if last is None or history.is_stream(job):
         return None
-    for whole in history.wholes(last.run_id):
+    for whole in history.parents(last.run_id):
         latest = _latest(history, whole.job, until_us)
         if latest is None or latest.run_id == whole.run_id or latest.started_us <= last.started_us:
             continue
@@ -23,9 +23,9 @@ def failed_whole(history: History, job: JobId, until_us: int) -> RunSummary | No
     return None
 
 
-def did_without(history: History, last: RunSummary, until_us: int) -> bool:
+def completed_without(history: History, last: RunSummary, until_us: int) -> bool:
     """Whether a parent job of this run ran again and completed by then without a newer run of its job."""
-    latest = (_latest(history, whole.job, until_us) for whole in history.wholes(last.run_id))
+    latest = (_latest(history, whole.job, until_us) for whole in history.parents(last.run_id))
     done = (run for run in latest if run is not None and run.state == "COMPLETED")
     return any(run.started_us > last.started_us for run in done)
 
