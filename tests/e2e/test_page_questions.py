@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.bad_morning import DAY, told, trust
+from tests.support.bad_morning import DAY, events, trust
 from tests.support.browser import opened
 from tests.support.service import running
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 def page(tmp_path: Path) -> Iterator[Page]:
     trust(tmp_path)
     with running(tmp_path) as service:
-        for raw in told():
+        for raw in events():
             httpx.post(f"{service.url}/api/v1/lineage", content=raw).raise_for_status()
         with opened(service.url) as page:
             yield page

@@ -28,7 +28,7 @@ def trust(home: Path) -> None:
     (keys / "story.jwks").write_text(write_jwks(public))
 
 
-def told() -> Iterator[bytes]:
+def events() -> Iterator[bytes]:
     """The events, in order of arrival."""
     centre, edge = _Record(CENTRE, 1), _Record(EDGE, 2)
     yield _topic(1, 6, price="int")

@@ -29,9 +29,9 @@ class Caller:
 
 def caller(admin: Caller, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Caller:
     body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **more}
-    made = admin("POST", "/api/v1/access/keys", json=body)
-    assert made.status_code == 201, made.text
-    return Caller(admin._client, made.json()["secret"])
+    created = admin("POST", "/api/v1/access/keys", json=body)
+    assert created.status_code == 201, created.text
+    return Caller(admin._client, created.json()["secret"])
 
 
 def operator(client: TestClient, now_us: int = START_US) -> Caller:

@@ -30,11 +30,11 @@ def record(
 
 def heartbeat(epoch: str, sequence: int, previous: str | None, *, is_last: bool = False, **members: object) -> Linked:
     """A heartbeat in the chain; `members` go into its facet."""
-    told = facet(**{"intervalSeconds": 60, "gap": None, **members})
+    of_heartbeat = facet(**{"intervalSeconds": 60, "gap": None, **members})
     body = event(
         eventType="COMPLETE" if is_last else "RUNNING",
         job={"namespace": "headwater-nodes", "name": NODE},
-        run={"runId": epoch, "facets": {"headwater_heartbeat": beat}},
+        run={"runId": epoch, "facets": {"headwater_heartbeat": of_heartbeat}},
     )
     return in_place(body, Link(NODE, epoch, sequence, previous), KEY)
 

@@ -53,8 +53,8 @@ class ConnectLab:
 
     def is_running(self, connector: str) -> bool:
         """Whether Connect reports the connector and its tasks as running."""
-        told = self.ask("GET", f"/{connector}/status")
-        return {each["state"] for each in (told["connector"], *told["tasks"])} == {"RUNNING"}
+        status = self.ask("GET", f"/{connector}/status")
+        return {each["state"] for each in (status["connector"], *status["tasks"])} == {"RUNNING"}
 
     def pids(self, part: str) -> tuple[int, ...]:
         return next(one for one in self.lab.status() if one.name == part).pids

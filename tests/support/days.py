@@ -1,6 +1,6 @@
 """A small daily flow for root-cause tests: `load` writes raw, `clean` derives stage from it, `report` mart from that.
 
-Each runs once a day for ten minutes: load at 1:00, clean at 2:00, report at 3:00. Tests change the events of one day.
+Each runs once a day for ten minutes: load at 1:00, clean at 2:00, report at 3:00. A test changes the events of one day.
 """
 
 from typing import Any

@@ -214,11 +214,11 @@ logs = st.lists(events, min_size=1, max_size=14)
 
 def _of_many_runs(log: list[tuple[bytes, bool]]) -> list[bytes]:
     """Give most run events a run of their own."""
-    told = [json.loads(raw) for raw, _ in log]
-    for number, (body, (_, is_alone)) in enumerate(zip(told, log, strict=True)):
+    bodies = [json.loads(raw) for raw, _ in log]
+    for number, (body, (_, is_alone)) in enumerate(zip(bodies, log, strict=True)):
         if is_alone and "run" in body:
             body["run"]["runId"] = f"0198f7d0-0000-7000-8000-0000000001{number:02d}"
-    return [json.dumps(body).encode() for body in told]
+    return [json.dumps(body).encode() for body in bodies]
 
 
 of_many_runs = st.lists(st.tuples(events, st.sampled_from([True, True, False])), min_size=1, max_size=20).map(

@@ -71,11 +71,11 @@ def _derived(knowledge: Knowledge) -> list[_Edge]:
     for target in sorted((name for name in names if not graph.hides(name)), key=lambda name: name.node_id):
         if not target.is_complete:
             continue
-        edges_by_source = {
+        reported = {
             source: edge for source, edge in sources_of(graph, target).items() if "outputs" not in source.derivation
         }
-        for name in sorted({source.dataset for source in edges_by_source} - {target}):
-            mine = {source.derivation: edge for source, edge in edges_by_source.items() if source.dataset == name}
+        for name in sorted({source.dataset for source in reported} - {target}):
+            mine = {source.derivation: edge for source, edge in reported.items() if source.dataset == name}
             is_taken = any(name in graph.reads(job) for job in graph.writers(target))
             if not is_taken and not graph.hides(name):
                 seen = reduce(Seen.union, (edge.seen for edge in mine.values()))
@@ -85,15 +85,15 @@ def _derived(knowledge: Knowledge) -> list[_Edge]:
 
 
 def _handed_over(knowledge: Knowledge, jobs: list[JobId]) -> list[_Edge]:
-    feeds = [(job, other, reports) for job in jobs for other, reports in knowledge.graph.jobs[job].feeds.items()]
+    feeds = [(job, other, reported) for job in jobs for other, reported in knowledge.graph.jobs[job].feeds.items()]
     return [
         (
             job,
             other,
-            Edge(reduce(Seen.union, reports.values()), sum(isinstance(reporter, str) for reporter in reports)),
+            Edge(reduce(Seen.union, reported.values()), sum(isinstance(by, str) for by in reported)),
             None,
         )
-        for job, other, reports in sorted(feeds, key=lambda each: each[:2])
+        for job, other, reported in sorted(feeds, key=lambda each: each[:2])
         if other in jobs
     ]
 

@@ -53,17 +53,18 @@ class SlowUse:
         assert self._target is not None
         graph, members = self._graph, self._graph.members(self._target)
         known = [(member, graph.datasets[member]) for member in members if member in graph.datasets]
-        if any((name, told.evidence) in keys for name, each in known for told in each.declared.values()):
+        if any((name, reported.evidence) in keys for name, each in known for reported in each.declared.values()):
             return None
-        tellers = {
-            teller
-            for teller in graph.jobs
-            for run in self._runs_producing(teller, members)
+        reporters = {
+            reporter
+            for reporter in graph.jobs
+            for run in self._runs_producing(reporter, members)
             if not {*keys}.isdisjoint(self._strongest(run, members))
-            if teller in graph.writers(self._target) or self._may_be_by_others()
+            if reporter in graph.writers(self._target) or self._may_be_by_others()
         }
         return _combined(
-            self._since_reported_by(teller, members, keys) for teller in ([job] if job in tellers and job else tellers)
+            self._since_reported_by(reporter, members, keys)
+            for reporter in ([job] if job in reporters and job else reporters)
         )
 
     def _may_be_by_others(self) -> bool:
@@ -74,14 +75,14 @@ class SlowUse:
         self, job: JobId, members: Sequence[DatasetId], keys: Sequence[EvidenceRef]
     ) -> _Later | None:
         runs = self._runs_producing(job, members)
-        told = {
+        reported = {
             run_id: max(last_us for key, last_us in self._strongest((run_id, run), members).items() if key in keys)
             for run_id, run in runs
             if not {*keys}.isdisjoint(self._strongest((run_id, run), members))
         }
-        if any(self._is_running(job, self._graph.runs[run_id]) for run_id in told):
+        if any(self._is_running(job, self._graph.runs[run_id]) for run_id in reported):
             return None
-        return self._since(job, runs, max(told.values()), lambda run: bool(self._strongest(run, members)))
+        return self._since(job, runs, max(reported.values()), lambda run: bool(self._strongest(run, members)))
 
     def _since_read_by(self, job: JobId) -> _Later | None:
         if self._is_read_always(job):
@@ -151,9 +152,9 @@ class SlowUse:
         return bool(observed) and all(direction == "input" for direction, _ in observed)
 
     def _strongest(self, run: tuple[str, Run], members: Iterable[DatasetId]) -> dict[EvidenceRef, int]:
-        told = [((name, key), seen.last_us) for name in members for key, seen in run[1].evidence.get(name, ())]
-        strongest = max((strength for (_, (strength, _)), _ in told), default=0)
-        return {key: last_us for key, last_us in told if key[1][0] == strongest}
+        reported = [((name, key), seen.last_us) for name in members for key, seen in run[1].evidence.get(name, ())]
+        strongest = max((strength for (_, (strength, _)), _ in reported), default=0)
+        return {key: last_us for key, last_us in reported if key[1][0] == strongest}
 
     def _state(self, run: Run) -> str | None:
         end = self._graph.end_of(run)
@@ -169,9 +170,9 @@ class SlowUse:
         return any(direction == "input" for direction, _ in run.observed) and not self._reads(run)
 
 
-def _combined(told: Iterable[_Later | None]) -> _Later | None:
+def _combined(reported: Iterable[_Later | None]) -> _Later | None:
     known = []
-    for later in told:
+    for later in reported:
         if later is None:
             return None
         known.append(later)

@@ -31,8 +31,8 @@ class Watch(Program):
 
     def newest(self, job: str) -> dict[str, Any]:
         """The run facets of the newest event."""
-        events = self.events(job)
-        facets: dict[str, Any] = events[-1]["run"]["facets"] if events else {}
+        reported = self.events(job)
+        facets: dict[str, Any] = reported[-1]["run"]["facets"] if reported else {}
         return facets
 
     def flows(self, job: str) -> tuple[list[str], list[str]]:
@@ -43,11 +43,11 @@ class Watch(Program):
     def transitions(self, job: str) -> list[str]:
         """The job's reported transitions, without the RUNNINGs between; each once, by time.
 
-        A watcher killed before it stored that it reported an end reports it again, possibly with newer figures.
+        A watcher that was killed before it saved an end reports the end again, possibly with more figures.
         """
-        reasons = {
+        reported = {
             (event["eventTime"], event["eventType"]): event["run"]["facets"]["headwater_run"].get("stopReason", "")
             for event in self.events(job)
             if event["eventType"] != "RUNNING"
         }
-        return [f"{kind} {why}".strip() for (_, kind), why in reasons.items()]
+        return [f"{kind} {why}".strip() for (_, kind), why in reported.items()]

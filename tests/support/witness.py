@@ -55,10 +55,10 @@ def independent_witness(log_key: str) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            status, answer = witness.answer(self.path, self.rfile.read(int(self.headers["content-length"])).decode())
+            status, text = witness.answer(self.path, self.rfile.read(int(self.headers["content-length"])).decode())
             self.send_response(status)
             self.end_headers()
-            self.wfile.write(answer.encode())
+            self.wfile.write(text.encode())
 
         def log_message(self, *_: object) -> None:
             pass

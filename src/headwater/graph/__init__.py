@@ -3,13 +3,13 @@
 From facts to a graph:
 
     fold              one merged fact per key
-    minimal_events    the few of many events that together say what all of them say
+    minimal_events    a minimal set of events with the same merged facts as all events
     records           the records of a run, a job, a dataset, an edge
     state             the graph's records, by name
     growth            how each fact updates the records
     job_edges         counted edges of jobs; evidence: counted evidence of columns; declared: content of declarations
     columns           column edges parsed from facets; column_edges: the same as integers; structs: nested columns
-    semantic_digests  digests of what facets say, whoever writes them
+    semantic_digests  digests of facets' content, independent of the producer
     edits             what people set over the API; tags: tags set by people and reported by producers
     nodes             the chain of each node's events, and inconsistencies in it
     lineage           the graph itself: its queries
@@ -23,7 +23,7 @@ Names:
 Walks:
 
     walk       the neighbourhood of a node; column_walk: what feeds a column, and what it feeds
-    flow       which datasets a dataset is made from, and how that is known; derived: where no known job does it
+    flow       which datasets a dataset is derived from, and how that is known; derived: where no known job does it
     ends       inputs and outputs of a run, including those reported only for its job
     path       the data's path through a job or dataset, edge by edge
     control    which jobs run before and after a job; no data need pass
@@ -39,6 +39,6 @@ Questions:
 
 Plans of engines:
 
-    sparkplan  the column graph of a Spark plan
-    flinkplan  the column graph of a statement of Flink's
+    sparkplan  column lineage of a Spark plan
+    flinkplan  column lineage of a Flink statement's plan
 """

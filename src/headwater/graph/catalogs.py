@@ -101,8 +101,8 @@ class Catalogs:
         for table in self._tables_of.get(name, ()):
             names = self._names_of[table]
             for other, seen in names.items():
-                is_told = any(table in self._configured.get(each, ()) for each in (name, other))
-                yield other, "configuration" if is_told else "catalog", Seen.over((names[name], seen))
+                is_configured = any(table in self._configured.get(each, ()) for each in (name, other))
+                yield other, "configuration" if is_configured else "catalog", Seen.over((names[name], seen))
 
     def _resolve(self, name: DatasetId) -> Iterator[Pair]:
         """Enter an engine's name as each table that it resolves to."""

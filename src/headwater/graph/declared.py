@@ -36,7 +36,7 @@ def silent(reference: Mapping[str, Any]) -> frozenset[bytes]:
 
 def makers(reference: Mapping[str, Any]) -> frozenset[Maker]:
     """The jobs that a dataset event reports as the dataset's producers."""
-    return frozenset(Maker(JobId(*told[:2]), *told[2:]) for told in reference.get("jobs", ()))
+    return frozenset(Maker(JobId(*each[:2]), *each[2:]) for each in reference.get("jobs", ()))
 
 
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:

@@ -23,7 +23,7 @@ NONE: Mapping[DatasetId, "Derived"] = {}
 
 
 class Derived(NamedTuple):
-    """How it is known that a dataset is made from another, and when that was reported; `runs` 0: only declared."""
+    """How it is known that a dataset is derived from another, and when that was reported; `runs` 0: only declared."""
 
     derivation: Derivation
     edge: Edge

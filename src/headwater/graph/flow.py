@@ -54,18 +54,18 @@ def _strongest(run: Run, members: Sequence[DatasetId]) -> list[tuple[DatasetId, 
     """The strongest facets in which a run reports the dataset's sources: name used, and digest."""
     if not run.evidence:
         return []
-    told = [(member, key) for member in members for key, _ in run.evidence.get(member, ())]
-    strongest = max((strength for _, (strength, _) in told), default=None)
-    return [(member, digest) for member, (strength, digest) in told if strength == strongest]
+    keys = [(member, key) for member in members for key, _ in run.evidence.get(member, ())]
+    strongest = max((strength for _, (strength, _) in keys), default=None)
+    return [(member, digest) for member, (strength, digest) in keys if strength == strongest]
 
 
 def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]:
-    """What the job makes the dataset from, by its own runs, or by its declaration if that has no column evidence."""
+    """The dataset's sources in the job, by its own runs, or by its declaration if that has no column evidence."""
     members = graph.members(name)
     by, read = set[tuple[DatasetId, bytes]](), set[DatasetId]()
     for run in map(graph.runs.__getitem__, graph.jobs[job].runs):  # there may be thousands that report the same
-        if told := _strongest(run, members):
-            by.update(told)
+        if keys := _strongest(run, members):
+            by.update(keys)
         elif any(("output", member) in run.observed for member in members):
             read.update(source for way, source in run.observed if way == "input")
     named = (source for each in by for source in graph.column_edges.sources(*each))

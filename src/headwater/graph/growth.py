@@ -84,9 +84,9 @@ class Growth(JobEdges, ColumnEvidences):
             JobFlow: self._add_job_flow,
             RunFacet: self._add_run_facet,
             ChainLink: self.nodes.add,
-            Content: _pass_over,
-            DeclaredShape: _pass_over,
-            Telling: _pass_over,
+            Content: _ignore,
+            DeclaredShape: _ignore,
+            Telling: _ignore,
             RunTelling: self._add_run_telling,
         }
 
@@ -101,17 +101,17 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_run_times(self, fact: RunTimes) -> None:
         self._run(fact.run_id).merge_times(fact)
-        self._look_at_renames(fact.run_id)
+        self._recheck_renames(fact.run_id)
 
     def _add_job_facet(self, fact: JobFacet) -> None:
         job = self._job(fact.job)
-        _tell(job.facets, job.unchanged_since, fact.name, fact.stamped, fact.first_us)
+        _record_report(job.facets, job.unchanged_since, fact.name, fact.stamped, fact.first_us)
 
     def _add_alias(self, fact: Alias) -> None:
         self.identities.add_alias(fact)
         if fact.evidence == "rename":
             self.renamed_anyway.add(frozenset((fact.name, fact.alias)))
-            self._look_at_rename(fact.name, fact.alias)
+            self._recheck_rename(fact.name, fact.alias)
 
     def _add_renaming(self, fact: Renaming) -> None:
         renames = self._extras(fact.run_id).renames
@@ -122,14 +122,14 @@ class Growth(JobEdges, ColumnEvidences):
     def _note_rename(self, fact: Renaming) -> None:
         self.identities.add_alias(fact.alias)
         self.renaming_runs[frozenset((fact.name, fact.former))].add(fact.run_id)
-        self._look_at_rename(fact.name, fact.former)
+        self._recheck_rename(fact.name, fact.former)
 
-    def _look_at_renames(self, run_id: str) -> None:
+    def _recheck_renames(self, run_id: str) -> None:
         """Recheck a run's renames after its state changed: a failed rename joins nothing."""
         for renamed in self.renamed_by(run_id):
-            self._look_at_rename(*renamed)
+            self._recheck_rename(*renamed)
 
-    def _look_at_rename(self, name: DatasetId, former: DatasetId) -> None:
+    def _recheck_rename(self, name: DatasetId, former: DatasetId) -> None:
         pair = frozenset((name, former))
         has_failed = pair not in self.renamed_anyway and all(map(self.has_failed, self.renaming_runs[pair]))
         self.identities.fail_rename(name, former, has_failed=has_failed)
@@ -161,15 +161,15 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_ending(self, fact: Ending) -> None:
         if fact.state == "FAIL":
-            told = self._extras(fact.run_id)
-            told.failed = widened(told.failed, fact.seen)
-            self._look_at_renames(fact.run_id)
+            extras = self._extras(fact.run_id)
+            extras.failed = widened(extras.failed, fact.seen)
+            self._recheck_renames(fact.run_id)
 
     def _add_run_facet(self, fact: RunFacet) -> None:
         if fact.name in TROUBLE:  # all others are read from the store on demand
             troubles = self._extras(fact.run_id).facets
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
-            self._look_at_renames(fact.run_id)
+            self._recheck_renames(fact.run_id)
 
     def _add_run_telling(self, fact: RunTelling) -> None:
         self._extras(fact.run_id).has_tested = True
@@ -224,7 +224,7 @@ class Growth(JobEdges, ColumnEvidences):
         if whole is None:
             return None
         parts = self.child_runs.get(whole.run_id, {}).get(whole.job, ())
-        other = self._job_told_by(next(iter(parts), ""))
+        other = self._reported_job(next(iter(parts), ""))
         known = () if other is None else other.parts_of
         return next((each for each in known if each == whole), ParentRun(whole.run_id, self._interned_job(whole.job)))
 
@@ -265,7 +265,7 @@ class Growth(JobEdges, ColumnEvidences):
         if not fact.is_of_dataset:
             return  # statistics of one run: read from the store on demand
         dataset = self._dataset(fact.dataset)
-        _tell(dataset.facets, dataset.unchanged_since, fact.name, fact.stamped, fact.stamp.time_us)
+        _record_report(dataset.facets, dataset.unchanged_since, fact.name, fact.stamped, fact.stamp.time_us)
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
@@ -282,7 +282,7 @@ class Growth(JobEdges, ColumnEvidences):
         )
         job.declaration = now
         if before is not None:
-            for _, reference in _told_of(former):
+            for _, reference in _declared_datasets(former):
                 self._retract_facets(dataset_of(reference), fact.key)
             for flow in flows(former):
                 self._retract_flow(fact.key, flow.between(fact.node))
@@ -291,7 +291,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_edges(fact.node)
         else:
             self._declare_edges(fact.node, fact)
-        for direction, reference in _told_of(content):
+        for direction, reference in _declared_datasets(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
             self._tell_flow(fact.key, flow.between(fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
@@ -330,7 +330,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_evidence(name)
 
 
-def _told_of(declared: Mapping[str, Any]) -> Iterator[tuple[Direction | None, Mapping[str, Any]]]:
+def _declared_datasets(declared: Mapping[str, Any]) -> Iterator[tuple[Direction | None, Mapping[str, Any]]]:
     """The datasets that a job's declaration reads and writes, and those on neither side whose sources it reports."""
     yield from references(declared)
     yield from ((None, reference) for reference in targets(declared))
@@ -342,15 +342,15 @@ def _declared_by(fact: Declaration, direction: Direction | None, reference: Mapp
     return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference), _SIDES[direction])
 
 
-def _pass_over(_: Fact) -> None:
+def _ignore(_: Fact) -> None:
     """Facts that the graph does not hold."""
 
 
-def _tell(
+def _record_report(
     facets: MutableMapping[str, Stamped],
     unchanged_since: dict[str, int],
     facet: str,
-    told: Stamped,
+    reported: Stamped,
     first_us: int,
 ) -> None:
     """Record a facet report whose content was the same from `first_us` to its stamp; reports may arrive in any order.
@@ -359,12 +359,12 @@ def _tell(
     """
     newest = facets.get(facet)
     since_us = unchanged_since.get(facet, first_us if newest is None else newest.stamp.time_us)
-    if newest is not None and told.content != newest.content:
-        if told > newest:
-            since_us = first_us if first_us > newest.stamp.time_us else told.stamp.time_us
-        elif told.stamp.time_us >= since_us:
+    if newest is not None and reported.content != newest.content:
+        if reported > newest:
+            since_us = first_us if first_us > newest.stamp.time_us else reported.stamp.time_us
+        elif reported.stamp.time_us >= since_us:
             since_us = newest.stamp.time_us
-    newest = facets[facet] = told if newest is None else max(newest, told)
+    newest = facets[facet] = reported if newest is None else max(newest, reported)
     if since_us < newest.stamp.time_us:
         unchanged_since[facet] = since_us
     else:

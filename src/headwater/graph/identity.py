@@ -82,13 +82,13 @@ class Identities:
         self._names.setdefault(name)
         if _is_loose(name):
             self._loose.add(name)
-            self._work_out_anew()
+            self._recompute()
             return
         spellings = self._spellings[normal(name)]
         spellings[name] = None
         if (members := self._members.get(self._root(name))) is not None:
             members.add(name)  # known earlier, and forgotten
-            self._work_out_anew()
+            self._recompute()
         self._join(name, next(iter(spellings)))
         self._join_all(self._catalogs.note(name))
 
@@ -103,7 +103,7 @@ class Identities:
         self._loose.discard(name)
         self._spellings[normal(name)].pop(name, None)
         self._members.get(self._root(name), set()).discard(name)
-        self._work_out_anew()
+        self._recompute()
 
     def add_alias(self, fact: Alias) -> None:
         """Add that two names are one; a loose name is only claimed, since elsewhere it may mean another dataset."""
@@ -165,14 +165,14 @@ class Identities:
         for one, other in pairs:
             self._apart[one].add(other)
             self._apart[other].add(one)
-        self._work_out_anew()
+        self._recompute()
 
     def fail_rename(self, name: DatasetId, other: DatasetId, *, has_failed: bool) -> None:
         """Set whether all reported renames between these two names failed."""
         pair = frozenset((name, other))
         if (pair in self._failed) != has_failed:
             self._failed ^= {pair}
-            self._work_out_anew()
+            self._recompute()
 
     def _has_failed(self, name: DatasetId, other: DatasetId, reason: Reason) -> bool:
         return reason == "rename" and bool(self._failed) and frozenset((name, other)) in self._failed
@@ -187,7 +187,7 @@ class Identities:
     def _claim(self, claimed: DatasetId, by: DatasetId, reason: Reason, seen: Seen) -> None:
         claims = self._claims[claimed]
         if (by, reason) not in claims and claimed in self._loose:
-            self._work_out_anew()
+            self._recompute()
         claims[by, reason] = widened(claims.get((by, reason)), seen)
 
     def _join_all(self, pairs: Iterable[Pair]) -> None:
@@ -197,7 +197,7 @@ class Identities:
     def _join(self, name: DatasetId, other: DatasetId) -> None:
         one, two = self._root(name), self._root(other)
         if self._apart or self._failed or (self._loose and one != two):
-            self._work_out_anew()  # where names are split, another link within a component matters too
+            self._recompute()  # where names are split, another link within a component matters too
         if one == two:
             return
         self.changes += 1
@@ -210,7 +210,7 @@ class Identities:
         """The names of a component; empty for a single name that is no longer in use."""
         return self._members.setdefault(root, {root} & self._known)
 
-    def _work_out_anew(self) -> None:
+    def _recompute(self) -> None:
         self._exceptions = None
         self.changes += 1
 

@@ -100,7 +100,7 @@ class Graph(Growth):
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
         """The digest of the newest content of each of a dataset's facets, over all its names."""
-        return {facet: told.content for facet, told in self.facets_of(name).items()}
+        return {facet: newest.content for facet, newest in self.facets_of(name).items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
         """As `digests_of`, for these facets only."""
@@ -108,18 +108,18 @@ class Graph(Growth):
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """The digest of a dataset facet's newest content, over all its names; None if it has no such facet."""
-        told = self.facets_of(name).get(facet)
-        return None if told is None else told.content
+        newest = self.facets_of(name).get(facet)
+        return None if newest is None else newest.content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """The digest of the newest content of each of a job's facets."""
-        return {name: told.content for name, told in self.jobs[job].facets.items()}
+        return {name: newest.content for name, newest in self.jobs[job].facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """The digest of a job facet's newest content; None if it has no such facet, or the job is unknown."""
         known = self.jobs.get(job)
-        told = None if known is None else known.facets.get(facet)
-        return None if told is None else told.content
+        newest = None if known is None else known.facets.get(facet)
+        return None if newest is None else newest.content
 
     def used_by(self, job: JobId) -> Mapping[DatasetId, Mapping[ColumnEdge, AbstractSet[bytes]]]:
         """What a job is reported to use itself, by shown name of the dataset: columns, or the dataset as a whole.
@@ -131,7 +131,7 @@ class Graph(Growth):
         for facet in self.jobs[job].uses:
             for source, edge in self._uses_of_each(facet, job, is_own=True):
                 used.setdefault(source, {}).setdefault(edge, set()).add(facet)
-        for facet, is_own in self._uses_beside_runs(job):
+        for facet, is_own in self._uses_without_runs(job):
             for source, edge in self._uses_of_each(facet, job, is_own=is_own):
                 used.setdefault(source, {})[edge] = set()
         return used
@@ -151,12 +151,12 @@ class Graph(Growth):
     def columns_named_by_readers(self, name: DatasetId) -> set[str]:
         """The columns of a dataset, by its shown name, that jobs use themselves, even where they also use all of it."""
         own = ((facet, job, True) for job in self.readers(name) for facet in self.jobs[job].uses)
-        beside = ((facet, job, is_own) for job in self.readers(name) for facet, is_own in self._uses_beside_runs(job))
+        beside = ((facet, job, is_own) for job in self.readers(name) for facet, is_own in self._uses_without_runs(job))
         used = (edge for facet, job, is_own in chain(own, beside) for edge in self.uses_in(facet, job, is_own=is_own))
         named = (edge.source_column for edge in used if self.shown(edge.source) == name)
         return {column for column in named if column is not None}
 
-    def _uses_beside_runs(self, job: JobId) -> Iterator[tuple[bytes, bool]]:
+    def _uses_without_runs(self, job: JobId) -> Iterator[tuple[bytes, bool]]:
         """The facets that report what the job uses, except those of its runs, each with whether it is the job's own.
 
         Reports by others count only for a job without runs.
@@ -166,13 +166,13 @@ class Graph(Growth):
             yield facet, True
         if known.reported and not known.runs:  # last, since in a past this may load thousands of runs
             reporters = dict.fromkeys(reporter for reporters in known.reported.values() for reporter in reporters)
-            yield from ((facet, False) for facet in dict.fromkeys(chain(*map(self._uses_told_by, reporters))))
+            yield from ((facet, False) for facet in dict.fromkeys(chain(*map(self._uses_reported_by, reporters))))
 
-    def _uses_told_by(self, reporter: Reporter) -> Iterable[bytes]:
+    def _uses_reported_by(self, reporter: Reporter) -> Iterable[bytes]:
         """The facets in which a run or declaration reports what jobs use."""
         if isinstance(reporter, str):
-            told = self.runs[reporter].extras
-            return () if told is None else told.uses
+            extras = self.runs[reporter].extras
+            return () if extras is None else extras.uses
         *_, node = reporter
         known = self.jobs.get(node) if isinstance(node, JobId) else None
         declaration = None if known is None else known.declaration
@@ -271,11 +271,11 @@ class Graph(Growth):
         """The column evidence for the dataset, by the name used: of each run or declaration only the strongest."""
         datasets = ((member, self.datasets.get(member)) for member in self.members(name))
         known = {member: dataset.evidence for member, dataset in datasets if dataset is not None and dataset.evidence}
-        if len(known) > 1 and len({strength for told in known.values() for strength, _ in told}) > 1:
+        if len(known) > 1 and len({strength for edges in known.values() for strength, _ in edges}) > 1:
             yield from self._strongest_of(known)
             return
-        for member, told in known.items():
-            for key, edge in told.items():
+        for member, edges in known.items():
+            for key, edge in edges.items():
                 yield member, key, edge
 
     def _strongest_of(self, members: Collection[DatasetId]) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
@@ -283,15 +283,15 @@ class Graph(Growth):
         reporters: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
         for member in members:
             for run_id in self.runs_reporting(member):
-                reporters[run_id] += ((member, *told) for told in self.runs[run_id].evidence[member])
+                reporters[run_id] += ((member, *each) for each in self.runs[run_id].evidence[member])
             for by, declared in self.datasets[member].declared.items():
                 if declared.evidence is not None:
                     time_us = declared.stamp.time_us
                     reporters[by, None].append((member, declared.evidence, Seen(time_us, time_us)))
         counted: dict[tuple[DatasetId, EvidenceKey], Edge] = {}
-        for reporter, told in reporters.items():
-            strongest = max(strength for _, (strength, _), _ in told)
-            for member, key, seen in told:
+        for reporter, evidence in reporters.items():
+            strongest = max(strength for _, (strength, _), _ in evidence)
+            for member, key, seen in evidence:
                 if key[0] == strongest:
                     is_run = isinstance(reporter, str)
                     counted.setdefault((member, key), Edge(seen, 0)).count(seen, is_new_run=is_run)

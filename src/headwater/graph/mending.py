@@ -1,19 +1,19 @@
-"""Corrections of what producers report wrongly: each rule is a pure function that says what it corrected, and why.
+"""Corrections of wrong reports: each rule is a pure function that returns what it corrected, and why.
 
     rule                     producers                                    evidence
-    completed-after-failing  Spark's agent tells of one run that it       an error facet of the run, and both ends told
-                             failed and then that it completed
-    started-after-its-end    Flink's listener tells of a failure before   the events' times, and their places in the log
-                             it tells of the start; clocks that differ
+    completed-after-failing  Spark's agent reports that a run failed      an error facet of the run, and both reports
+                             and then that it completed
+    started-after-its-end    Flink's listener reports a failure before    the events' times, and their order in the log
+                             the start; clocks differ
     namespace-found          Flink names an Iceberg table without a       another event that gives the location for the
                              namespace                                    same table of a catalog of the same name
     one-table-two-names      Spark guesses a Glue table's folder before   the same table of the same catalog
-                             it knows it
-    metadata-columns         Spark's agent lists `_file` among the         the table is told to be one of Iceberg, which
-                             columns of a table whose rows it rewrites    reserves the name
-    columns-of-folders       Spark's agent names files as where columns   the event lists their folder as what was
-                             come from                                    read, and not the files
-    counts-as-text           `"rowCount": "12"` instead of a number       the text is a whole number's decimals
+                             it is known
+    metadata-columns         Spark's agent lists `_file` among the        the table is reported as one of Iceberg,
+                             columns of a table whose rows it rewrites    which reserves the name
+    columns-of-folders       Spark's agent reports files as the source    the event lists their folder as its input,
+                             of columns                                   not the files
+    counts-as-text           `"rowCount": "12"` instead of a number       the text is a whole number in decimal
 
 `docs/mending.md` is the same list for users.
 """
@@ -76,10 +76,10 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
     if run.times is None:
         return None
     _, stamp, event_type = run.times.state
-    told = run.extras
-    if event_type != "COMPLETE" or told is None or told.failed is None:
+    extras = run.extras
+    if event_type != "COMPLETE" or extras is None or extras.failed is None:
         return End(event_type, stamp.time_us)
-    errors = sorted(name for name in ERRORS & told.facets.keys() if not is_deleted(told.facets[name].content))
+    errors = sorted(name for name in ERRORS & extras.facets.keys() if not is_deleted(extras.facets[name].content))
     if not errors:
         return End(event_type, stamp.time_us)
     mended = Mended(
@@ -87,7 +87,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
         "the run failed: its producer reported the failure and its error, and only then completion",
         tuple(f"run facet {name}" for name in errors),
     )
-    return End("FAIL", told.failed.last_us, mended)
+    return End("FAIL", extras.failed.last_us, mended)
 
 
 def started_late(end: End, started_us: int | None, events: Sequence[StateChange]) -> Mended | None:
@@ -105,11 +105,11 @@ def started_late(end: End, started_us: int | None, events: Sequence[StateChange]
     if not late and not is_moved:
         return None
     had_begun = f"had started when it ended ({end.event_type})" if is_moved else f"has ended ({end.event_type})"
-    told = [event for event in events if (event.event_type, event.time_us) == end[:2]] + late
+    evidence = [event for event in events if (event.event_type, event.time_us) == end[:2]] + late
     return Mended(
         "started-after-its-end",
         f"the run {had_begun}, though its start was reported later",
-        tuple(dict.fromkeys(f"event sha256:{event.digest}" for event in told)),
+        tuple(dict.fromkeys(f"event sha256:{event.digest}" for event in evidence)),
     )
 
 

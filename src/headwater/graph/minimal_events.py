@@ -1,4 +1,4 @@
-"""A minimal set of events that together say what all events say: facts merge, and later ones supersede most.
+"""A minimal set of events with the same merged facts as all events: facts merge, and later ones supersede most.
 
 A stream repeats itself: of its thousands of events, about four are enough.
 """

@@ -1,4 +1,4 @@
-"""The data's path through a job or dataset: what it is made from and what is made from it, edge by edge.
+"""The data's path through a job or dataset: its sources and what is derived from it, edge by edge.
 
 Of all that a job reads and writes, only pairs count that events connect (`sources_of`). Data that a job gets directly
 from another job may go into any output without reported sources.
@@ -147,10 +147,10 @@ class _Data:
 
 
 class _MadeFrom(NamedTuple):
-    """The sources of a dataset, sorted; `is_reported`: all of them are reported, or reported to be none."""
+    """The sources of a dataset, sorted; `is_reported`: all of them are reported, or an empty list is."""
 
     sources: dict[DatasetId, bool]
-    """Whether that is told of the two datasets, which stays where the job is deleted, or only of what a job uses."""
+    """Whether an edge between the two datasets is reported, which outlives the job, or only a job's inputs."""
     is_reported: bool
 
 

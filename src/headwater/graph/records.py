@@ -63,9 +63,9 @@ class Run:
             return False
         return self.times.state[2] != "OTHER" or any(direction == "output" for direction, _ in self.observed)
 
-    def merge_times(self, told: RunTimes) -> None:
+    def merge_times(self, reported: RunTimes) -> None:
         """Merge its times and state; equal values share one object, as everywhere in the records."""
-        times = told if self.times is None else self.times.merge(told)
+        times = reported if self.times is None else self.times.merge(reported)
         rank, stamp, event_type = times.state
         if self.of_job is not None and self.of_job.stamp == stamp:
             stamp = self.of_job.stamp
@@ -185,7 +185,7 @@ class DeclaredFacets(NamedTuple):
         """The later of the two; one declaration may name a dataset twice, and then both count."""
         if self.stamp != other.stamp:
             return max(self, other, key=lambda declared: declared.stamp)
-        both = {name: max(said, self.facets.get(name, said)) for name, said in other.facets.items()}
+        both = {name: max(facet, self.facets.get(name, facet)) for name, facet in other.facets.items()}
         silent, makers, sides = self.silent | other.silent, self.makers | other.makers, self.sides | other.sides
         return DeclaredFacets(self.stamp, {**self.facets, **both}, silent, makers, sides)
 
@@ -234,6 +234,6 @@ class Dataset:
         """The newest content of each facet, observed or declared."""
         newest = dict(self.facets)
         for declared in self.declared.values():
-            for name, said in declared.facets.items():
-                newest[name] = max(newest.get(name, said), said)
+            for name, facet in declared.facets.items():
+                newest[name] = max(newest.get(name, facet), facet)
         return newest

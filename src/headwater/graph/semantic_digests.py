@@ -1,4 +1,4 @@
-"""Digests of what facets say, whoever writes them: equal content makes no new version of a dataset."""
+"""Digests of facets' content, independent of the producer: equal content makes no new version of a dataset."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

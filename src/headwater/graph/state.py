@@ -66,10 +66,10 @@ class GraphState:
 
     def job_of(self, run_id: str) -> JobId | None:
         """The job that a run itself reports; None for a run without events."""
-        told = self._job_told_by(run_id)
-        return None if told is None else told.job
+        of_job = self._reported_job(run_id)
+        return None if of_job is None else of_job.job
 
-    def _job_told_by(self, run_id: str) -> RunOfJob | None:
+    def _reported_job(self, run_id: str) -> RunOfJob | None:
         run = self.runs.get(run_id)
         return None if run is None else run.of_job
 

@@ -1,10 +1,10 @@
-"""Columns inside others, by their paths: `person.age` lies in `person`."""
+"""Nested columns, by their paths: `person.age` is nested in `person`."""
 
 from collections.abc import Iterable, Iterator
 
 
 def structs_of(column: str) -> Iterator[str]:
-    """The structs that a nested field lies in, innermost first.
+    """The enclosing structs of a nested field, innermost first.
 
     >>> list(structs_of("a.b.c"))
     ['a.b', 'a']
@@ -15,7 +15,7 @@ def structs_of(column: str) -> Iterator[str]:
 
 
 def lies_in(column: str, struct: str) -> bool:
-    """Whether the one is a field inside the other.
+    """Whether one column is nested in the other.
 
     >>> lies_in("a.b.c", "a"), lies_in("a", "a"), lies_in("ab.c", "a")
     (True, False, False)
@@ -35,7 +35,7 @@ class Nesting:
                 self._inside.setdefault(struct, []).append(column)
 
     def related(self, column: str) -> list[str]:
-        """The structs that a column lies in, and the fields inside it.
+        """The enclosing structs and nested fields of a column.
 
         >>> Nesting(["a", "a.b", "a.c", "ab"]).related("a.b")
         ['a']
@@ -44,5 +44,5 @@ class Nesting:
         return [*structs, *self._inside.get(column, ())]
 
     def touches(self, column: str) -> bool:
-        """Whether the column, a struct around it or a field in it is among these columns."""
+        """Whether the column, an enclosing struct or a nested field is among these columns."""
         return column in self._columns or bool(self.related(column))

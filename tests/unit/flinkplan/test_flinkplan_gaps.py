@@ -80,13 +80,13 @@ def test_a_function_of_values_makes_its_columns_and_rows_from_all_of_them() -> N
 def test_a_collection_decides_how_many_rows_there_are_unless_the_query_says_it() -> None:
     pair = {"kind": "call", "op": "ARRAY", "args": [_input(0), _input(1)]}
 
-    asked, said = (
+    from_data, fixed = (
         lineage({"kind": "Uncollect", "columns": ["x"], "inputs": [_project(_SCAN, one)], "ordinality": False}, ["x"])
         for one in (_input(0), pair)
     )
 
-    assert (texts(asked.columns["x"]), texts(asked.dataset)) == ({"t.a TRANSFORMATION"}, {"t.a JOIN"})
-    assert (texts(said.columns["x"]), texts(said.dataset)) == (
+    assert (texts(from_data.columns["x"]), texts(from_data.dataset)) == ({"t.a TRANSFORMATION"}, {"t.a JOIN"})
+    assert (texts(fixed.columns["x"]), texts(fixed.dataset)) == (
         {"t.a TRANSFORMATION", "t.b TRANSFORMATION"},
         frozenset(),
     )

@@ -19,7 +19,7 @@ def test_at_least_95_percent_of_the_columns_are_right_and_each_of_the_others_is_
 
     wrong = [key for key, inputs in wanted.items() if texts(found[key[0]].columns[key[1]]) != inputs]
 
-    told = {(name, column) for name, one in found.items() for gap in one.gaps for column in gap.columns}
+    in_gaps = {(name, column) for name, one in found.items() for gap in one.gaps for column in gap.columns}
     assert len(found) >= 25
     assert len(wrong) <= 0.05 * len(wanted)
-    assert set(wrong) <= told
+    assert set(wrong) <= in_gaps

@@ -1,4 +1,4 @@
-"""How uses compose: the laws on which the order of the walk does not matter."""
+"""How transformations compose: laws by which the order of the walk does not matter."""
 
 from itertools import product
 

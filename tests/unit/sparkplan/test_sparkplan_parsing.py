@@ -1,4 +1,4 @@
-"""What is no plan is refused, with a message that holds no values of it."""
+"""Input that is not a plan is refused, with a message that has no values of it."""
 
 import json
 

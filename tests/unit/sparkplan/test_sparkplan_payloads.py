@@ -15,7 +15,7 @@ def topic(source: str = "kafka") -> list[Entry]:
 
 
 def parsing(*made: list[Entry], source: str = "kafka", parser: str = "JsonToStructs") -> list[Entry]:
-    """Columns made of `record`, which is what a topic's `value` was parsed into."""
+    """A projection over `record`, the struct that a topic's `value` is parsed to."""
     parsed = function(parser, function("Cast", column("value", 2), dataType="string"), schema=STRUCT)
     return project(project(topic(source), alias(parsed, "record", 3), column("key", 1)), *made)
 

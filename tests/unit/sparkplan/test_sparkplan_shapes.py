@@ -1,4 +1,4 @@
-"""Plans that Spark rarely writes: very deep ones, very wide ones, and operators that nobody foresaw."""
+"""Plans that Spark rarely writes: very deep ones, very wide ones, and unsupported operators."""
 
 import sys
 
@@ -12,7 +12,7 @@ from tests.support.lineage_text import Seen, expected, seen
 
 
 def named(leaf: Leaf) -> str | None:
-    """A relation of a test is called after its first column: `a1` is in `a`."""
+    """The name of a test's relation, from its first column: `a1` is in `a`."""
     return leaf.columns[0].name[0] if leaf.kind == "LogicalRelation" else None
 
 
@@ -162,7 +162,7 @@ def test_two_columns_of_one_name_count_as_one_but_not_those_of_a_semi_join(join_
 
 
 def variable(default: str, value: str | None) -> list[Entry]:
-    """A session variable with its default, as SQL, and the value that it has."""
+    """A session variable with its default, as SQL, and its current value."""
     current = function("Literal", value=value, dataType="string")
     return function("VariableReference", varDef={"defaultValueSQL": default, "currentValue": current})
 

@@ -1,4 +1,4 @@
-"""Rows that another plan has made: the two plans as one."""
+"""A plan over the rows of another plan, joined with that plan."""
 
 from typing import Any
 

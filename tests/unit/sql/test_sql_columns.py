@@ -35,8 +35,10 @@ def lineage(sql: str, dialect: str = "trino") -> Statement:
 
 def columns(found: Statement) -> dict[str, list[str]]:
     """`{"total": ["orders.price AGGREGATION"]}`; the inputs of the rows are under `*`."""
-    made = {name: sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in of) for name, of in found.columns.items()}
-    return {**made, "*": sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in found.rows)}
+    texts = {
+        name: sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in of) for name, of in found.columns.items()
+    }
+    return {**texts, "*": sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in found.rows)}
 
 
 QUERIES = {
@@ -438,7 +440,7 @@ def test_a_union_by_name_has_the_columns_of_both() -> None:
 
 
 ORDERS = "FROM lake.sales.orders"
-ANSWERS = [  # dialects, what is asked, which column is looked at, what it is made from
+ANSWERS = [  # dialects, the query, the column to check, its inputs
     ("duckdb spark postgres bigquery mysql", f"abs(hour) AS m {ORDERS} GROUP BY m", "*", "hour GROUP_BY"),
     ("trino", f"abs(hour) AS m {ORDERS} GROUP BY m", "*", ""),
     ("duckdb postgres mysql", f"hour AS price {ORDERS} GROUP BY price", "*", "price GROUP_BY"),
@@ -465,15 +467,15 @@ ANSWERS = [  # dialects, what is asked, which column is looked at, what it is ma
 
 
 @pytest.mark.parametrize(
-    ("dialect", "asked", "column", "made"),
+    ("dialect", "asked", "column", "inputs"),
     [(dialect, *rest) for dialects, *rest in ANSWERS for dialect in dialects.split()],
 )
 def test_a_name_is_the_answers_or_a_tables_as_the_dialect_has_it(
-    dialect: str, asked: str, column: str, made: str
+    dialect: str, asked: str, column: str, inputs: str
 ) -> None:
     found = columns(lineage(f"SELECT {asked}", dialect))
 
-    assert ", ".join(each.split(".")[1] for each in found[column]) == made
+    assert ", ".join(each.split(".")[1] for each in found[column]) == inputs
 
 
 STATS = "lake.sales.stats"
@@ -572,18 +574,18 @@ def test_every_clause_that_decides_the_rows_is_told(dialect: str, sql: str, rows
     ],
 )
 def test_a_star_as_a_value_is_made_from_all_columns(dialect: str, value: str) -> None:
-    found = statement(f"SELECT {value} AS made, count(*) AS rows FROM s AS s", dialect, lambda _: ("price", "qty"))
+    found = statement(f"SELECT {value} AS v, count(*) AS rows FROM s AS s", dialect, lambda _: ("price", "qty"))
 
-    made, counted = ({source.column for source in sources} for sources in found.columns.values())
-    assert (made, counted) == ({"price", "qty"}, set())
+    inputs, counted = ({source.column for source in sources} for sources in found.columns.values())
+    assert (inputs, counted) == ({"price", "qty"}, set())
     assert found.gaps == ()
 
 
 def test_one_item_that_makes_several_columns_has_the_names_that_it_says() -> None:
     found = lineage(f"SELECT v + 1 AS w, n FROM (SELECT stack(2, 'p', price, 'h', hour) AS (n, v) {ORDERS})", "spark")
 
-    made = ["orders.hour TRANSFORMATION", "orders.price TRANSFORMATION"]
-    assert columns(found) == {"w": made, "n": made, "*": ["orders.hour JOIN", "orders.price JOIN"]}
+    inputs = ["orders.hour TRANSFORMATION", "orders.price TRANSFORMATION"]
+    assert columns(found) == {"w": inputs, "n": inputs, "*": ["orders.hour JOIN", "orders.price JOIN"]}
     assert found.gaps == ()
 
 

@@ -1,4 +1,4 @@
-"""Failed runs of a job that no later run superseded; and whether another job writes in its place."""
+"""Failed runs of a job that no later run superseded; and whether another job writes instead."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -8,7 +8,7 @@ from headwater.graph.causes.record import RunSummary
 from headwater.model.names import DatasetId, JobId
 
 
-def not_made_good(ended: Sequence[RunSummary], in_run: str | None) -> Iterator[RunSummary]:
+def not_superseded(ended: Sequence[RunSummary], in_run: str | None) -> Iterator[RunSummary]:
     """The failed runs among a job's ended runs (given newest first) that no later run superseded.
 
     Runs may be concurrent, as those of a mapped task: a run that began before another failed is no retry of it. Nor is
@@ -16,7 +16,7 @@ def not_made_good(ended: Sequence[RunSummary], in_run: str | None) -> Iterator[R
     run (`in_run`) only runs of that parent count.
     """
     for run in ended:
-        if run.has_failed and not _is_made_good(run, ended, in_run):
+        if run.has_failed and not _is_superseded(run, ended, in_run):
             yield run
 
 
@@ -28,14 +28,14 @@ def replaced_us(history: History, name: DatasetId, job: JobId, since_us: int, un
     return min((end for end in done if since_us < end <= until_us), default=None)
 
 
-def failed_beside(run: RunSummary, runs: Sequence[RunSummary]) -> Iterator[RunSummary]:
+def failed_siblings(run: RunSummary, runs: Sequence[RunSummary]) -> Iterator[RunSummary]:
     """The runs of the same job and parent run that failed, given its runs newest first."""
     if run.parent_run is not None:
         ended = [each for each in runs if each.ended_us is not None and each.parent_run == run.parent_run]
-        yield from (failed for failed in not_made_good(ended, run.parent_run) if failed != run)
+        yield from (failed for failed in not_superseded(ended, run.parent_run) if failed != run)
 
 
-def _is_made_good(failed: RunSummary, ended: Sequence[RunSummary], in_run: str | None) -> bool:
+def _is_superseded(failed: RunSummary, ended: Sequence[RunSummary], in_run: str | None) -> bool:
     since = [run for run in takewhile(lambda run: run.started_us >= _end_us(failed), ended) if run is not failed]
     if failed.parent_run is None or any(run.parent_run == failed.parent_run for run in since):
         return bool(since)

@@ -15,17 +15,17 @@ from headwater.graph.causes.visit import Visit, Window
 from headwater.model.names import DatasetId, JobId
 
 MOST: Final = 24
-"""Runs of a job between two reads that are looked at, the newest, failed and successful ones counted apart: an hourly
-job has as many in a day."""
-_TRIED_AGAIN_WITHIN: Final = 0.5
+"""Runs of a job between two reads that are examined: the newest, failed and successful ones counted separately. An
+hourly job has as many in a day."""
+_RETRIED_WITHIN: Final = 0.5
 """In usual intervals: a run that began so soon after a failed one is a retry."""
 
 
-_WRITTEN_ANEW: Final = 0.5
+_OVERWRITTEN: Final = 0.5
 
 
 class Meanwhile(NamedTuple):
-    """The runs to look at, failed ones first; `is_cut`: there were more."""
+    """The runs to examine, failed ones first; `is_cut`: there were more."""
 
     runs: tuple[RunSummary, ...]
     is_cut: bool
@@ -38,7 +38,7 @@ def wrote_meanwhile(history: History, job: JobId, name: DatasetId, when: Window,
     seen = {*known}
     failed = [*islice(_failed(history, job, when, seen), MOST + 1)]
     done = [*islice(_done(history, job, name, when, seen), MOST + 1)]
-    runs = (*_not_tried_again(history, failed[:MOST]), *done[:MOST])
+    runs = (*_not_retried(history, failed[:MOST]), *done[:MOST])
     return Meanwhile(runs, is_cut=len(failed) > MOST or len(done) > MOST)
 
 
@@ -53,7 +53,7 @@ def _failed(history: History, job: JobId, when: Window, known: set[str]) -> Iter
     return (run for run in tried if run.run_id not in known)
 
 
-def _not_tried_again(history: History, failed: Sequence[RunSummary]) -> Iterator[RunSummary]:
+def _not_retried(history: History, failed: Sequence[RunSummary]) -> Iterator[RunSummary]:
     """The failed runs without a retry; the next scheduled run is no retry.
 
     Nor is a run with another nominal time. If the job has no regular interval, the next run counts as a retry.
@@ -62,17 +62,17 @@ def _not_tried_again(history: History, failed: Sequence[RunSummary]) -> Iterator
         return
     usual = usual_us(ends_us(run for run in history.runs_of(failed[0].job) if run.state == "COMPLETED"))
     for run in failed:
-        if not _was_tried_again(history, run, usual):
+        if not _was_retried(history, run, usual):
             yield run
 
 
-def _was_tried_again(history: History, failed: RunSummary, usual: float | None) -> bool:
+def _was_retried(history: History, failed: RunSummary, usual: float | None) -> bool:
     since = history.begun_since(failed.job, failed.ended_us or failed.last_us)
     then = next((run for run in islice(since, MOST) if not _are_for_other_times(history, failed, run)), None)
     if then is None or usual is None:
         return then is not None
     is_part_too = failed.parent_run is not None and then.parent_run == failed.parent_run
-    return is_part_too or then.started_us - failed.started_us < _TRIED_AGAIN_WITHIN * usual
+    return is_part_too or then.started_us - failed.started_us < _RETRIED_WITHIN * usual
 
 
 def _are_for_other_times(history: History, one: RunSummary, other: RunSummary) -> bool:
@@ -93,9 +93,9 @@ def share_left(visit: Visit, history: History) -> float:
     runs = (run for job in history.writers(name) for run in history.runs_of(job) if name in run.writes)
     done = [run for run in runs if run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= until_us]
     last = max(done, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
-    told = (
+    change = (
         None
         if last is None
         else history.record(last.run_id).ends.get(("output", name), NOTHING_REPORTED).lifecycle_change
     )
-    return _WRITTEN_ANEW if told is not None and told[0] == "OVERWRITE" else 1
+    return _OVERWRITTEN if change is not None and change[0] == "OVERWRITE" else 1

@@ -204,12 +204,12 @@ class Record:
 
 
 def record_of(
-    summary: RunSummary, told: Iterable[EventOfRun], shown: Callable[[DatasetId], DatasetId], readings: Readings
+    summary: RunSummary, events: Iterable[EventOfRun], shown: Callable[[DatasetId], DatasetId], readings: Readings
 ) -> Record:
     """Fold the run's events, in any order and with repetitions; quarantined names are left out."""
     known = {name: name for name in (*summary.reads, *summary.writes)}
     of_run, of_job, ends = _LastFacets(), _LastFacets(), dict[tuple[Direction, DatasetId], _FacetsOfEnd]()
-    in_order = sorted(told, key=lambda each: each.event.stamp)
+    in_order = sorted(events, key=lambda each: each.event.stamp)
     for event, ref in in_order:
         of_run.add((*_OF_RUN, NominalTimeFacet), event.run_facets, ref)
         of_job.add(_OF_RUN, event.job_facets, ref)
@@ -256,22 +256,24 @@ class _LastOfEach(Generic[ViewT, ItemT]):
         self._kind = kind
         self._items = items
         self._key = key
-        self._told: list[tuple[Facets, EventRef]] = []
+        self._reports: list[tuple[Facets, EventRef]] = []
 
     def add(self, facets: Facets, ref: EventRef) -> None:
         """Take in an event's facets; events must come in stamp order."""
         if self._kind.key in facets:
-            self._told.append((facets, ref))
+            self._reports.append((facets, ref))
 
     def read(self, readings: Readings) -> Iterator[tuple[ItemT, EventRef]]:
         """The items in a fixed order, each with the event that reported it."""
         last: dict[object, list[tuple[ItemT, EventRef]]] = {}
-        views = [readings.view(self._kind, facets) for facets, _ in self._told]  # held, so equal ones are parsed once
-        for (facets, ref), told in zip(self._told, views, strict=True):
+        views = [
+            readings.view(self._kind, facets) for facets, _ in self._reports
+        ]  # kept, so equal ones are parsed once
+        for (facets, ref), view in zip(self._reports, views, strict=True):
             if undeleted(facets, self._kind.key) is None:
                 last.clear()
             new: dict[object, list[tuple[ItemT, EventRef]]] = {}
-            for item in self._items(told) if told is not None else ():
+            for item in self._items(view) if view is not None else ():
                 new.setdefault(self._key(item), []).append((item, ref))
             last |= new
         for key in sorted(last, key=str):

@@ -11,7 +11,7 @@ from headwater.graph.causes.columns import columns_above
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.parent_runs import failed_parent
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
-from headwater.graph.causes.visit import BASELINE, Feed, Handed, Link, Parts, Visit, Window, Writer
+from headwater.graph.causes.visit import BASELINE, Feed, Handover, Link, Parts, Visit, Window, Writer
 from headwater.graph.causes.writers import Read, by_clock, read_at_us, read_through, who_wrote
 from headwater.model.names import DatasetId, JobId
 
@@ -28,7 +28,7 @@ class Start(NamedTuple):
     columns: ColumnsOf | None
     """The wrong columns of these; None: all."""
     is_awaited: bool
-    """Whether a newer run may be missing: nobody asked about these very runs."""
+    """Whether a newer run may be missing: the question is not about these very runs."""
 
 
 class _Next(NamedTuple):
@@ -47,7 +47,7 @@ class _Next(NamedTuple):
     turn: int = 0
     """Which of the runs that wrote a dataset between two reads it is, or is upstream of; 0: none."""
     was_before: bool = False
-    """It failed, and its reader had already managed without it before."""
+    """It failed, and its reader had already run without it before."""
 
     @property
     def is_of_missing(self) -> bool:
@@ -81,7 +81,7 @@ def trail(history: History, start: Start, max_hops: int) -> Generator[None, None
         if len(walk.visits) == MAX_RUNS and here.run.run_id not in walk.visits:
             walk.is_cut = True
             break
-        walk.look_at(here)
+        walk.visit(here)
         yield
     return Trail(tuple(sorted(walk.visits.values(), key=lambda visit: visit.hops)), walk.is_cut)
 
@@ -108,10 +108,10 @@ class _Walk:
         """The next run to visit; None: all were visited."""
         while not self._queue and self._later:
             *_, later = heappop(self._later)
-            self._await(later)
+            self._enqueue(later)
         return self._nexts[self._queue.popleft()] if self._queue else None
 
-    def look_at(self, here: "_Next") -> None:
+    def visit(self, here: "_Next") -> None:
         """Visit the run, and queue what fed it."""
         visit = self.visits[here.run.run_id] = _visit(self._history, here)
         jobs = {here.run.job, *(self.visits[link.reader].run.job for link in here.path)}
@@ -121,13 +121,13 @@ class _Walk:
                 continue  # a job's own earlier runs are its baseline, not upstream of it
             turns[source] += writer.by == "meanwhile"
             turn = here.turn + (turns[source] if writer.by == "meanwhile" else 0)
-            above = _above(visit, here, source, writer, at_us)._replace(turn=turn)
+            above = _upstream(visit, here, source, writer, at_us)._replace(turn=turn)
             if turn == 0 or writer.run.run_id in self._nexts:
-                self._await(above)
+                self._enqueue(above)
             else:
                 heappush(self._later, (turn, next(self._places), above))
 
-    def _await(self, above: "_Next") -> None:
+    def _enqueue(self, above: "_Next") -> None:
         """Queue a run, or queue it again if more of its output matters now."""
         run_id = above.run.run_id
         known = self._nexts.get(run_id)
@@ -143,7 +143,7 @@ class _Walk:
             self._queue.append(run_id)
 
 
-def _above(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
+def _upstream(visit: Visit, here: "_Next", source: DatasetId | JobId, writer: Writer, at_us: int) -> "_Next":
     """The run that wrote what was read, to be visited for that."""
     is_awaited = writer.by == "whole"  # it may have run since
     return _Next(
@@ -184,11 +184,11 @@ def _visit(history: History, here: _Next) -> Visit:
         names &= parts.read
     read = Read(run, read_at_us(history, run), known, earlier)
     feeds = tuple(_feeds(history, record, names, None if wanted is None else columns, read))
-    handed = () if parts is not None else tuple(_handed(history, read))
-    beside = (*handed, *_made_of(history, here), *_unbegun(history, here, feeds))
+    handovers = () if parts is not None else tuple(_handovers(history, read))
+    sources = (*handovers, *_child_runs(history, here), *_missing_parts(history, here, feeds))
     # If the columns' sources are unknown, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
-    return Visit(record, path, feeds, earlier, mattering, news, parts, beside, awaited_us, was_before)
+    return Visit(record, path, feeds, earlier, mattering, news, parts, sources, awaited_us, was_before)
 
 
 def _earlier(history: History, run: RunSummary, news: Window | None) -> Sequence[RunSummary]:
@@ -210,12 +210,12 @@ def _is_over(stream: RunSummary, run: RunSummary) -> bool:
 
 
 def _parts(history: History, run: RunSummary, outputs: AbstractSet[DatasetId]) -> Parts | None:
-    """What matters of what a run read and wrote; None: it does not report what it made these outputs from."""
+    """The relevant inputs and outputs of a run; None: it does not report the sources of these outputs."""
     written = run.writes & outputs  # a failed run may not have written any
-    told = [history.made_by(run.run_id, name) for name in written]
-    if not told or None in told:
+    made_from = [history.made_by(run.run_id, name) for name in written]
+    if not made_from or None in made_from:
         return None
-    return Parts(written, read_through(history, {source for sources in told for source in sources or ()}))
+    return Parts(written, read_through(history, {source for sources in made_from for source in sources or ()}))
 
 
 def _feeds(
@@ -232,28 +232,28 @@ def _feeds(
         yield Feed(name, versions, jobs, writers, read.at_us, bool(history.made_from(name)), is_cut)
 
 
-def _handed(history: History, read: Read) -> Iterator[Handed]:
-    """The jobs that handed data to a run: such data has no version, so by time unless a run is named."""
+def _handovers(history: History, read: Read) -> Iterator[Handover]:
+    """The jobs that handovers data to a run: such data has no version, so by time unless a run is named."""
     run = read.reader
     named = history.named_givers(run.run_id)
     for job in history.givers(run.job):
         if job in named:
-            yield Handed(job, tuple(Writer(each, "named") for each in named[job]), read.at_us)
+            yield Handover(job, tuple(Writer(each, "named") for each in named[job]), read.at_us)
             continue
         own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
-        yield Handed(job, tuple(by_clock(history, job, own, own, read)), read.at_us)
+        yield Handover(job, tuple(by_clock(history, job, own, own, read)), read.at_us)
 
 
-def _made_of(history: History, here: _Next) -> Iterator[Handed]:
+def _child_runs(history: History, here: _Next) -> Iterator[Handover]:
     """The child runs, if all outputs matter; of a failed parent of a missing run, only the failed ones."""
     if here.outputs is not None:
         return
     for part in history.parts(here.run.run_id):
         if not here.is_of_missing or part.has_failed:
-            yield Handed(part.job, (Writer(part, "part"),), here.run.last_us)
+            yield Handover(part.job, (Writer(part, "part"),), here.run.last_us)
 
 
-def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[Handed]:
+def _missing_parts(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[Handover]:
     """The jobs that should have written what was read, or the output itself, as part of a run that failed before."""
     awaited = {job: feed.at_us for feed in feeds for job in feed.jobs if job != here.run.job}
     if here.awaited_us is not None:
@@ -261,4 +261,4 @@ def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[H
     for job, at_us in awaited.items():
         whole = failed_parent(history, job, at_us)
         if whole is not None:
-            yield Handed(job, (Writer(whole, "whole"),), at_us)
+            yield Handover(job, (Writer(whole, "whole"),), at_us)

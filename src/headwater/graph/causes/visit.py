@@ -31,7 +31,7 @@ class Writer(NamedTuple):
 
 
 class Feed(NamedTuple):
-    """A dataset that a run read, the versions it reported, and who wrote it; no jobs: no writer is known."""
+    """A dataset that a run read, the versions it reported, and its writers; no jobs: no writer is known."""
 
     dataset: DatasetId
     versions: frozenset[str]
@@ -39,14 +39,14 @@ class Feed(NamedTuple):
     writers: tuple[Writer, ...]
     at_us: int
     """When it was read."""
-    is_made: bool = False
-    """Whether it is made from other datasets without a job."""
+    is_derived: bool = False
+    """Whether it is derived from other datasets without a job."""
     is_cut: bool = False
-    """Whether more runs wrote it since the reader's previous read than are looked at."""
+    """Whether more runs wrote it since the reader's previous read than are examined."""
 
 
-class Handed(NamedTuple):
-    """A job that handed data to a run without a dataset between, and the runs of it that did, or should have.
+class Handover(NamedTuple):
+    """A job that handovers data to a run without a dataset between, and the runs of it that did, or should have.
 
     Also used for the job of a child run, with that run; and for a job whose run is missing, with the parent run that
     should have contained it.
@@ -59,7 +59,7 @@ class Handed(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One step up: `reader` read the dataset, `writer` wrote it; a job as source handed the data over itself."""
+    """One step up: `reader` read the dataset, `writer` wrote it; a job as source handovers the data over itself."""
 
     reader: str
     source: DatasetId | JobId
@@ -78,7 +78,7 @@ class Window(NamedTuple):
     """A time interval (exclusive, inclusive), in microseconds since 1970."""
 
     after_us: int
-    """The job, or who read from it, had already run by then."""
+    """The job, or a reader of it, had already run by then."""
     until_us: int
     """Its reader had read by then."""
 
@@ -102,11 +102,11 @@ class Visit:
     """When something must have changed to be news for the output."""
     parts: Parts | None = None
     """The inputs and outputs that matter; None: all do."""
-    handed: tuple[Handed, ...] = ()
+    handovers: tuple[Handover, ...] = ()
     awaited_us: int | None = None
     """By when a newer run of its job was expected; None: it does not matter whether there was one."""
     was_before: bool = False
-    """It failed, and its readers had already managed without it before."""
+    """It failed, and its readers had already run without it before."""
 
     @property
     def run(self) -> RunSummary:
@@ -132,7 +132,7 @@ class Visit:
         """Each run that fed it, through what, and when that was read."""
         for feed in self.feeds:
             yield from ((feed.dataset, writer, feed.at_us) for writer in feed.writers)
-        for giver in self.handed:
+        for giver in self.handovers:
             yield from ((giver.job, writer, giver.at_us) for writer in giver.writers)
 
     def concerns(self, direction: Direction, name: DatasetId) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from headwater.graph.causes.attempts import not_made_good, replaced_us
+from headwater.graph.causes.attempts import not_superseded, replaced_us
 from headwater.graph.causes.history import History
 from headwater.graph.causes.meanwhile import wrote_meanwhile
 from headwater.graph.causes.record import NOTHING_REPORTED, Record, RunSummary
@@ -18,10 +18,10 @@ from headwater.graph.causes.visit import BASELINE, Window, Writer
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
-_MOST_MADE: Final = 200
-"""Most hops from a dataset to what it is made from."""
+_MOST_HOPS: Final = 200
+"""Most hops from a dataset to its sources."""
 _MOST_SIBLINGS: Final = 20
-"""Most successful sibling runs beside the last writer; the rest of the budget is for what lies further up."""
+"""Most successful siblings of the last writer; the rest of the budget is for runs further upstream."""
 
 
 def read_at_us(history: History, run: RunSummary) -> int:
@@ -104,8 +104,8 @@ def _new_to(
 
 
 def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
-    """The datasets, and everything that they are made from without a job."""
-    return {*reachable(names, history.made_from, _MOST_MADE)}
+    """The datasets, and everything that they are derived from without a job."""
+    return {*reachable(names, history.made_from, _MOST_HOPS)}
 
 
 def _done_us(run: RunSummary) -> int:
@@ -115,7 +115,7 @@ def _done_us(run: RunSummary) -> int:
 def by_version(
     history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[RunSummary]
 ) -> RunSummary | None:
-    """The run that made the version: the first to report it; completed runs first, as a failed one may have read it."""
+    """The run that wrote the version: the first to report it, completed ones first: a failed one may have read it."""
     if not versions:
         return None
     written = history.versions_written([run.run_id for run in runs], name)
@@ -162,7 +162,7 @@ def _attempts(runs: Sequence[RunSummary], fed: RunSummary | None, read: Read) ->
     """
     tried = [run for run in runs if run.ended_us is not None and run.ended_us <= read.at_us]
     is_running = fed is not None and (fed.ended_us is None or fed.ended_us > read.at_us)
-    for failed in not_made_good(tried, read.reader.parent_run):
+    for failed in not_superseded(tried, read.reader.parent_run):
         is_news = read.news is not None and read.news.has(failed.ended_us or failed.last_us)
         if failed != fed and (not is_running or is_news):
             yield Writer(failed, "attempt")

@@ -7,7 +7,7 @@ from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Final
 
-from headwater.graph.causes.attempts import not_made_good
+from headwater.graph.causes.attempts import not_superseded
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
 from headwater.graph.causes.record import (
@@ -413,7 +413,7 @@ def _newest(run: RunSummary) -> tuple[int, str]:
 
 def _failed(runs: Iterable[RunSummary], in_run: str) -> Iterator[RunSummary]:
     """The parts of a run, given newest first, that failed and were not retried successfully."""
-    return not_made_good([run for run in runs if run.ended_us is not None], in_run)
+    return not_superseded([run for run in runs if run.ended_us is not None], in_run)
 
 
 def _ref(logged: LoggedEvent) -> EventRef:

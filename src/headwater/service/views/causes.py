@@ -5,13 +5,13 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
-from headwater.graph.causes.attempts import failed_beside
+from headwater.graph.causes.attempts import failed_siblings
 from headwater.graph.causes.columns import columns_behind
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import RunSummary
 from headwater.graph.causes.trail import Start, Trail
-from headwater.graph.causes.visit import By, Feed, Handed, Link, Visit, Writer
+from headwater.graph.causes.visit import By, Feed, Handover, Link, Visit, Writer
 from headwater.graph.causes.writers import read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.model.words import so_many
@@ -98,7 +98,7 @@ def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Seq
     if isinstance(asked.node, JobId) and history.has_run(asked.node):
         return history.runs_of(asked.node)[:1] or _parts_of_newest(knowledge, history, asked.node)
     latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
-    beside = (failed for run in latest for failed in failed_beside(run, history.runs_of(run.job)))
+    beside = (failed for run in latest for failed in failed_siblings(run, history.runs_of(run.job)))
     return sorted({*latest, *beside}, key=lambda run: (run.started_us, run.run_id), reverse=True)
 
 
@@ -231,16 +231,16 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
                     dataset=giver.job.node_id,
                     versions=[],
                     writers=_links(visit, giver.job, giver.writers),
-                    words=_words_beside(giver),
+                    words=_words_of_handover(giver),
                 )
-                for giver in visit.handed
+                for giver in visit.handovers
             ),
         ],
     )
 
 
 def _words(feed: Feed) -> str:
-    if feed.is_made and not feed.writers:
+    if feed.is_derived and not feed.writers:
         who = "no run wrote it" if feed.jobs else "no job writes it"
         return f"{who}: it is made from others, which are looked at as if they had been read"
     if not feed.jobs:
@@ -254,7 +254,7 @@ def _words(feed: Feed) -> str:
     return "written by runs that are known"
 
 
-def _words_beside(giver: Handed) -> str:
+def _words_of_handover(giver: Handover) -> str:
     told = (_BESIDE.get(writer.by) for writer in giver.writers)
     return next(filter(None, told), "a job that hands over data without a dataset between")
 

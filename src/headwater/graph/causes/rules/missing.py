@@ -23,15 +23,15 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
     """
     if visit.is_of_meanwhile:
         return
-    unbegun = {each.job: writer.run for each in visit.handed for writer in each.writers if writer.by == "whole"}
-    for job, whole in unbegun.items():
-        yield _unbegun(visit, history, job, whole)
-    if visit.run.job not in unbegun:
+    missing = {each.job: writer.run for each in visit.handovers for writer in each.writers if writer.by == "whole"}
+    for job, whole in missing.items():
+        yield _missing_parts(visit, history, job, whole)
+    if visit.run.job not in missing:
         yield from _of_output(visit, history)
     for feed in visit.feeds:
         tried = {writer.run.job for writer in feed.writers if writer.by == "attempt"}
         for job in feed.jobs:
-            if history.is_stream(job) or job == visit.run.job or job in tried or job in unbegun:
+            if history.is_stream(job) or job == visit.run.job or job in tried or job in missing:
                 continue
             last = _last(history, feed, job)
             if last is not None:
@@ -40,7 +40,7 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
                 yield from _never(visit, history, feed, job)
 
 
-def _unbegun(visit: Visit, history: History, job: JobId, whole: RunSummary) -> Finding:
+def _missing_parts(visit: Visit, history: History, job: JobId, whole: RunSummary) -> Finding:
     return Finding(
         "missing-run",
         _LATE,
