@@ -223,5 +223,5 @@ def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
     if epoch.interval_us is None or epoch.is_over:
         return
     if now_us - epoch.received.last_us > _TIMES_INTERVAL * epoch.interval_us:
-        words = f"nothing arrived since; it announced an event every {epoch.interval_us // 1_000_000:,} s"
+        words = f"nothing arrived since; it announced a heartbeat every {epoch.interval_us // 1_000_000:,} s"
         yield Trouble("silence", name, words, epoch.received.last_us)
