@@ -177,7 +177,7 @@ class _Reader:
 
     def _unknown(self) -> None:
         """Routes that no event has led to so far."""
-        nobody = {
+        unknown = {
             "namespace": "nobody",
             "name": "nothing",
             "run_id": "none",

@@ -13,7 +13,7 @@ from tests.support.ports import free_port
 from tests.support.program import Program
 
 
-def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
     """Wait until it holds; False after the time limit, which is for hangs, not a measurement."""
     deadline = time.monotonic() + within_s
     while not condition():

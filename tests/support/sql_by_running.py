@@ -105,9 +105,9 @@ def _claims(lineage: Statement, written: str | None) -> Iterator[tuple[tuple[int
     for at, name in enumerate(names):
         if name in lineage.gaps or "*" in lineage.gaps:
             continue
-        made = {(source.table[-1], source.column) for source in lineage.columns.get(name, ())}
-        made |= {(written, name)} if written is not None else set()  # its previous value
-        every |= made
+        inputs = {(source.table[-1], source.column) for source in lineage.columns.get(name, ())}
+        inputs |= {(written, name)} if written is not None else set()  # its previous value
+        every |= inputs
         known.append(at)
         yield (at,), EVERY - inputs - rows
     if written is None:
