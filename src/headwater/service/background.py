@@ -96,7 +96,7 @@ class IdleWorker:
             except UnavailableError as fault:
                 await self._wait_for_store(fault)
             except Exception:  # a request that needs the result does the work itself, and reports the fault
-                log.warning("work ahead of time failed", exc_info=True)
+                log.warning("precomputing answers failed", exc_info=True)
 
     async def _work(self) -> None:
         for step in self._slices():
@@ -107,7 +107,7 @@ class IdleWorker:
     async def _wait_for_store(self, fault: UnavailableError) -> None:
         """Wait for `wake` or for `_RETRY_S`, then have the work start over."""
         if not self._has_logged_wait:  # logged once, however long it lasts
-            log.warning("work ahead of time waits", extra={"fault": str(fault)})
+            log.warning("precomputing answers is waiting for the store", extra={"fault": str(fault)})
         self._has_logged_wait = True
         with suppress(TimeoutError):
             async with asyncio.timeout(_RETRY_S):

@@ -24,25 +24,25 @@ class Metrics:
         self._registry = CollectorRegistry()
         self.events = Counter(
             "headwater_events_total",
-            "Events that were acknowledged, by outcome (stored, or known: the same bytes were there) and verdict.",
+            "Events acknowledged, by outcome (stored, or known: the same bytes were stored before) and verdict.",
             ["outcome", "verdict"],
             registry=self._registry,
         )
         self._refused = Counter(
             "headwater_events_refused_total",
-            "Events that were not acknowledged, by reason.",
+            "Events not acknowledged, by reason.",
             ["reason"],
             registry=self._registry,
         )
         self._refused_access = Counter(
             "headwater_access_refused_total",
-            "Requests that were not let in: unauthenticated, or forbidden to who asks.",
+            "Requests refused by access control: unauthenticated or forbidden.",
             ["why"],
             registry=self._registry,
         )
         self.ingest = Histogram(
             "headwater_ingest_seconds",
-            "From the last byte of an event to its acknowledgement.",
+            "Time from the last byte of an event to its acknowledgement.",
             buckets=_SECONDS,
             registry=self._registry,
         )
@@ -54,18 +54,18 @@ class Metrics:
         )
         self._replays = Histogram(
             "headwater_replay_seconds",
-            "Making a past that a read asked for, by replaying the log.",
+            "Time to replay the log for a read of the past.",
             buckets=_REPLAY_SECONDS,
             registry=self._registry,
         )
         self._replayed = Counter(
-            "headwater_replayed_events_total", "Events replayed to make pasts.", registry=self._registry
+            "headwater_replayed_events_total", "Events replayed for reads of the past.", registry=self._registry
         )
-        self.pasts = Gauge("headwater_pasts_bytes", "Memory of the pasts that are kept.", registry=self._registry)
-        self._nodes = Gauge("headwater_nodes", "Nodes whose signed events came.", registry=self._registry)
+        self.pasts = Gauge("headwater_pasts_bytes", "Memory of the cached past states.", registry=self._registry)
+        self._nodes = Gauge("headwater_nodes", "Nodes that sent signed events.", registry=self._registry)
         self._troubles = Gauge(
             "headwater_node_troubles",
-            "What is missing from the nodes' records, stands twice or does not fit, by kind, as `/nodes` counts it.",
+            "Faults in the nodes' records (events missing, duplicated or inconsistent), by kind, as in `/nodes`.",
             ["kind"],
             registry=self._registry,
         )

@@ -16,14 +16,14 @@ _SCHEMES: Final = {
     _SCHEME: {
         "type": "http",
         "scheme": "bearer",
-        "description": "An API key (`hw_…`), or a token of the identity provider. None is needed where the service "
-        "asks nobody who they are, as on loopback by default.",
+        "description": "An API key (`hw_…`), or a token of the identity provider. Not needed if access control "
+        "is off, as on loopback by default.",
     }
 }
 _FAILURE: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
-_WRONG: Final = "A query parameter is not known, or is wrong."
-_UNKNOWN: Final = "Nobody is known to ask: the key or token is missing, unknown, revoked or out of time."
-_FORBIDDEN: Final = "Who asks may not; the message says which role and scope it takes."
+_WRONG: Final = "A query parameter is unknown or invalid."
+_UNKNOWN: Final = "Not authenticated: the key or token is missing, unknown, revoked or expired."
+_FORBIDDEN: Final = "Not permitted; the message names the required role and scope."
 _OF_FASTAPI: Final = "#/components/schemas/HTTPValidationError"
 _SHAPES_OF_FASTAPI: Final = ("HTTPValidationError", "ValidationError")
 

@@ -139,4 +139,4 @@ def test_a_wrong_number_is_traced_to_the_version_of_the_topics_schema(kafka: Lab
         said = command(home, service.url, "root-cause", "revenue", "--url", service.url)
 
     changed = f"{watched.topic}: changed price from int to double, by version 2 of {watched.subject}"
-    assert f"{changed} (of 1 found in 1 run of 1 job, up to 0 steps up)" in " ".join(said.split())
+    assert f"{changed} (of 1 found in 1 run of 1 job, up to 0 steps upstream)" in " ".join(said.split())

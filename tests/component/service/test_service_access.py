@@ -283,7 +283,7 @@ def test_a_role_may_do_its_own_and_nothing_else(admin: Caller, role: str, allowe
 
     assert {each for each, answer in answers.items() if answer.status_code < 300} == allowed
     assert all(answer.status_code == 403 for each, answer in answers.items() if each not in allowed)
-    assert "it takes the role admin" in answers["GET /api/v1/edits"].json()["message"]
+    assert "this requires the role admin" in answers["GET /api/v1/edits"].json()["message"]
 
 
 def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Caller) -> None:
@@ -707,13 +707,14 @@ def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing
         caller(admin, "ingest", scopes=("*",)), json.dumps(event(job={"namespace": "rain", "name": "n"})).encode()
     )
 
-    assert (
-        no_role == "may not: it takes the role ingest or admin; its role is read: ask an admin for one (docs/access.md)"
+    assert no_role == (
+        "is not permitted: this requires the role ingest or admin; "
+        "its role is read: ask an admin for one (docs/access.md)"
     )
-    assert "it takes a scope that covers namespace 'etl'; its scopes are lake: ask an admin" in no_scope
-    assert "it is unknown-key, enrol a key with `headwater key enrol` on its node" in no_key
+    assert "this requires a scope that covers namespace 'etl'; its scopes are lake: ask an admin" in no_scope
+    assert "it is unknown-key: enrol a key with `headwater key enrol` on its node" in no_key
     assert f"node {NODE.node_id} signed it; it must be signed by {OTHER_NODE.node_id}" in other_node
-    assert "a rule of this service's own forbids it" in no_leave
+    assert "a policy of this service forbids it" in no_leave
     assert may_come_later == [True, False, True, False, False]  # once the role is granted, and the key enrolled
 
 
@@ -746,8 +747,8 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
     told = [(vars(each)["route"], vars(each)["rule"]) for each in caplog.records]
     assert told == [
         ("GET /api/v1/lineage", "no-rain"),
-        ("DELETE /api/v1/namespaces/{name}", "nothing permits edit"),
-        ("GET /api/v1/column-lineage", "nothing permits know-restricted"),
+        ("DELETE /api/v1/namespaces/{name}", "no policy permits edit"),
+        ("GET /api/v1/column-lineage", "no policy permits know-restricted"),
         ("/api/v1/jobs", "authorization: the key is unknown or was revoked"),
     ]
     assert holder.token is not None

@@ -73,7 +73,7 @@ def test_nobody_makes_names_one_whose_namespaces_they_do_not_cover(admin: Caller
 
     assert refused.status_code == 403
     message = refused.json()["message"]
-    assert "takes a scope that covers namespace" in message
+    assert "requires a scope that covers namespace" in message
     assert len(message.split(" ", 1)[1]) < 170, "an emitter keeps no more"
     seen = [
         reader("GET", path).text
@@ -93,7 +93,7 @@ def test_an_event_is_refused_by_the_facet_and_the_namespace_that_it_lacks(admin:
     answer = sender("POST", "/api/v1/lineage", content=json.dumps(CLAIMS["symlinks"]))
 
     assert answer.json()["message"] == (
-        "key:edge may not bring this event: symlinks takes a scope that covers namespace 'hr'; "
+        "key:edge may not post this event: symlinks requires a scope that covers namespace 'hr'; "
         "its scopes are etl: ask an admin for one (docs/access.md)"
     )
 

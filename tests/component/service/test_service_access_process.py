@@ -54,7 +54,7 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
         with pytest.raises(UnauthenticatedError, match="set HEADWATER_TOKEN to an API key"):
             headwater("node", "list", "--url", url)
         monkeypatch.setenv("HEADWATER_TOKEN", key)
-        with pytest.raises(HeadwaterError, match="it takes the role admin"):
+        with pytest.raises(HeadwaterError, match="this requires the role admin"):
             headwater("access", "key", "create", "mine", "--role", "admin", "--url", url)
         monkeypatch.delenv("HEADWATER_TOKEN")
         revoked = headwater("access", "key", "revoke", "ci", "--url", url)

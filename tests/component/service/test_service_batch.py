@@ -139,7 +139,7 @@ def test_a_batch_of_more_elements_than_there_could_be_events_is_refused_whole(
         answer = client.post("/api/v1/lineage/batch", content=body, headers={"content-type": kind})
 
     assert answer.status_code == 413
-    assert answer.json()["message"] == "batch: more than 140,000 elements, the most that are taken"
+    assert answer.json()["message"] == "batch: more than 140,000 elements, the limit"
 
 
 def test_an_empty_batch_is_a_success(tmp_path: Path) -> None:

@@ -538,4 +538,4 @@ def test_a_body_of_another_type_is_told_which_to_send(client: TestClient, kind: 
     answer = client.put("/api/v1/namespaces/n", content=b'{"ownerName":"ann"}', headers={"content-type": kind})
 
     assert answer.status_code == 415
-    assert answer.json()["message"] == f"content-type: {kind!r} is not known here; send application/json"
+    assert answer.json()["message"] == f"content-type: {kind!r} is not supported; send application/json"

@@ -234,7 +234,7 @@ def test_a_query_that_goes_round_in_circles_is_ended(client: TestClient) -> None
 
     errors = client.post(PATH, json={"query": query}).json()["errors"]
 
-    assert errors[0]["message"] == "the query reaches more than 10,000 objects: ask for less at a time"
+    assert errors[0]["message"] == "the query reaches more than 10,000 objects: request less at a time"
 
 
 def test_of_a_table_with_a_version_for_each_commit_one_is_found_without_all(
@@ -321,7 +321,7 @@ def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: p
 
     answer = client.post(PATH, json={"query": "{ jobs { name } datasets { name } }"}).json()
 
-    assert answer["errors"][0]["message"] == "the service has a fault; its log says more"
+    assert answer["errors"][0]["message"] == "internal error; see the service's log"
     assert answer["data"]["jobs"] is None
     assert len(answer["data"]["datasets"]) == 2
     assert [record.name for record in caplog.records] == ["headwater.service.graphql.answer"]

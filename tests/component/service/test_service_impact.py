@@ -516,7 +516,7 @@ def test_a_page_shows_some_and_counts_all(client: TestClient) -> None:
         ("nodeId=dataset:lake:flights&column=none", 404, "Field 'none' of dataset 'flights' not found."),
         ("nodeId=job:etl:cut&column=a", 400, "column: only a dataset has columns"),
         ("nodeId=job:etl:cut&change=drop", 400, "change: a job has no columns"),
-        ("nodeId=dataset:lake:flights&change=retype:int", 400, "change: a type is a column's"),
+        ("nodeId=dataset:lake:flights&change=retype:int", 400, "change: only a column has a type"),
         ("nodeId=dataset:lake:flights&column=origin&change=rename:carrier", 400, "change: flights has a column"),
         ("nodeId=dataset:lake:flights&change=burn", 400, "change: expected drop, rename:NEW or retype:TYPE"),
     ],

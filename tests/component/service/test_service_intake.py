@@ -108,7 +108,7 @@ def test_the_worst_verdict_of_its_events_is_that_of_a_run(store: SqliteStore) ->
     [
         (
             json.dumps(event()).encode(),
-            "unsigned: run.facets.signature: missing; an emitter with a key signs it (docs/trust.md)",
+            "unsigned: run.facets.signature: missing; send it through an emitter with a key (docs/trust.md)",
             False,
         ),
         (
@@ -152,7 +152,7 @@ def test_a_body_beyond_the_limit_is_refused_by_its_announced_length_alone(store:
         answer = client.post("/api/v1/lineage", content=b"", headers={"content-length": "1001"})
 
     assert answer.status_code == 413
-    assert answer.json() == {"code": 413, "message": "body: larger than 1000 bytes, the most that is taken"}
+    assert answer.json() == {"code": 413, "message": "body: larger than 1000 bytes, the limit"}
 
 
 def test_a_body_beyond_the_limit_is_refused_also_without_a_length(store: SqliteStore) -> None:
@@ -286,7 +286,7 @@ def test_health_tells_of_a_writer_that_has_ended(store: SqliteStore) -> None:
 
         answer = client.get("/healthz")
 
-    assert (answer.status_code, answer.json()) == (503, {"status": "the writer's thread has ended"})
+    assert (answer.status_code, answer.json()) == (503, {"status": "the writer thread has ended"})
 
 
 class Away(SqliteStore):

@@ -48,6 +48,6 @@ def test_an_event_that_could_not_be_learned_at_once_is_learned_and_only_then_ack
         anew = read_everything(client)
 
     assert [each.status_code for each in (refused, behind, again, sick)] == [503] * 4
-    assert sick.json()["status"] == "entry 1 of the log is in no answer yet: the database did not answer; try again"
+    assert sick.json()["status"] == "entry 1 of the log is not in answers yet: the database did not answer; try again"
     assert known.status_code == 200
     assert without_members(live, {"refused"}) == without_members(anew, {"refused"})

@@ -94,7 +94,7 @@ def test_what_is_no_route_is_not_found(client: TestClient, method: str, path: st
         ("drift?to=2026-01-01", f"query param to cannot be read: {A_TIME_WITH_ZONE}"),
         ("coverage?at=x", f"query param at cannot be read: {A_TIME_WITH_ZONE}"),
         ("silent-streams?at=x", f"query param at cannot be read: {A_TIME_WITH_ZONE}"),
-        ("search?q=a&after=2026-02-30", "query param after cannot be read: expected a day that there is, such as "),
+        ("search?q=a&after=2026-02-30", "query param after cannot be read: expected an existing day, such as "),
         ("coverage?kind=lost", "query param kind must be one of [quarantined-name, run-without-start, "),
         (
             "jobs?lastRunStates=DONE",
@@ -119,7 +119,7 @@ def test_a_fault_of_the_service_is_logged_and_its_details_are_not_told(
     answer = client.get("/api/v1/jobs")
 
     assert_is_failure(answer, 500)
-    assert answer.json()["message"] == "the service has a fault; its log says more"
+    assert answer.json()["message"] == "internal error; see the service's log"
     (record,) = [record for record in caplog.records if record.name == "headwater.service.http.failures"]
     assert (record.levelname, vars(record)["path"], record.exc_info is not None) == ("ERROR", "/api/v1/jobs", True)
 

@@ -33,7 +33,7 @@ def test_a_name_that_was_pointed_at_this_machine_reads_and_writes_nothing(client
 
     for answer in (client.get(READ, headers={"host": host}), client.delete("/api/v1/jobs", headers={"host": host})):
         assert answer.status_code == 403
-        assert answer.json()["message"].startswith(f"Host: {name!r} is no name of this machine's; ")
+        assert answer.json()["message"].startswith(f"Host: {name!r} is not a known name of this machine; ")
         assert "--allow-host" in answer.json()["message"]
 
 

@@ -279,6 +279,6 @@ def test_a_hundred_megabytes_are_refused_without_being_kept(tmp_path: Path, is_a
         after = memory_mb(service.pid)
         welcome = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
     assert answer.status_code == 413
-    assert answer.json() == {"code": 413, "message": "body: larger than 16 MB, the most that is taken"}
+    assert answer.json() == {"code": 413, "message": "body: larger than 16 MB, the limit"}
     assert after - before < (5 if is_announced else 40)
     assert welcome.status_code == 201

@@ -24,15 +24,15 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("coverage?limt=5", "limt is not known here: did you mean limit?"),
-        ("coverage?NAMESPACE=etl", "NAMESPACE is not known here: did you mean namespace?"),
-        ("impact?nodeId=dataset:lake:orders&changes=drop", "changes is not known here: did you mean change?"),
-        ("silent-streams?whose=1", "whose is not known here: there is asOf, at, limit, logSize, offset"),
-        ("access/me?verbose=1", "verbose is not known here: there is none"),
-        ("log/checkpoint?witness=1", "witness is not known here: did you mean witnesses?"),
-        ("lineage?nodeId=dataset:lake:orders&asof=2026-05-22T00:00:00Z", "asof is not known here: did you mean asOf?"),
-        ("jobs?as_of=1", "as_of is not known here: did you mean asOf?"),
-        ("namespaces/etl/jobs?log-size=1", "log-size is not known here: did you mean logSize?"),
+        ("coverage?limt=5", "limt is unknown: did you mean limit?"),
+        ("coverage?NAMESPACE=etl", "NAMESPACE is unknown: did you mean namespace?"),
+        ("impact?nodeId=dataset:lake:orders&changes=drop", "changes is unknown: did you mean change?"),
+        ("silent-streams?whose=1", "whose is unknown: expected asOf, at, limit, logSize, offset"),
+        ("access/me?verbose=1", "verbose is unknown: expected none"),
+        ("log/checkpoint?witness=1", "witness is unknown: did you mean witnesses?"),
+        ("lineage?nodeId=dataset:lake:orders&asof=2026-05-22T00:00:00Z", "asof is unknown: did you mean asOf?"),
+        ("jobs?as_of=1", "as_of is unknown: did you mean asOf?"),
+        ("namespaces/etl/jobs?log-size=1", "log-size is unknown: did you mean logSize?"),
     ],
 )
 def test_a_parameter_that_is_misspelt_is_named_with_the_one_that_is_meant(
@@ -47,7 +47,7 @@ def test_a_batch_says_so_where_its_receipts_are_asked_for_by_another_name(client
     answer = client.post("/api/v1/lineage/batch?reciept=true", content=json.dumps([event()]))
 
     assert answer.status_code == 400
-    assert answer.json()["message"] == "query param reciept is not known here: did you mean receipt?"
+    assert answer.json()["message"] == "query param reciept is unknown: did you mean receipt?"
 
 
 @pytest.mark.parametrize("path", ["jobs", "lineage?nodeId=dataset:lake:orders", "search?q=o", "namespaces", "events"])

@@ -376,7 +376,7 @@ def test_root_cause_tells_people_what_is_to_blame_and_how_it_got_there(url: str)
     assert lines[0] == "mart:amount  written by run report-3 of report, COMPLETED"
     assert lines[1] == "  1  0.90  failed-run        a run of clean failed"
     assert lines[2].startswith("           stage (attempt) · runs clean-3 · events sha256:")
-    assert lines[-1] == "a run of clean failed (of 1 found in 4 runs of 3 jobs, up to 2 steps up)"
+    assert lines[-1] == "a run of clean failed (of 1 found in 4 runs of 3 jobs, up to 2 steps upstream)"
 
 
 def test_root_cause_takes_the_node_id_of_a_run(url: str) -> None:

@@ -168,7 +168,7 @@ def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
 
     assert [type(each) for each in answers] == [Answer, InvalidEventError, Answer, InvalidEventError, Answer]
     assert all(
-        not each.is_retriable and "a fault" in str(each) for each in answers if isinstance(each, InvalidEventError)
+        not each.is_retriable and "internal error" in str(each) for each in answers if isinstance(each, InvalidEventError)
     )
     assert places(answers) == [0, 1, 2]
     assert kind is RemoteRecorder or "TypeError" in caplog.text
@@ -368,7 +368,7 @@ def test_a_process_that_cannot_be_started_again_is_told_once_and_tried_less_and_
 
     assert fault is not None
     assert "cannot open the database" in fault
-    told = [vars(record)["fault"] for record in caplog.records if "another is started" in record.message]
+    told = [vars(record)["fault"] for record in caplog.records if "is being restarted" in record.message]
     assert told == [None, fault]
 
 

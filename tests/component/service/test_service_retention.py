@@ -37,4 +37,4 @@ def test_a_fault_that_nobody_thought_of_is_told_and_old_events_are_looked_for_ag
     with closing(Odd(tmp_path / "headwater.db")) as store:
         asyncio.run(asyncio.wait_for(used(store), 10))
 
-    assert "old raw events could not be moved" in {record.message for record in caplog.records}
+    assert "moving old raw events to segments failed" in {record.message for record in caplog.records}

@@ -63,8 +63,8 @@ def test_where_all_went_well_nothing_is_found_and_it_says_what_was_looked_at(cli
     answer = ask(client)
 
     assert answer["findings"] == []
-    assert answer["summary"] == "nothing found in 3 runs of 3 jobs, up to 2 steps up; 3 of these had earlier runs to " \
-        "be compared with"  # fmt: skip
+    assert answer["summary"] == "nothing found in 3 runs of 3 jobs, up to 2 steps upstream; 3 of these had earlier " \
+        "runs to compare with"  # fmt: skip
     assert answer["run"]["id"] == "report-4"
     assert [(each["run"]["id"], each["distance"], each["comparedWith"]) for each in answer["lookedAt"]] == [
         ("report-4", 0, 3),
@@ -81,7 +81,7 @@ def test_a_dataset_that_no_run_wrote_has_nothing_to_look_at(client: TestClient) 
     answer = ask(client, "dataset:lake:elsewhere")
 
     assert (answer["run"], answer["findings"], answer["lookedAt"]) == (None, [], [])
-    assert answer["summary"].startswith("no run is known to have written it")
+    assert answer["summary"].startswith("no known run wrote it")
 
 
 def test_the_walk_does_not_go_to_deleted_jobs_and_datasets(client: TestClient) -> None:
@@ -101,7 +101,7 @@ def test_an_input_that_nobody_writes_is_named_as_the_end_of_what_is_known(client
     answer = ask(client, "dataset:lake:probed")
 
     (looked_at,) = answer["lookedAt"][0]["inputs"]
-    assert looked_at["words"] == "no job is known to write it: what lies above is not in the graph"
+    assert looked_at["words"] == "no known job writes it: the graph has nothing upstream of it"
 
 
 # What changed
@@ -807,7 +807,7 @@ def test_a_version_that_nobody_says_to_have_written_leaves_it_to_the_clock_and_s
 
     (looked_at,) = answer["lookedAt"][0]["inputs"]
     assert links(looked_at["writers"]) == [("report-5", "stage", "clean-4", "time")]
-    assert looked_at["words"] == "the version that was read is none that a run tells it wrote"
+    assert looked_at["words"] == "no run reports having written the version that was read"
 
 
 def test_a_run_that_read_while_its_input_was_being_written_anew_is_found(client: TestClient) -> None:
@@ -1161,7 +1161,7 @@ def test_a_run_is_missing_because_of_what_failed_in_the_root_before_it_began(cli
             "nodeId=dataset:lake:mart&run=load-4",
             "Run 'load-4' did not write dataset 'mart'; the newest that did: report-4, report-3, report-2.",
         ),
-        ("nodeId=job:etl:clean&run=load-4", "Run 'load-4' is no run of job 'clean'."),
+        ("nodeId=job:etl:clean&run=load-4", "Run 'load-4' is not a run of job 'clean'."),
     ],
 )
 def test_a_run_that_is_not_of_the_output_is_refused(client: TestClient, query: str, message: str) -> None:

@@ -316,7 +316,7 @@ def test_a_walk_goes_on_through_a_job_that_never_ran(client: TestClient) -> None
     ]
     assert findings(answer) == [("failed-run", "job:etl:stage")]
     (_, copied) = answer["lookedAt"][0]["inputs"]
-    assert copied["words"] == "no run wrote it: it is made from others, which are looked at as if they had been read"
+    assert copied["words"] == "no run wrote it: it is made from others, which are examined as if they had been read"
 
 
 def test_a_job_that_ran_since_is_no_longer_looked_through(client: TestClient) -> None:

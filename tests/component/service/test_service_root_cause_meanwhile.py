@@ -123,7 +123,7 @@ def test_where_all_went_well_between_two_reads_nothing_is_found(client: TestClie
         "time",
         {"meanwhile"},
         24,
-        "written by runs that are known",
+        "written by known runs",
     )
 
 
@@ -204,7 +204,7 @@ def test_of_very_many_runs_between_two_reads_the_newest_are_looked_at_and_it_say
 
     raw = answer["lookedAt"][0]["inputs"][1]
     assert raw["words"] == (
-        "written by runs that are known; of those since the reader's run before only the newest are looked at"
+        "written by known runs; of those since the reader's previous run, only the newest are examined"
     )
     assert [link["by"] for link in raw["writers"]] == ["time", *["meanwhile"] * 25]
     assert [(each["nodeId"], each["score"]) for each in answer["findings"]] == [

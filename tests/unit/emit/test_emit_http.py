@@ -136,13 +136,13 @@ def test_a_page_is_known_by_how_it_begins_whatever_its_type(content_type: str | 
 
 
 def test_whoever_may_not_send_yet_sends_again_with_what_the_service_says() -> None:
-    told = {"code": 403, "message": "key:edge may not: it takes the role ingest", "retriable": True}
+    told = {"code": 403, "message": "key:edge is not permitted: this requires the role ingest", "retriable": True}
 
     assert sent(lambda _: httpx.Response(403, json=told)) == Unavailable(
-        "403 key:edge may not: it takes the role ingest"
+        "403 key:edge is not permitted: this requires the role ingest"
     )
     assert sent(lambda _: httpx.Response(403, json={**told, "retriable": False})) == Refused(
-        "403 key:edge may not: it takes the role ingest"
+        "403 key:edge is not permitted: this requires the role ingest"
     )
 
 

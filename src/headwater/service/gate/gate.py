@@ -109,7 +109,7 @@ class Gate:
             raise UnauthenticatedError("authorization: missing; send `Authorization: Bearer TOKEN`, such as an API key")
         caller = await self._known(token.strip())
         if caller.until_us is not None and caller.until_us <= self._service.now_us():
-            raise UnauthenticatedError("authorization: out of time; ask for another token or key")
+            raise UnauthenticatedError("authorization: the token or key has expired; request a new one")
         return caller
 
     async def _known(self, token: str) -> Caller:
@@ -123,7 +123,7 @@ class Gate:
 
     def _may(self, caller: Caller, action: Action, route: str, namespace: str, *, covered: bool) -> tuple[bool, str]:
         decision = self._entrance.policy.decide(caller, Question(action, route, namespace, covered))
-        return decision.is_allowed, ", ".join(decision.rules) or f"nothing permits {action}"
+        return decision.is_allowed, ", ".join(decision.rules) or f"no policy permits {action}"
 
     def _check(self, caller: Caller, asked: Matched, rule: Rule, action: Action, request: Request) -> None:
         about = self._about.namespaces(request, asked, rule)
@@ -134,8 +134,8 @@ class Gate:
                 is_allowed, why = self._covers_each(caller, asked)
             if not is_allowed:
                 self._refuse(caller, asked.route, why, namespace)
-                need = f"it takes the role {_or(_ROLES[action])}{_scope(rule, called)}"
-                told = f"{caller.name} may not: {need}; {_lacks(caller, action, covered=covered)}"
+                need = f"this requires the role {_or(_ROLES[action])}{_scope(rule, called)}"
+                told = f"{caller.name} is not permitted: {need}; {_lacks(caller, action, covered=covered)}"
                 raise ForbiddenError(told, is_retriable=True)  # by whatever they bring, until they are granted it
 
     def count_stranger(self, path: str, why: str) -> None:
@@ -178,9 +178,9 @@ class Gate:
             if covers(one.namespace) == covers(other.namespace) or other not in then.graph.identities.members(one):
                 continue
             if covers(then.graph.shown(one).namespace):
-                self._refuse(caller, route, "names that were parted since", other.namespace)
-                need = "names that are parted now were one then: a read of that time takes the scope *"
-                return ForbiddenError(f"{caller.name} may not: asOf, logSize: {need}")
+                self._refuse(caller, route, "names that were split later", other.namespace)
+                need = "names that are split now were one dataset then: reading that time requires the scope *"
+                return ForbiddenError(f"{caller.name} is not permitted: asOf, logSize: {need}")
         return None
 
     def _covers(self, caller: Caller, asked: Matched) -> Callable[[str], bool]:
@@ -215,12 +215,12 @@ class Gate:
             is_allowed, why = self._may(caller, "ingest", route, namespace, covered=covered)
             if not is_allowed:
                 self._refuse(caller, route, why, namespace)
-                told = f"it takes a scope that covers {called}; {_lacks(caller, 'ingest', covered=is_its_own)}"
+                told = f"this requires a scope that covers {called}; {_lacks(caller, 'ingest', covered=is_its_own)}"
                 if not caller.grant.covers_node(node_id):
                     nodes = ", ".join(caller.grant.nodes)
                     told = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
                 waits = is_its_own and self._waits_for_its_key(caller, entry)
-                return ForbiddenError(f"{caller.name} may not bring this event: {told}", is_retriable=waits)
+                return ForbiddenError(f"{caller.name} may not post this event: {told}", is_retriable=waits)
         return self._why_not_one(caller, route, entry)
 
     def _waits_for_its_key(self, caller: Caller, entry: Entry) -> bool:
@@ -238,8 +238,8 @@ class Gate:
                 if not is_allowed:
                     self._refuse(caller, route, why, namespace)
                     called = called_namespace(namespace) if namespace in join.told else OF_DATASET
-                    need = f"takes a scope that covers {called}; {_lacks(caller, 'ingest', covered=covered)}"
-                    told = f"{caller.name} may not bring this event: {join.facet} {need}"
+                    need = f"requires a scope that covers {called}; {_lacks(caller, 'ingest', covered=covered)}"
+                    told = f"{caller.name} may not post this event: {join.facet} {need}"
                     return ForbiddenError(told, is_retriable=True)  # once people have widened its scopes
         return None
 
@@ -256,7 +256,7 @@ class Gate:
         if wrote:
             request.scope["query_string"] = urlencode(instead).encode()
             namespaces = self._about.namespaces(request, asked, asked.rule) if asked.rule else ()
-            self._refuse(sight.caller, asked.route, "nothing permits know-restricted", ", ".join(namespaces))
+            self._refuse(sight.caller, asked.route, "no policy permits know-restricted", ", ".join(namespaces))
         return wrote
 
     def _without_column(self, hidden: re.Pattern[str], key: str, value: str, wrote: dict[str, str]) -> str:
@@ -286,7 +286,7 @@ def _lacks(caller: Caller, action: Action, *, covered: bool) -> str:
     if not covered:
         scopes = ", ".join(caller.grant.scopes) or "none"
         return f"its scopes are {scopes}: ask an admin for one (docs/access.md)"
-    return "it has them, and a rule of this service's own forbids it: ask an admin"
+    return "it has these, but a policy of this service forbids it: ask an admin"
 
 
 def _or(roles: Sequence[str]) -> str:
@@ -299,4 +299,4 @@ def _scope(rule: Rule, called: str) -> str:
         return ""
     if called:
         return f" with a scope that covers {called}"
-    return " with the scope *" + (", or a request that names a namespace" if rule.about == "named" else "")
+    return " with the scope *" + (", or a namespace in the request" if rule.about == "named" else "")

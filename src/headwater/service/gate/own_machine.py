@@ -49,11 +49,11 @@ class OwnMachine:
         """Why the request is refused; None if it is not."""
         host, origin = headers.get("host"), headers.get("origin")
         if host and not self._may_be_asked_for(name := _name(f"//{host}")):
-            return f"Host: {name!r} is no name of this machine's; {_REMEDY}"
+            return f"Host: {name!r} is not a known name of this machine; {_REMEDY}"
         if origin is not None and origin.partition("://")[2] != host and not self._may_ask(name := _name(origin)):
-            return f"Origin: a page of {name!r} may not ask; {_REMEDY}"
+            return f"Origin: pages of {name!r} may not send requests; {_REMEDY}"
         if origin is None and method not in _SAFE and headers.get("sec-fetch-site") == "cross-site":
-            return f"Sec-Fetch-Site: a page from elsewhere may not write; {_REMEDY}"
+            return f"Sec-Fetch-Site: cross-site requests may not write; {_REMEDY}"
         return None
 
     def _may_be_asked_for(self, name: str) -> bool:

@@ -45,7 +45,7 @@ async def _sees(request: Request) -> Callable[[str], bool] | None:
 
 
 _User = Annotated[
-    str | None, Header(alias="x-headwater-user", description="Who says it; kept in the log with what was said.")
+    str | None, Header(alias="x-headwater-user", description="The user who makes the change, recorded with it.")
 ]
 
 

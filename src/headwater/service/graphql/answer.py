@@ -40,7 +40,7 @@ WORDS: Final = frozenset(
 ).union({"__typename", "__schema", "__type", "errors", "message", "locations", "line", "path", "extensions"})
 """Every key of an answer, apart from aliases and the content of `Json` values."""
 _RULES: Final = (*specified_rules, MaxIntrospectionDepthRule)
-_UNSAID: Final = "the query does not fit the schema, or has aliases, which are for readers who may know all columns"
+_UNSAID: Final = "the query does not fit the schema, or has aliases, which only readers who may see all columns can use"
 
 
 class _NoAliases(ValidationRule):
@@ -85,7 +85,7 @@ def _answer(
     rules: tuple[type[ASTValidationRule], ...],
 ) -> shapes.GraphqlAnswer:
     if len(query) > MAX_CHARS:
-        return _refused([GraphQLError(f"the query is longer than {MAX_CHARS:,} characters: give values as variables")])
+        return _refused([GraphQLError(f"the query is longer than {MAX_CHARS:,} characters: pass values as variables")])
     try:
         document = parse(query, max_tokens=MAX_TOKENS)
     except GraphQLError as fault:
@@ -125,5 +125,5 @@ def _shown(fault: GraphQLError) -> Mapping[str, Any]:
     shown = dict(fault.formatted)
     if cause is not None and not isinstance(cause, GraphQLError | HeadwaterError):
         log.error("a GraphQL field failed", exc_info=cause, extra={"path": fault.path})
-        shown["message"] = "the service has a fault; its log says more"
+        shown["message"] = "internal error; see the service's log"
     return shown

@@ -51,7 +51,7 @@ class Ask:
         """
         self.reached += 1
         if self.reached > MAX_OBJECTS:
-            raise GraphQLError(f"{TOO_MANY} {MAX_OBJECTS:,} objects: ask for less at a time")
+            raise GraphQLError(f"{TOO_MANY} {MAX_OBJECTS:,} objects: request less at a time")
         return Node(identity, make)
 
     def versions(self, name: DatasetId) -> Sequence[DatasetVersion]:

@@ -103,8 +103,8 @@ AsOfTime = Annotated[
     TIME_AS_TEXT,
     Query(
         alias="asOf",
-        description="Answer as if only the events until this time, to the millisecond, had happened: a time with its "
-        "zone, or milliseconds since 1970. By the time that events give themselves, not by when they came.",
+        description="Answer as if only the events up to this time, to the millisecond, had happened: a time with its "
+        "zone, or milliseconds since 1970. By the time in the events, not by when they were received.",
     ),
 ]
 LogSize = Annotated[
@@ -113,8 +113,8 @@ LogSize = Annotated[
         alias="logSize",
         ge=0,
         le=2**53,
-        description="Answer from the first entries of the log only: what was known then. As many as there are by now "
-        "is now.",
+        description="Answer from the first entries of the log only: what was known then. The log's current size "
+        "means now.",
     ),
 ]
 
@@ -134,7 +134,7 @@ def end_of_comparison(name: str, text: str, log_size: int) -> AsOf:
         )
     if size := _SIZE.fullmatch(text):
         if int(size[1]) > log_size:
-            raise InvalidInputError(f"query param {name}: {text} is beyond the log, which ends at log:{log_size}")
+            raise InvalidInputError(f"query param {name}: {text} is beyond the end of the log, log:{log_size}")
         return AsOf(log_size=int(size[1]))
     try:
         read = until_us(text)

@@ -29,7 +29,7 @@ async def read_body(request: Request, limit: int) -> bytes:
             return await _plain(request.stream(), limit)
         case "gzip" | "x-gzip":
             return await _unpacked(request.stream(), limit)
-    raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-encoding: {packing[:40]!r} is not known, gzip is")
+    raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-encoding: {packing[:40]!r} is unknown; use gzip")
 
 
 def _number(length: str) -> int:
@@ -71,10 +71,10 @@ async def _unpacked(chunks: AsyncIterator[bytes], limit: int) -> bytes:
                 raise _too_large(limit)
             rest = unpacker.unused_data
     if not unpacker.eof:
-        raise HTTPException(HTTPStatus.BAD_REQUEST, "body: the gzip stream ends too early")
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "body: the gzip stream is truncated")
     return bytes(body)
 
 
 def _too_large(limit: int) -> HTTPException:
     told = f"{limit // _MEGABYTE} MB" if limit % _MEGABYTE == 0 else f"{limit} bytes"
-    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: larger than {told}, the most that is taken")
+    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: larger than {told}, the limit")

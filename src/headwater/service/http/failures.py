@@ -146,12 +146,12 @@ def _phrase(status: HTTPStatus) -> str:
 
 
 async def _gone(_: Request, __: Exception) -> Response:
-    return _failure(HTTPStatus.BAD_REQUEST, "the connection ended before the body did")  # nobody will read it
+    return _failure(HTTPStatus.BAD_REQUEST, "the connection ended before the body was complete")  # nobody will read it
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("a request failed", exc_info=error, extra={"method": request.method, "path": request.url.path})
-    return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "the service has a fault; its log says more")
+    return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error; see the service's log")
 
 
 def _failure(status: int, message: str) -> Response:
@@ -194,7 +194,7 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
         case "date_from_datetime_parsing" if not _DAY.fullmatch(str(fault["input"])):
             what = f'must match "^{_DAY.pattern}$"'
         case kind if kind.startswith("date_"):
-            what = "cannot be read: expected a day that there is, such as 2026-05-22"
+            what = "cannot be read: expected an existing day, such as 2026-05-22"
         case kind if kind.startswith(("datetime_", "timezone_")):
             what = f"cannot be read: {_A_TIME if place == 'query' else EXPECTED}"
         case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":

@@ -62,14 +62,14 @@ def refuse_unknown(sent: Iterable[str], taken: frozenset[str]) -> None:
     """
     for name in sent:
         if name not in taken:
-            raise InvalidInputError(f"query param {name} is not known here: {_instead(name, taken)}")
+            raise InvalidInputError(f"query param {name} is unknown: {_instead(name, taken)}")
 
 
 def _instead(name: str, taken: frozenset[str]) -> str:
     plain = {_plain(each): each for each in taken}
     if near := get_close_matches(_plain(name), plain, 1, _ALIKE):
         return f"did you mean {plain[near[0]]}?"
-    return f"there is {', '.join(sorted(taken))}" if taken else "there is none"
+    return f"expected {', '.join(sorted(taken))}" if taken else "expected none"
 
 
 def _is_of_then(name: str) -> bool:

@@ -46,7 +46,7 @@ def events_in(body: bytes, content_type: str) -> list[bytes]:
 def _not_too_many(elements: Iterable[bytes]) -> list[bytes]:
     events = list(islice(elements, _MOST + 1))
     if len(events) > _MOST:
-        told = f"batch: more than {_MOST:,} elements, the most that are taken"
+        told = f"batch: more than {_MOST:,} elements, the limit"
         raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
     return events
 
@@ -77,7 +77,7 @@ def _elements(body: bytes) -> Iterator[bytes]:
         if is_more := text.startswith(",", place):
             place = _after_space(text, place + 1)
     if _expect(text, place, "]") != len(text):
-        raise MalformedJsonError("batch: something follows the array")
+        raise MalformedJsonError("batch: unexpected content after the array")
 
 
 def _end_of_value(text: str, place: int) -> int:
@@ -88,7 +88,7 @@ def _end_of_value(text: str, place: int) -> int:
     except RecursionError:  # nested too deep to be an event; refused later, by itself
         end = end_of_brackets(text, place)
         if end is None:
-            raise MalformedJsonError(f"batch: the event at character {place} has no end") from None
+            raise MalformedJsonError(f"batch: the event at character {place} is not terminated") from None
         return end
 
 

@@ -117,7 +117,7 @@ class Intake:
             UnavailableError: it could not be stored now.
         """
         if self.recorder.trust.is_required and not is_proved:
-            raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
+            raise UntrustedEventError("unsigned: the service accepts signed events only, so edits are disabled")
         (answer,) = await self.recorder.add(entry_of(entry, "unsigned", None, self.now_us(), next(self._salts)))
         if isinstance(answer, Exception):
             raise answer
@@ -137,7 +137,7 @@ class Intake:
     def _learned(self, verdict: Verdict, outcome: Outcome, growth: Growth) -> Answered:
         if isinstance(outcome, Exception):
             if self._newest_failure() is None:
-                log.error("events cannot be stored", extra={"fault": str(outcome)})
+                log.error("cannot store events", extra={"fault": str(outcome)})
             self._last_failure = str(outcome), self.now_us()
             return outcome
         self._last_failure = None

@@ -59,14 +59,16 @@ class LearnRetries:
         try:
             self._learn(stored)
         except UnavailableError as fault:
-            log.error("an event cannot be learned now", extra={"log_index": stored.log_index, "fault": str(fault)})
+            log.error("the graph cannot learn an event now", extra={"log_index": stored.log_index, "fault": str(fault)})
             self._waiting[stored.log_index] = stored
             self._try_later()
             raise
 
     def _refusal(self) -> UnavailableError:
         place = next(iter(self._waiting))
-        return UnavailableError(f"entry {place} of the log is in no answer yet: the database did not answer; try again")
+        return UnavailableError(
+            f"entry {place} of the log is not in answers yet: the database did not answer; try again"
+        )
 
     def _try_later(self) -> None:
         asyncio.get_running_loop().call_later(self._again_after_s, self._try_again)
@@ -78,7 +80,7 @@ class LearnRetries:
                 self._try_later()
                 return
             del self._waiting[place]
-        log.info("all events are learned that could not be at once")
+        log.info("the graph has learned all events that had to be retried")
         self._reset()
 
     def _is_done_with(self, stored: Stored) -> bool:
@@ -88,5 +90,5 @@ class LearnRetries:
         except UnavailableError:
             return False
         except Exception:
-            log.exception("an event cannot be learned: the service has a fault", extra={"log_index": stored.log_index})
+            log.exception("the graph cannot learn an event: internal error", extra={"log_index": stored.log_index})
         return True

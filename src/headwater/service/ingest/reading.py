@@ -70,8 +70,8 @@ def read(posted: Posted, trust: Trust) -> Entry | Refusal:
         raise
     except Exception:
         digest = sha256(raw).hexdigest()
-        log.exception("an event cannot be read: the service has a fault", extra={"digest": digest, "bytes": len(raw)})
-        return InvalidEventError(f"event: the service has a fault with it; its log says more, by digest {digest}")
+        log.exception("cannot read an event: internal error", extra={"digest": digest, "bytes": len(raw)})
+        return InvalidEventError(f"event: internal error; see the service's log, digest {digest}")
 
 
 def _parsed(raw: bytes) -> Event:
@@ -95,7 +95,7 @@ def _refuse_false_names(event: Event, verified: Verification) -> None:
     is_signed = verified.verdict in ("ok", "unknown-key") and verified.key_id is not None
     if not is_signed or node_of(verified.key_id or "") != event.job.name:
         raise UntrustedEventError(
-            f"job.namespace: {NODES} is for what nodes say of themselves: node {event.job.name!r} did not sign this"
+            f"job.namespace: {NODES} is for nodes' events about themselves; node {event.job.name!r} did not sign this"
         )
 
 
@@ -122,8 +122,8 @@ def _refuse_too_many_names(event: Event, said: Sequence[Fact]) -> None:
             counts[f"{path}.facets.symlinks.identifiers"] = aliases[dataset.id]
     most = max(counts, key=counts.__getitem__)
     raise InvalidEventError(
-        f"{most}: an event may name {_MOST_NAMES:,} datasets, with other names of them, and this one has "
-        f"{counts[most]:,} here: tell the rest in further events"
+        f"{most}: an event may hold {_MOST_NAMES:,} datasets and aliases of these, and this one has "
+        f"{counts[most]:,} here: split it into several events"
     )
 
 

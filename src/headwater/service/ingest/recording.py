@@ -99,7 +99,7 @@ class LocalRecorder:
     def fault(self) -> str | None:
         """As in `Recorder`."""
         is_alive = self._writer is not None and self._writer.is_alive
-        return self.store.fault if is_alive else "the writer's thread has ended"
+        return self.store.fault if is_alive else "the writer thread has ended"
 
     def open(self) -> None:
         """As in `Recorder`."""
@@ -140,7 +140,7 @@ class LocalRecorder:
 
     def _stored(self, entry: Entry) -> "asyncio.Future[Answered]":
         if self._writer is None:
-            raise AssertionError("an event came before anything was started")
+            raise AssertionError("an event was submitted before the recorder was started")
         waits = _Waits(self._loop.create_future(), entry.verdict)
         try:
             self._writer.submit(entry, waits)

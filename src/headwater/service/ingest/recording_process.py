@@ -231,8 +231,8 @@ class Recording:
         except HeadwaterError as fault:
             answer = fault
         except Exception:
-            log.exception("what the service asked for could not be done")
-            answer = UnavailableError("the store did not do what was asked; its log says more")
+            log.exception("a request from the service failed")
+            answer = UnavailableError("the store failed to handle the request; see the service's log")
         self._sockets.answer(answer)
         self._say_what_changed()
 

@@ -8,7 +8,7 @@ from headwater.signing.directory import node_of
 _AS_SIGNED: Final = "send it byte for byte as it was signed"
 _REMEDIES: Final[Mapping[str, str]] = {
     "unknown-key": "enrol a key with `headwater key enrol` on its node (docs/trust.md)",
-    "unsigned": "an emitter with a key signs it (docs/trust.md)",
+    "unsigned": "send it through an emitter with a key (docs/trust.md)",
 }
 
 
@@ -21,4 +21,4 @@ def found(verdict: str, key_id: str | None) -> str:
     """How an event is signed that is not signed by a node its sender may post for."""
     if verdict == "ok" and key_id is not None:
         return f"node {node_of(key_id)} signed it"
-    return f"it is {verdict}, {remedy(verdict)}"
+    return f"it is {verdict}: {remedy(verdict)}"

@@ -46,7 +46,7 @@ _SLOW_S: Final = 5.0
 """How long the process may be silent while something waits for it, before that is reported as a fault."""
 _STUCK_S: Final = 30.0
 """How long before it is killed: longer than it waits for a database, and shorter than a client's time-out."""
-_ENDED: Final = "the process that stores events ended, another is started; try again in a second"
+_ENDED: Final = "the process that stores events ended and is being restarted; try again in a second"
 
 
 class RemoteRecorder:
@@ -100,7 +100,7 @@ class RemoteRecorder:
             UnavailableError: it does not answer.
         """
         if self._process is None:
-            raise AssertionError("started before it was opened")
+            raise AssertionError("the recorder was started before it was opened")
         self.store.begin(self._process.begun())
         self._loop = asyncio.get_running_loop()
         self._learner = learner
@@ -125,7 +125,7 @@ class RemoteRecorder:
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(work, return_exceptions=True)
         except TimeoutError:
-            log.error("the process that stores events does not end; what it has not stored is folded at the next start")
+            log.error("the process that stores events does not end; the next start rebuilds facts that are not stored")
 
     def set_trust(self, trust: Trust) -> None:
         """As in `Recorder`."""
@@ -229,7 +229,7 @@ class RemoteRecorder:
             if self._is_over:
                 return
             if self._fault is None or self._fault != told:
-                log.error("the process that stores events ended; another is started", extra={"fault": self._fault})
+                log.error("the process that stores events ended and is being restarted", extra={"fault": self._fault})
             told, process = self._fault or "", None
             pause_s = _PAUSE_S if self._loop.time() - begin_s > 2 * _LONGEST_PAUSE_S else pause_s
             await asyncio.sleep(pause_s)
@@ -267,7 +267,7 @@ class RemoteRecorder:
         self._silent_s = self._silent_s + _LOOK_EVERY_S if is_waited_for else 0.0
         if self._silent_s < self._stuck_s:
             return False
-        log.error("the process that stores events does not answer, and is ended", extra={"after_s": self._silent_s})
+        log.error("the process that stores events does not answer; killing it", extra={"after_s": self._silent_s})
         process.kill()
         return True
 

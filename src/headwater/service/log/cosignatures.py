@@ -70,7 +70,7 @@ def _witness(where: str, line: str) -> NoteVerifier:
     except InvalidInputError as fault:
         raise SetupError(f"{where}: {fault}") from fault
     if witness.kind != COSIGNATURE:
-        raise SetupError(f"{where}: {witness.name} has a log's key, and witnesses sign with a key of another type")
+        raise SetupError(f"{where}: {witness.name} is a log's key; expected a witness's, as `headwater witness` prints")
     return witness
 
 
@@ -95,7 +95,9 @@ class Cosignatures:
             if good:
                 self._kept[size] = good
             elif self._witnesses:
-                log.warning("a co-signature is not over this log: was the database replaced?", extra={"size": size})
+                log.warning(
+                    "a stored co-signature does not match this log: was the database replaced?", extra={"size": size}
+                )
 
     def take(self, note: bytes) -> str:
         """Store enrolled witnesses' signatures of a checkpoint; returns it with all known signatures.
@@ -109,12 +111,10 @@ class Cosignatures:
         """
         read, head = _read_note(note)
         if not self._is_ours(head, read.text):
-            raise InvalidInputError(
-                f"checkpoint: this log never had the head over {so_many(head.size, 'entry')} that is told"
-            )
+            raise InvalidInputError(f"checkpoint: this log never had this head over {so_many(head.size, 'entry')}")
         lines = self._signed_by(read)
         if not lines:
-            raise UntrustedEventError("checkpoint: signed by no witness that is enrolled here (keys/witnesses)")
+            raise UntrustedEventError("checkpoint: not signed by any enrolled witness (keys/witnesses)")
         kept = {**self._kept, head.size: {**self._kept.get(head.size, {}), **lines}}
         newest = {size: kept[size] for size in sorted(kept)[-KEPT_HEADS:]}
         self._write(newest)
@@ -138,7 +138,7 @@ class Cosignatures:
         """
         sizes = [size for size, lines in self._kept.items() if len(lines) >= witnesses]
         if not sizes:
-            raise NotFoundError(f"no head is kept that {witnesses} of {len(self._witnesses)} enrolled witnesses signed")
+            raise NotFoundError(f"no stored head is signed by {witnesses} of {len(self._witnesses)} enrolled witnesses")
         return self.note(self._head(max(sizes)))
 
     def _head(self, size: int) -> Checkpoint:

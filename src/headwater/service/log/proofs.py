@@ -72,7 +72,7 @@ class Proofs:
         def node(height: int, place: int) -> bytes:
             try:
                 return known(height, place)
-            except IndexError:  # it stood in the tree before
+            except IndexError:  # it was in the tree before
                 return self._tree.node(height, place)
 
         return node
@@ -86,7 +86,7 @@ class Proofs:
         known = self._tree.size()
         size = known if size is None else _size("size", size, known)
         if index >= size:
-            raise InvalidInputError(f"index: expected less than {size}, the size that is asked for")
+            raise InvalidInputError(f"index: expected less than {size}, the requested size")
         return InclusionProof(
             index=index,
             size=size,
@@ -104,7 +104,7 @@ class Proofs:
         known = self._tree.size()
         new = known if new is None else _size("to", new, known)
         if not 0 < old <= new:
-            raise InvalidInputError(f"from: expected 1 to {new}, a size that the log had before")
+            raise InvalidInputError(f"from: expected 1 to {new}, an earlier size of the log")
         return ConsistencyProof(
             fromSize=old,
             toSize=new,
@@ -121,7 +121,7 @@ class Proofs:
         """
         found = _TILE.fullmatch(path)
         if found is None:
-            raise NotFoundError(f"no tile {path[:80]!r}: expected LEVEL/N or entries/N, and .p/WIDTH of one not full")
+            raise NotFoundError(f"no tile {path[:80]!r}: expected LEVEL/N or entries/N, .p/WIDTH if partial")
         place = int(re.sub("[x/]", "", found["place"]))
         width = int(found["width"] or TILE_WIDTH)
         level = 0 if found["level"] == "entries" else int(found["level"])

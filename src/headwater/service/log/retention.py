@@ -55,9 +55,9 @@ class Retention:
         try:
             moved = retire(self._store, before_us, self._is_over.is_set)
         except HeadwaterError as fault:
-            log.warning("old raw events cannot be moved now", extra={"fault": str(fault)})
+            log.warning("cannot move old raw events to segments now", extra={"fault": str(fault)})
         except Exception:  # it is to look again, whatever happened
-            log.exception("old raw events could not be moved")
+            log.exception("moving old raw events to segments failed")
         else:
             if moved:
-                log.info("old raw events were moved to segments", extra={"events": moved})
+                log.info("moved old raw events to segments", extra={"events": moved})

@@ -138,7 +138,7 @@ class Pasts:
         if self._is_stopping.is_set():
             raise UnavailableError("the service is stopping")
         if self._making >= _MAX_WAITING:
-            raise UnavailableError("asOf, logSize: too many other pasts are being made, try again in a few seconds")
+            raise UnavailableError("asOf, logSize: too many past states are being computed; try again in a few seconds")
         self._making += 1
         past: CutPast | ReplayedPast
         if key.is_cut and key.bounds.time_us is not None:

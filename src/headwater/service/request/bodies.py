@@ -23,7 +23,7 @@ from headwater.service.request.access import service_of
 
 _JSON: Final = re.compile(r"application/([\w.+-]+\+)?json", re.ASCII)
 _SHOWN: Final = 80
-Described = Annotated[str | None, Field(description="In people's words.")]
+Described = Annotated[str | None, Field(description="Free text.")]
 
 
 def _url(text: str) -> str:
@@ -49,7 +49,7 @@ Word = Annotated[str, AfterValidator(_word)]
 class NamespaceBody(BaseModel):
     """A namespace."""
 
-    ownerName: Annotated[Word, Field(description="Who answers for it.")]
+    ownerName: Annotated[Word, Field(description="The owner.")]
     description: Described = None
 
 
@@ -57,7 +57,7 @@ class SourceBody(BaseModel):
     """Where datasets are kept: a database, a broker."""
 
     type: Annotated[Word, Field(description="For example POSTGRESQL, KAFKA.")]
-    connectionUrl: Annotated[str, Field(description="Its address; a password in it is not kept.")]
+    connectionUrl: Annotated[str, Field(description="Its address; a password in it is not stored.")]
     description: Described = None
 
 
@@ -81,11 +81,11 @@ class DatasetBody(BaseModel):
 
     type: Literal["DB_TABLE", "STREAM"]
     physicalName: Annotated[Word, Field(description="Its name in its source.")]
-    sourceName: Annotated[Word, Field(description="A source that is known, or `default`.")]
+    sourceName: Annotated[Word, Field(description="A known source, or `default`.")]
     fields: Sequence[FieldBody] | None = None
     tags: Sequence[Word] | None = None
     description: Described = None
-    schemaLocation: Annotated[Url | None, Field(description="Of a stream: where its schema is.")] = None
+    schemaLocation: Annotated[Url | None, Field(description="For a stream: the URL of its schema.")] = None
     runId: Annotated[str | None, Field(description="The run that wrote it.")] = None
 
 
@@ -107,12 +107,12 @@ class JobBody(BaseModel):
     """A job."""
 
     type: JobKind
-    inputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
-    outputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
-    location: Annotated[Url | None, Field(description="Where its code is.")] = None
+    inputs: Annotated[Sequence[NameBody] | None, Field(description="Known datasets.")] = None
+    outputs: Annotated[Sequence[NameBody] | None, Field(description="Known datasets.")] = None
+    location: Annotated[Url | None, Field(description="The URL of its code.")] = None
     description: Described = None
     tags: Sequence[Word] | None = None
-    runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
+    runId: Annotated[str | None, Field(description="A run of the job that read and wrote exactly these.")] = None
 
 
 def _given(arguments: object) -> object:
@@ -127,7 +127,7 @@ Argument = Annotated[str, BeforeValidator(as_text)]
 class RunBody(BaseModel):
     """A run that has not started."""
 
-    id: Annotated[str | None, Field(min_length=1, description="The run's id; made here where there is none.")] = None
+    id: Annotated[str | None, Field(min_length=1, description="The run's id; generated if absent.")] = None
     nominalStartTime: AwareDatetime | None = None
     nominalEndTime: AwareDatetime | None = None
     args: Annotated[Mapping[str, Argument] | None, BeforeValidator(_given)] = None
@@ -161,7 +161,7 @@ def _check_kind(sent: str) -> None:
     """Accept JSON, and bodies without a content type, which some of Marquez's clients send."""
     kind = sent.partition(";")[0].strip().lower()
     if kind and not _JSON.fullmatch(kind):
-        told = f"content-type: {kind[:_SHOWN]!r} is not known here; send application/json"
+        told = f"content-type: {kind[:_SHOWN]!r} is not supported; send application/json"
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, told)
 
 

@@ -26,11 +26,11 @@ from headwater.service.shapes.log import Received
 from headwater.service.shapes.marquez import Failure
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Failure, "description": "No JSON; the message gives the position."},
+    400: {"model": Failure, "description": "Not JSON; the message gives the position."},
     403: {"model": Failure, "description": "The service takes only events that are signed by a trusted key."},
     413: {"model": Failure, "description": "The body is too large."},
-    415: {"model": Failure, "description": "The body is packed in a way that is not known."},
-    422: {"model": Failure, "description": "No event; the message gives the path of the first bad field."},
+    415: {"model": Failure, "description": "The content encoding is not supported."},
+    422: {"model": Failure, "description": "Not an event; the message gives the path of the first bad field."},
     503: {
         "model": Failure,
         "description": "It could not be stored now; the header Retry-After says when to try again.",
@@ -53,7 +53,7 @@ _BATCH_PATH: Final = f"{_PATH}/batch"
 _BODY: Final = {
     "requestBody": {
         "required": True,
-        "description": "An OpenLineage 2.0.2 run event, job event or dataset event; any content type will do.",
+        "description": "An OpenLineage 2.0.2 run event, job event or dataset event; any content type is accepted.",
         "content": {"application/json": {"schema": {"type": "object"}}},
     }
 }
@@ -99,10 +99,10 @@ def add_intake(app: FastAPI) -> None:
         status_code=201,
         response_class=Response,
         responses={
-            200: {"model": Received, "description": "These very bytes were stored before; no body unless asked for."},
+            200: {"model": Received, "description": "The same bytes were stored before; no body unless requested."},
             201: {
                 "model": Received,
-                "description": "Stored, on disk, and in every answer from now on; no body unless asked for.",
+                "description": "Stored, on disk, and in every answer from now on; no body unless requested.",
             },
             **_FAILURES,
         },
@@ -115,7 +115,7 @@ def add_intake(app: FastAPI) -> None:
         methods=["POST"],
         response_class=Response,
         responses={
-            200: {"model": BatchAnswer, "description": "What became of each event; some may not have been stored."},
+            200: {"model": BatchAnswer, "description": "The outcome of each event; some may not have been stored."},
             **{status: _FAILURES[status] for status in (400, 413, 415)},
         },
         openapi_extra=_BATCH_BODY | _ASKING,

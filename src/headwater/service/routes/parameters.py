@@ -70,18 +70,18 @@ NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {
     404: {"model": Failure, "description": "Not found, or a number that cannot be read."}
 }
 WRONG: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Failure, "description": "A parameter is wrong."},
+    400: {"model": Failure, "description": "A parameter is invalid."},
     **NOT_FOUND,
 }
 WRITTEN: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Failure, "description": "A parameter is wrong, or the body is no JSON."},
+    400: {"model": Failure, "description": "A parameter is invalid, or the body is not JSON."},
     403: {"model": Failure, "description": "The service takes signed events only."},
     413: {"model": Failure, "description": "The body is too large."},
     415: {
         "model": Failure,
-        "description": "The body is no JSON by its type, or packed in a way that is not known.",
+        "description": "The content type is not JSON, or the content encoding is not supported.",
     },
-    422: {"model": Failure, "description": "A field of the body is wrong; the message names it."},
+    422: {"model": Failure, "description": "A field of the body is invalid; the message names it."},
     503: {"model": Failure, "description": "It could not be stored now; Retry-After says when to try again."},
 }
 """What a route that writes may say beside yes."""

@@ -23,18 +23,18 @@ from headwater.service.shapes import causes as shapes
 from headwater.service.views.names import name_of
 
 _HOW: Final[Mapping[By, str]] = {
-    "version": "both tell the same version",
-    "named": "who tells that the data was handed over names this run",
-    "time": "no version on both sides: the latest run that had ended before",
-    "meanwhile": "it ended after the reader's run before had read; the reader may have read of it, too",
-    "stream": "it was running then",
-    "attempt": "it failed before, and no run of the job that began since had made it good",
+    "version": "both report the same version",
+    "named": "the report of the handover names this run",
+    "time": "no version reported by both: the latest run that had ended before",
+    "meanwhile": "it ended after the reader's previous run had read; the reader may have read from it, too",
+    "stream": "it was running at that time",
+    "attempt": "it failed before, and no later run of the job had superseded it",
     "part": "it is a part of that run",
-    "whole": "it failed before the run of the job began that was to be a part of it",
+    "whole": "it failed before the job's run that was to be a part of it began",
 }
 _BESIDE: Final[Mapping[By, str]] = {
     "part": "a job whose run is a part of this one",
-    "whole": "a job whose run is missing: what it was to be a part of failed before",
+    "whole": "a job whose run is missing: the run that it was to be a part of failed before",
 }
 
 _RUNS_NAMED: Final = 3
@@ -128,12 +128,12 @@ def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id:
     """The run in question; for a job's run without events of its own, its parts."""
     known = knowledge.run(run_id)
     if isinstance(asked.node, JobId) and known.job != asked.node:
-        raise NotFoundError(f"Run '{run_id}' is no run of job '{asked.node.name}'.")
+        raise NotFoundError(f"Run '{run_id}' is not a run of job '{asked.node.name}'.")
     run = history.summary(known.run_id)
     if run is None:
         if isinstance(asked.node, JobId) and (parts := history.parts(known.run_id)):
             return parts[::-1]
-        raise NotFoundError(f"Run '{run_id}' told nothing itself; ask for one of its children's.")
+        raise NotFoundError(f"Run '{run_id}' has no events of its own; request one of its child runs.")
     if isinstance(asked.node, JobId):
         return [run]
     names = _written_for(history, asked.node)
@@ -173,7 +173,7 @@ def _unwritten(asked: Question) -> shapes.RootCause:
         nodeId=asked.node.node_id,
         column=asked.node.column if isinstance(asked.node, ColumnId) else None,
         run=None,
-        summary="no run is known to have written it, so there is nothing to look at",
+        summary="no known run wrote it, so there is nothing to examine",
         findings=[],
         lookedAt=[],
         isCut=False,
@@ -184,11 +184,11 @@ def _summary(ranked: tuple[Cause, ...], trail: Trail) -> str:
     runs = len(trail.visits)
     jobs = len({visit.run.job for visit in trail.visits})
     up = max(visit.hops for visit in trail.visits)
-    looked = f"{so_many(runs, 'run')} of {so_many(jobs, 'job')}, up to {so_many(up, 'step')} up"
+    looked = f"{so_many(runs, 'run')} of {so_many(jobs, 'job')}, up to {so_many(up, 'step')} upstream"
     if ranked:
         return f"{ranked[0].finding.words} (of {len(ranked):,} found in {looked})"
     compared = sum(bool(visit.earlier) for visit in trail.visits)
-    return f"nothing found in {looked}; {compared:,} of these had earlier runs to be compared with"
+    return f"nothing found in {looked}; {compared:,} of these had earlier runs to compare with"
 
 
 def _finding(rank: int, cause: Cause) -> shapes.CauseFinding:
@@ -242,21 +242,21 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
 def _words(feed: Feed) -> str:
     if feed.is_derived and not feed.writers:
         who = "no run wrote it" if feed.jobs else "no job writes it"
-        return f"{who}: it is made from others, which are looked at as if they had been read"
+        return f"{who}: it is made from others, which are examined as if they had been read"
     if not feed.jobs:
-        return "no job is known to write it: what lies above is not in the graph"
+        return "no known job writes it: the graph has nothing upstream of it"
     if not feed.writers:
-        return "no run is known that had written it before"
+        return "no known run had written it before"
     if feed.versions and all(writer.by != "version" for writer in feed.writers):
-        return "the version that was read is none that a run tells it wrote"
+        return "no run reports having written the version that was read"
     if feed.is_cut:
-        return "written by runs that are known; of those since the reader's run before only the newest are looked at"
-    return "written by runs that are known"
+        return "written by known runs; of those since the reader's previous run, only the newest are examined"
+    return "written by known runs"
 
 
 def _words_of_handover(giver: Handover) -> str:
     told = (_BESIDE.get(writer.by) for writer in giver.writers)
-    return next(filter(None, told), "a job that hands over data without a dataset between")
+    return next(filter(None, told), "a job that hands over data directly, without a dataset")
 
 
 def _links(visit: Visit, source: DatasetId | JobId, writers: Sequence[Writer]) -> list[shapes.CauseLink]:

@@ -98,7 +98,7 @@ def _proposal(knowledge: Knowledge, node: AnyNode, change: Change) -> Proposal:
         case JobId():
             raise InvalidInputError("change: a job has no columns; propose the change of a dataset or column")
         case DatasetId() if change.kind == "retype":
-            raise InvalidInputError("change: a type is a column's; say which column")
+            raise InvalidInputError("change: only a column has a type; name a column")
         case DatasetId():
             return Proposal(change, Place("dataset", node), None)
         case ColumnId(dataset, column):
@@ -162,7 +162,7 @@ def _counts(places: Sequence[Place], judged: Mapping[Place, Verdict]) -> shapes.
 
 def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str:
     if not total:
-        return "nothing downstream uses it, as far as any event tells"
+        return "no event reports that anything downstream uses it"
     parts = [
         so_many(counts["columns"], "column"),
         so_many(counts["datasets"], "dataset"),

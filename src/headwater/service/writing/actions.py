@@ -57,4 +57,4 @@ def _action(index: int, time_us: int, edits: Sequence[EditItem], by: str | None)
 
 def _words(said: EditItem) -> str:
     """The action, without values such as an API key's."""
-    return f"{said.what}, taken back" if said.value is False else said.what
+    return f"{said.what}, undone" if said.value is False else said.what

@@ -60,14 +60,14 @@ async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
 def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
     roles = checked_roles(list(body.roles), "roles")
     if not body.name or body.name != body.name.strip() or not body.name.isprintable():
-        raise InvalidInputError("name: expected some printable text")
+        raise InvalidInputError("name: expected printable text without surrounding spaces")
     if any(key.name == body.name for key in holding(service.knowledge.graph.edits).values()):
-        raise InvalidInputError("name: a key of this name holds; revoke it first, or take another name")
+        raise InvalidInputError("name: a valid key has this name; revoke it first, or choose another name")
     if not body.scopes and roles != {"admin"}:
-        raise InvalidInputError("scopes: expected patterns of namespaces; * stands for all")
+        raise InvalidInputError("scopes: expected patterns of namespaces; * matches all")
     until_us = None if body.until is None else microseconds(body.until)
     if until_us is not None and until_us <= service.now_us():
-        raise InvalidInputError("until: is over, and the key would let nobody in; name a time to come")
+        raise InvalidInputError("until: is in the past; expected a future time")
     made = new_key()
     grant = Grant(roles, tuple(body.scopes), tuple(body.nodes or (EVERYTHING,)), body.knowsRestricted)
     return made, ApiKey(made.key_id, body.name, made.sha256, grant, until_us)

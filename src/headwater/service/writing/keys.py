@@ -115,16 +115,17 @@ def _checked(statement: Statement, signed: Signed, known: Standing, token: str |
         return True
     old = statement.replaces or ""
     if old not in known.keys or old in known.revoked:
-        raise UntrustedEventError(f"statement.replaces: {old!r} is not a trusted key, so it can name no other")
+        raise UntrustedEventError(f"statement.replaces: {old!r} is not a trusted key, so it cannot introduce another")
     if node_of(old) != node_id:
-        raise InvalidInputError("statement.keyId: a key is replaced by one of the same node")
+        raise InvalidInputError("statement.keyId: only a key of the same node can replace a key")
     check_signature(signed, old, known.keys[old])
     return False
 
 
 def _checked_revocation(statement: Statement, signed: Signed, known: Standing, token: str | None, now_us: int) -> bool:
     if statement.key_id not in known.keys:
-        fell = f" It fell with '{root}'." if (root := known.fallen.get(statement.key_id)) else ""
+        root = known.fallen.get(statement.key_id)
+        fell = f" It is no longer trusted since '{root}' was revoked." if root else ""
         raise NotFoundError(f"Key '{statement.key_id}' not found.{fell}")
     from_us = _from_us(statement)
     in_words(statement.reason, "statement.reason")
@@ -133,12 +134,14 @@ def _checked_revocation(statement: Statement, signed: Signed, known: Standing, t
     check_signature(signed, statement.key_id, known.keys[statement.key_id])
     before = known.revoked.get(statement.key_id)
     if before is not None and (before.is_by_token or before.from_us <= now_us):
-        raise UntrustedEventError("statement.keyId: the key is revoked, so it takes a token to change that")
+        raise UntrustedEventError("statement.keyId: the key is revoked; changing that requires a token")
     if before is not None and before.from_us <= from_us:
-        raise UntrustedEventError("statement.from: the key is revoked from an earlier time on; a token puts it off")
+        raise UntrustedEventError(
+            "statement.from: the key is revoked from an earlier time; postponing that requires a token"
+        )
     if from_us < now_us - BACK_US:
         raise UntrustedEventError(
-            "statement.from: more than an hour ago, which takes a token: thieves have the key too"
+            "statement.from: more than an hour ago, which requires a token: a thief has the key too"
         )
     return False
 
@@ -161,7 +164,7 @@ def _refuse_more_trust(statement: Statement, known: Standing) -> None:
         if any(node_of(each) == node_id and each != statement.key_id for each in known.keys):
             raise UntrustedEventError(f"token: the node has a key already; rotate it, or {of_node}")
     elif statement.key_id in known.revoked and known.revoked[statement.key_id].from_us < _from_us(statement):
-        raise UntrustedEventError(f"token: the key is revoked from an earlier time on; to put that off, {of_node}")
+        raise UntrustedEventError(f"token: the key is revoked from an earlier time; to postpone that, {of_node}")
 
 
 def _from_us(statement: Statement) -> int:

@@ -120,7 +120,7 @@ async def _create(service: Service, run_id: str, job: JobId, body: bodies.RunBod
         of_whom = f"'{job.name}' under namespace '{job.namespace}'" if is_its_own else "another job"
         raise InvalidInputError(f"Run '{run_id}' already exists for {of_whom}.")  # in Marquez's words
     if body.nominalEndTime is not None and body.nominalStartTime is None:
-        raise InvalidInputError("nominalStartTime must not be null where there is a nominalEndTime")
+        raise InvalidInputError("nominalStartTime must not be null if there is a nominalEndTime")
     put = declared.RunPut(
         run_id,
         job,
@@ -217,7 +217,7 @@ async def part(service: Service, name: DatasetId, other: DatasetId, by: str | No
         InvalidInputError: they are the same name.
     """
     if name == other:
-        raise InvalidInputError("other: a name cannot be parted from itself")
+        raise InvalidInputError("other: must differ from name")
     await _edit(service, by, [EditItem(target_of_names(name, other), APART, is_apart)])
 
 
