@@ -137,7 +137,7 @@ def mended_names(name: DatasetId, identities: Identities) -> Iterator[Mended]:
         names = sorted({end for link in tables for end in (link.name, link.other)})
         yield Mended(
             "one-table-two-names",
-            " and ".join(f"{each.name} in {each.namespace}" for each in names) + " are one table",
+            " and ".join(f"{each.name} in {each.namespace}" for each in names) + " are the same table",
             tuple(map(_worded, tables)),
         )
 

@@ -168,7 +168,9 @@ def test_an_event_that_an_unexpected_error_comes_of_is_refused_alone(
 
     assert [type(each) for each in answers] == [Answer, InvalidEventError, Answer, InvalidEventError, Answer]
     assert all(
-        not each.is_retriable and "internal error" in str(each) for each in answers if isinstance(each, InvalidEventError)
+        not each.is_retriable and "internal error" in str(each)
+        for each in answers
+        if isinstance(each, InvalidEventError)
     )
     assert places(answers) == [0, 1, 2]
     assert kind is RemoteRecorder or "TypeError" in caplog.text

@@ -53,7 +53,7 @@ def _missing_unsigned(knowledge: Knowledge, epochs: Epochs) -> Iterable[Trouble]
         told = {bytes.fromhex(digest.removeprefix("sha256:")) for digest in epoch.unsigned if _is_digest(digest)}
         missing = told - knowledge.store.known_digests(sorted(told))
         if missing:
-            words = "events of jobs or datasets are missing that a signed event names"
+            words = "events of jobs or datasets that a signed event names are missing"
             yield Trouble("hole", name, words, epoch.seen.last_us, len(missing))
 
 
