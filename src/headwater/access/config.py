@@ -14,12 +14,12 @@ class OidcConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    issuer: Annotated[str, Field(min_length=1, description="What `iss` must be, to the letter.")]
-    audience: Annotated[str, Field(min_length=1, description="What `aud` must be or hold.")]
+    issuer: Annotated[str, Field(min_length=1, description="The exact value of `iss`.")]
+    audience: Annotated[str, Field(min_length=1, description="The required value of `aud`, or one of its values.")]
     jwks: Annotated[str, Field(min_length=1, description="The provider's keys: an https:// URL, or a file.")]
-    leeway_s: Annotated[int, Field(ge=0, le=600, description="How far clocks may be apart.")] = 60
-    refresh_s: Annotated[int, Field(ge=1, description="After how long the keys are fetched anew.")] = 600
-    name_claim: Annotated[str, Field(description="Who it is.")] = "sub"
+    leeway_s: Annotated[int, Field(ge=0, le=600, description="The allowed clock skew.")] = 60
+    refresh_s: Annotated[int, Field(ge=1, description="How often the keys are fetched again.")] = 600
+    name_claim: Annotated[str, Field(description="The caller's name.")] = "sub"
     roles_claim: Annotated[str, Field(description="A role, or a list of them.")] = "headwater_roles"
     scopes_claim: Annotated[str, Field(description="Patterns of namespaces: a list, or one text.")] = "headwater_scopes"
     nodes_claim: Annotated[str, Field(description="Patterns of nodes; without it, any.")] = "headwater_nodes"

@@ -55,7 +55,7 @@ class ProviderKeys:
             if age_s >= _TIMES_TOO_OLD * self._refresh_s and self._fetching is not None:
                 await asyncio.shield(self._fetching)  # unused for long: a key may have been withdrawn since
         if self._keys is None:
-            raise UnavailableError("the identity provider's keys cannot be read now, so no token of its can be checked")
+            raise UnavailableError("the identity provider's keys cannot be read now, so its tokens cannot be checked")
         return self._keys
 
     def _has(self, key_id: str | None) -> bool:
@@ -115,5 +115,5 @@ def _key(told: object) -> Key | None:
         return import_key(told)
     except (LookupError, TypeError, ValueError, JoseError) as fault:  # an unknown curve is a KeyError
         about = {"kid": told.get("kid"), "kty": told.get("kty"), "fault": type(fault).__name__}
-        log.warning("a key of the identity provider cannot be read, and is left out", extra=about)
+        log.warning("ignoring a key of the identity provider that cannot be read", extra=about)
         return None

@@ -50,7 +50,7 @@ class Provider:
             claims = jwt.decode(token, keys, algorithms=ALGORITHMS).claims
             registry.validate(claims)
         except (JoseError, ValueError, TypeError, RecursionError) as fault:
-            raise UnauthenticatedError(f"authorization: the token is not good ({_reason(fault)})") from None
+            raise UnauthenticatedError(f"authorization: the token is invalid ({_reason(fault)})") from None
         return self._caller(claims)
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:

@@ -37,5 +37,7 @@ def operator_of(token: str, log_key: NoteVerifier, now_us: int) -> Caller:
     except (ValueError, UntrustedNoteError):
         raise UnauthenticatedError("authorization: not signed by this log's key") from None
     if first != _FIRST_LINE or not now_us < until_us <= now_us + 2 * _HOLDS_US:
-        raise UnauthenticatedError("authorization: the operator's token is out of time; are the clocks right?")
+        raise UnauthenticatedError(
+            "authorization: the operator's token is not valid at this time; are the clocks right?"
+        )
     return Caller(f"operator:{name}", _ALL, until_us)

@@ -12,8 +12,8 @@ def oversized_parts(file: IO[bytes]) -> Sequence[str]:
     with zipfile.ZipFile(file) as bundle:
         parts = [each for each in bundle.infolist() if each.filename != "entries.jsonl"]
     return [
-        f"{each.filename} unpacks to {each.file_size:,} bytes, and `headwater audit verify` reads no more than "
-        f"{MOST_BYTES:,}: export less at once, by --from and --to, or one --dataset"
+        f"{each.filename} unpacks to {each.file_size:,} bytes, but `headwater audit verify` reads at most "
+        f"{MOST_BYTES:,}: export less at once, with --from and --to, or one --dataset"
         for each in parts
         if each.file_size > MOST_BYTES
     ]

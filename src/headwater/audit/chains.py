@@ -40,10 +40,10 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
         if more := holes[_MOST_HOLES:]:
             events = sum(trouble.events for trouble in more)
             told = f"{so_many(len(more), 'more gap')}: {so_many(events, 'event')}"
-            report.not_known.append(f"what node {node_id} said at {told}")
+            report.not_known.append(f"what node {node_id} sent at {told}")
         for trouble in doubtful[:_MOST_DOUBTFUL]:
             where = f"node {node_id}, epoch {trouble.epoch}, {_places(trouble)}"
-            report.not_known.append(f"who contradicts {where}: {trouble.words}, not all by a key that counted")
+            report.not_known.append(f"who contradicts {where}: {trouble.words}, not all by a valid key")
         if (doubts := len(doubtful) - _MOST_DOUBTFUL) > 0:
             report.not_known.append(f"who contradicts node {node_id} at {so_many(doubts, 'more place')}")
     if not nodes.epochs:
@@ -80,7 +80,7 @@ def _summed(found: Iterable[Trouble]) -> str:
     for trouble in found:
         if trouble.kind in missing:
             missing[trouble.kind] += trouble.events if trouble.kind == "hole" else 1
-    return f"{missing['hole']:,} missing, {so_many(missing['fork'], 'fork')}, {missing['broken']:,} that do not fit"
+    return f"{missing['hole']:,} missing, {so_many(missing['fork'], 'fork')}, {missing['broken']:,} inconsistent"
 
 
 def _tell(node_id: str, trouble: Trouble, report: Report) -> None:
@@ -88,12 +88,12 @@ def _tell(node_id: str, trouble: Trouble, report: Report) -> None:
     if trouble.kind in _CONTRADICTIONS:
         report.find("chain", None, f"{where}: {trouble.words}")
     elif trouble.kind == "hole":
-        withheld = ", or among those that are not shown" if report.counts["withheld"] else ""
-        report.not_known.append(f"what {where} said: {trouble.words} from these entries{withheld}")
+        withheld = ", or among those not shown" if report.counts["withheld"] else ""
+        report.not_known.append(f"what {where} sent: {trouble.words} from these entries{withheld}")
     elif trouble.kind == "dropped":
         report.not_known.append(f"what {where} dropped: {trouble.words}")
     elif trouble.kind == "replay":
-        report.not_known.append(f"why {where} came again: {trouble.words}")
+        report.not_known.append(f"why {where} was sent again: {trouble.words}")
 
 
 def _places(trouble: Trouble) -> str:

@@ -117,7 +117,7 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
     try:
         with zipfile.ZipFile(file) as bundle:
             if sorted(names := bundle.namelist()) != sorted({*names} & PARTS):
-                raise Refused(f"the bundle holds a file twice, or one that no check looks at: {', '.join(names)}")
+                raise Refused(f"the bundle has duplicate or unknown files among these: {', '.join(names)}")
             if any(each.file_size > MOST_BYTES for each in bundle.infolist() if each.filename != "entries.jsonl"):
                 raise Refused(f"a part of the bundle would unpack to more than {MOST_BYTES:,} bytes")
             manifest = json.loads(bundle.read("manifest.json"))
@@ -132,8 +132,8 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
     report.not_known += (
         "whether what a node signed was true",
         "who held a node's key when it signed: a key that was stolen and not revoked signs as its owner",
-        "what a node never sent, and what it sent after the head that is checked here",
-        "whether the log shows others another history: compare its head with theirs, or with a witness's",
+        "what a node never sent, and what it sent after the head checked here",
+        "whether the log shows others a different history: compare its head with theirs, or with a witness's",
     )
     return report
 
@@ -180,7 +180,7 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
         if old.size < head.size and given["from"] != old.size:
             raise Refused(f"the bundle has no proof from {_so_many(old.size, 'entry')} on: export it with --since")
         check_consistent(old, head, [read_hash(each) for each in given["proof"]])
-        report.checked.append(f"consistency: the head adds to the one over {_so_many(old.size, 'entry')} that was kept")
+        report.checked.append(f"consistency: the head extends the one over {_so_many(old.size, 'entry')} that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
 
@@ -189,7 +189,7 @@ def opened_of_log(note: str, key: str) -> Head:
     """Parse a checkpoint of the log with this key: one key may sign for logs of several names."""
     head = opened(note, key)
     if head.origin != key.strip().partition("+")[0]:
-        raise Refused(f"the head is of the log {head.origin!r}, which is not that of the log's key")
+        raise Refused(f"the head is of the log {head.origin!r}, but the log's key is of another")
     return head
 
 
@@ -198,7 +198,7 @@ def opened(note: str, key: str) -> Head:
     name, key_hash, encoded = key.strip().split("+", 2)
     kind, public = a2b_base64(encoded)[:1], a2b_base64(encoded)[1:]
     if hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:4].hex() != key_hash or kind not in b"\1\4":
-        raise Refused("the log's or witness's key does not fit its own hash")
+        raise Refused("the log's or witness's key does not match its own hash")
     text, _, lines = note.rpartition("\n\n")
     for line in lines.splitlines():
         if line.startswith(f"\u2014 {name} "):
@@ -208,7 +208,7 @@ def opened(note: str, key: str) -> Head:
                 try:  # the time is what a witness signs, too
                     VerifyKey(public).verify(f"{time}{text}\n".encode(), signature[-64:])
                 except BadSignatureError:
-                    raise Refused(f"the signature of {name} is not over this head") from None
+                    raise Refused(f"the signature of {name} does not match this head") from None
                 origin, size, root = text.split("\n")[:3]
                 return Head(origin, int(size), a2b_base64(root))
     raise Refused(f"{name} did not sign the head")
@@ -217,7 +217,7 @@ def opened(note: str, key: str) -> Head:
 def read_hash(encoded: str) -> bytes:
     """Decode a tree hash; with other lengths, two hashes could be split differently and still hash to the same."""
     if len(node := a2b_base64(encoded)) != HASH_BYTES:
-        raise Refused(f"a hash of the tree has {len(node)} bytes, and not {HASH_BYTES}")
+        raise Refused(f"a hash of the tree has {len(node)} bytes, expected {HASH_BYTES}")
     return node
 
 
@@ -243,7 +243,7 @@ def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
             second = node_hash(second, node)
         place, last = place >> 1, last >> 1
     if last or first != old.root or second != new.root:
-        raise Refused("the head does not add to the one that was kept: the log was rewritten")
+        raise Refused("the head does not extend the one that was kept: the log was rewritten")
 
 
 def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, report: Report, look: Look) -> None:
@@ -253,7 +253,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
     head, tree, place, after, rest = report.head, report.tree, begin, begin, b""
     if len(beside["left"]) != len(heights := [*_heights(0, begin)]):
-        raise Refused(f"tree.json lacks the hashes of the entries before {begin}, or has more than these")
+        raise Refused(f"tree.json lacks hashes for the entries before {begin}, or has too many")
     for height, node in zip(heights, beside["left"], strict=True):
         tree.add(read_hash(node), height)
     with bundle.open("entries.jsonl") as lines:
@@ -264,7 +264,7 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
             some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, whole)]
             for entry, raw in some:
                 if (index := entry["index"]) != after:
-                    report.find("inclusion", place, f"the entry at this place in the bundle says that it is {index}")
+                    report.find("inclusion", place, f"the entry at this position of the bundle has the index {index}")
                 after = index + 1 if isinstance(index, int) else after + 1
                 tree.add(_checked_leaf(entry, raw, report), 0)
                 place += 1
@@ -274,11 +274,11 @@ def _check_entries(bundle: zipfile.ZipFile, manifest: Entry, trust: Trust, repor
             for entry, raw in shown:
                 look(entry, raw)
     if place != manifest["to"]:
-        report.find("inclusion", place, f"the bundle ends here, and says that it ends at {manifest['to']}")
+        report.find("inclusion", place, f"the bundle ends here, but its manifest says at {manifest['to']}")
     for height, node in zip(_heights(place, head.size), beside["right"], strict=False):
         tree.add(read_hash(node), height)
     if (tree.size, tree.root()) != (head.size, head.root):
-        report.find("inclusion", None, "the entries do not give the head that the log signed")
+        report.find("inclusion", None, "the entries do not hash to the head that the log signed")
     _tell_of_entries(begin, place, report)
 
 
@@ -286,17 +286,17 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
     count = report.counts
     shown = f"{_so_many(count['shown'], 'entry')} shown, {count['edits']:,} of them edits,"
     went_well = {
-        "inclusion": f"entries {begin:,} to {end:,}, in their order and without a gap, against the head",
+        "inclusion": f"entries {begin:,} to {end:,}, in order and without gaps, against the head",
         "entry": f"{shown} each against its leaf; {count['withheld']:,} not shown",
-        "signature": f"{_so_many(count['signed'], 'event')}, each under a key that counted when it came",
+        "signature": f"{_so_many(count['signed'], 'event')}, each by a key that was valid when it arrived",
     }
     report.checked += (f"{check}: {told}" for check, told in went_well.items() if not report.found[check])
     if count["withheld"]:
-        report.not_known += [f"what stands in {_so_many(count['withheld'], 'entry')} not shown, and what it is about"]
+        report.not_known += [f"the content of {_so_many(count['withheld'], 'entry')} not shown, and what it is about"]
     for verdict in filter(count.get, NOT_PROVEN):
         report.not_known.append(f"who wrote {_so_many(count[verdict], 'event')}: the log found them {verdict}")
     if count["erased"]:
-        report.not_known += [f"what stood in {_so_many(count['erased'], 'facet')} since erased, and what signed them"]
+        report.not_known += [f"the content of {_so_many(count['erased'], 'facet')} since erased, and who signed them"]
 
 
 def _so_many(count: int, what: str) -> str:
@@ -308,18 +308,18 @@ def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
     """The leaf hash of an entry, computed from its own bytes."""
     claimed, index = read_hash(entry["leaf"]), entry["index"]
     if unknown := entry.keys() - ENTRY_MEMBERS:
-        report.find("entry", index, f"no check looks at what it says as {', '.join(sorted(unknown))}")
+        report.find("entry", index, f"it has unknown members: {', '.join(sorted(unknown))}")
     if "raw" not in entry:
         report.counts["withheld"] += 1
         return claimed
     report.counts["shown"] += 1
     report.counts["edits"] += entry["kind"] == "edit"
     if (leaf := leaf_of(entry, raw)) != claimed:
-        report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
+        report.find("entry", index, "its bytes or attributes do not hash to its leaf: it was altered")
     if entry["kind"] != ("edit" if entry["type"] == "EDIT" else "event"):  # only the kind is in the leaf
-        report.find("entry", index, f"its leaf says {entry['kind']}, and the bundle {entry['type']}")
+        report.find("entry", index, f"its leaf says {entry['kind']}, but the bundle {entry['type']}")
     if entry["verdict"] not in ("ok", *NOT_PROVEN):
-        report.find("entry", index, f"its verdict, {entry['verdict']!r}, is none that there is")
+        report.find("entry", index, f"its verdict is unknown: {entry['verdict']!r}")
     return leaf
 
 
@@ -419,10 +419,10 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
     elif verdict in NOT_PROVEN:
         report.counts[verdict] += 1
     elif key_id not in keys:
-        told = f"no key is known as {key_id!r} that fits the hash in it, by --keys or else by the bundle"
+        told = f"no known key {key_id!r} matches the hash in that id, by --keys or else by the bundle"
         report.find("signature", entry["index"], told)
     elif not keys[key_id].not_before <= time_s < keys[key_id].revoked_at:
-        report.find("signature", entry["index"], f"the key {key_id!r} did not count when the event came")
+        report.find("signature", entry["index"], f"the key {key_id!r} was not valid when the event arrived")
     elif not is_signed(raw, key_id, keys[key_id].public, read):
         report.find("signature", entry["index"], f"the event is not what {key_id!r} signed")
     else:
@@ -481,7 +481,7 @@ def read_strictly(raw: bytes) -> Entry:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object without duplicate keys: parsers do not agree which duplicate counts."""
     if len({canonical(key) for key, _ in pairs}) < len(pairs):  # escapes that stand for no character are one
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return dict(pairs)
 
 

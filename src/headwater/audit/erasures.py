@@ -48,14 +48,14 @@ class Erasures:
         report.counts[UNEXPLAINED] = len(unexplained)
         if is_whole:
             for index, paths in unexplained.items():
-                report.find("erasure", index, f"{paths} is called erased, and no entry of the log says that it was")
+                report.find("erasure", index, f"{paths} is marked as erased, but no entry of the log records that")
             return
         for index, paths in [*unexplained.items()][:_MOST_TOLD]:
             report.not_known.append(
-                f"whether the log erased {paths} of entry {index}, or somebody who carried it: no entry here says so"
+                f"whether the log or somebody else erased {paths} of entry {index}: no entry here records it"
             )
         if (more := len(unexplained) - _MOST_TOLD) > 0:
-            report.not_known.append(f"the same of {so_many(more, 'more entry')}")
+            report.not_known.append(f"the same for {so_many(more, 'more entry')}")
 
     def _unsaid(self, index: int, erased: list[str]) -> str:
         said = self._said.get(index, set())

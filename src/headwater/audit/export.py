@@ -118,7 +118,7 @@ def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
         graph = graph_of(rows_of(reader))
         if reader.size() == folded:
             return folded, graph
-    raise UnavailableError("the log is written to all the time: export from a copy, or while fewer events come")
+    raise UnavailableError("the log is written to all the time: export from a copy, or while fewer events arrive")
 
 
 def _folded(reader: Reader) -> int:
@@ -129,12 +129,12 @@ def _folded(reader: Reader) -> int:
             return size
         if size < folded:
             raise UnavailableError(
-                f"the database has the facts of {so_many(folded, 'entry')}, and {so_many(size, 'entry')}: the last "
-                "ones were taken out, or it was restored in part; restore it whole from a backup"
+                f"the database has the facts of {so_many(folded, 'entry')}, but only {so_many(size, 'entry')}: the "
+                "last ones were removed, or it was restored in part; restore it whole from a backup"
             )
         time.sleep(_PAUSE_S)
     raise UnavailableError(
-        f"the facts of {so_many(size - folded, 'entry')} are not stored yet: export while fewer events come, or, where "
+        f"the facts of {so_many(size - folded, 'entry')} are not stored yet: export while fewer events arrive, or, if "
         "no service runs, start it once"
     )
 
@@ -148,7 +148,7 @@ def _size_of(note: str, reader: Reader, signer: NoteSigner, folded: int) -> int:
     head = _own(note, signer, "--head")
     if head.size > folded or reader.tree.frontier(head.size).root != head.root:
         raise InvalidInputError(
-            f"--head: it is not over the first {head.size} of the {so_many(folded, 'entry')} of this log"
+            f"--head: not a head over the first {head.size} of this log's {so_many(folded, 'entry')}"
         )
     return head.size
 
@@ -213,8 +213,8 @@ def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
     if missing is not None or len(seals) < len(entries):
         what = f"leaf for an entry from {places.start} on" if missing is None else f"entry {missing}"
         raise UnavailableError(
-            f"the log has no {what}, yet later ones: it was taken out, or the database was "
-            "restored in part; restore it whole from a backup, or export what stands before that, with --to"
+            f"the log has no {what}, but has later ones: it was removed, or the database was "
+            "restored in part; restore it whole from a backup, or export the entries before it, with --to"
         )
     return zip(entries, seals, strict=True)
 

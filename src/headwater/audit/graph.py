@@ -203,22 +203,20 @@ def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
     different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != graph[part]]
     for index in folding.mistyped:
-        report.find("entry", index, "it is of another type than the bundle says")
+        report.find("entry", index, "its type is not the one that the bundle gives")
     for parts in dict.fromkeys(_PARTS[part] for part in different):
-        report.find("graph", None, f"the {parts} that were shown are not those that the entries make")
+        report.find("graph", None, f"the {parts} in the bundle's graph are not those that follow from the entries")
     if is_same_version and (unknown := {*shown} - {*_PARTS}):
-        report.find(
-            "graph", None, f"the graph that was shown has parts that no entry makes: {', '.join(sorted(unknown))}"
-        )
+        report.find("graph", None, f"the bundle's graph has unknown parts: {', '.join(sorted(unknown))}")
     if graph_of_what == "log" and not (is_from_first and end == size):
-        report.find("graph", None, "the bundle calls its graph that of the whole log, and shows a part of the log")
+        report.find("graph", None, "the bundle claims the graph of the whole log, but holds only a part of the log")
     if not report.found["graph"]:
         whose = "that the service shows" if graph_of_what == "log" else "of these entries"
         report.checked.append(f"graph: folding the entries gives the graph {whose}: {folded}")
     if not is_same_version:
-        report.not_known.append(f"the finer facts: {made_by} wrote the bundle, and may count otherwise")
+        report.not_known.append(f"the finer facts: {made_by} wrote the bundle, and may count differently")
     if graph_of_what != "log":
-        report.not_known.append("whether the service shows this very graph: the bundle is about a part of the log")
+        report.not_known.append("whether the service shows this very graph: the bundle covers a part of the log")
     return folded
 
 

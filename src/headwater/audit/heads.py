@@ -69,12 +69,12 @@ class NamedHeads:
         told = Counter[str]()
         for named, by in ours.items():
             if named.size > by.entry:
-                came = f"when it came, the log had {by.entry:,}"
+                came = f"when that arrived, the log had {by.entry:,}"
                 report.find("head", by.entry, f"{_said(named, by)}, and {came}: the log was rewritten since")
             elif named.size not in heads:
                 told["unknown"] += 1
             elif named.root_hash != b64encode(heads[named.size]).decode():
-                report.find("head", by.entry, f"{_said(named, by)} that is not this log's: it was rewritten since")
+                report.find("head", by.entry, f"{_said(named, by)} that is not this log's: the log was rewritten since")
             else:
                 told["good"] += 1
         if told["good"] and not report.found["head"]:
@@ -84,7 +84,7 @@ class NamedHeads:
         if told["unknown"]:
             report.not_known.append(
                 f"whether {so_many(told['unknown'], 'head')} that nodes named when they signed belonged to this log: "
-                "over fewer entries than stand before these"
+                "they cover fewer entries than precede these"
             )
         if others := len(self._first) - len(ours):
             report.not_known.append(

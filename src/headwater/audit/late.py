@@ -55,18 +55,18 @@ class LateEvents:
                 if key_id not in revoked or each.received_us < revoked[key_id].from_us:
                     dated_back.setdefault(key_id, []).append(each.place)
                 elif each.place not in known:
-                    told = f"the key {key_id!r} did not count when the event came: entry {self._revoked_at[key_id]}"
-                    report.find(_SIGNATURE, each.place, f"{told} had revoked it, whatever its key set says")
+                    told = f"the key {key_id!r} was not valid when the event arrived: entry {self._revoked_at[key_id]}"
+                    report.find(_SIGNATURE, each.place, f"{told} had revoked it, whatever the key set says")
         self._tell_of_dated_back(dated_back, report)
 
     def _tell_of_dated_back(self, dated_back: Mapping[str, list[int]], report: Report) -> None:
         for key_id, late in [*dated_back.items()][:_MOST_TOLD]:
             report.not_known.append(
                 f"whether {so_many(len(late), 'event')} came before the key {key_id!r} was revoked, as the log says: "
-                f"the first stands at {late[0]}, behind entry {self._revoked_at[key_id]}, which revokes it"
+                f"the first is entry {late[0]}, after entry {self._revoked_at[key_id]}, which revokes it"
             )
         if (more := len(dated_back) - _MOST_TOLD) > 0:
-            report.not_known.append(f"the same of events by {so_many(more, 'more key')}")
+            report.not_known.append(f"the same for events by {so_many(more, 'more key')}")
 
 
 def _revoked(of_keys: Iterable[Edit], report: Report) -> Mapping[str, Revocation]:
@@ -79,6 +79,6 @@ def _readable(of_keys: Iterable[Edit], report: Report) -> Iterator[Edit]:
         try:
             standing([edit], {})
         except (InvalidInputError, ValueError, LookupError, TypeError):
-            report.find("entry", edit.log_index, "what it says of a key is no statement")
+            report.find("entry", edit.log_index, "it holds an invalid statement about a key")
         else:
             yield edit

@@ -182,7 +182,7 @@ def _any(raw: bytes) -> Event:
     except InvalidEventError as fault:
         message = "event: expected one of run (with job), job or dataset"
         raise InvalidEventError(message, fault.missing) from None
-    raise AssertionError(f"an event without a run, a job and a dataset is no {wire.__name__}")
+    raise AssertionError(f"an event without a run, a job and a dataset passed as {wire.__name__}")
 
 
 def _said(body: Mapping[str, Any]) -> str | None:

@@ -133,14 +133,14 @@ def authority(text: str, default_port: int | None = None) -> str:
 
 def _plain(text: str) -> str:
     if credentials.without_secrets(text) != text:
-        raise InvalidNameError("location: expected no password in it")
+        raise InvalidNameError("location: must not contain a password")
     return text
 
 
 def _host_and_port(text: str, default_port: int | None) -> str:
     found = _HOST_AND_PORT.fullmatch(text)
     if found is None:
-        raise InvalidNameError("url: expected host[:port] behind //")
+        raise InvalidNameError("url: expected host[:port] after //")
     port = found["port"] or default_port
     return f"{found['host'].lower()}:{port}" if port else found["host"].lower()
 
@@ -183,14 +183,14 @@ def _absolute(path: str) -> str:
 def _bucket(text: str) -> str:
     bucket = text.rpartition("@")[2]
     if not _BUCKET.fullmatch(bucket):
-        raise InvalidNameError("location: expected a bucket behind //")
+        raise InvalidNameError("location: expected a bucket after //")
     return bucket
 
 
 def _azure_container(text: str) -> str:
     found = _AZURE_CONTAINER.fullmatch(text)
     if found is None:
-        raise InvalidNameError("location: expected container@account behind //")
+        raise InvalidNameError("location: expected container@account after //")
     return f"{found['container']}@{found['account'].lower()}"
 
 

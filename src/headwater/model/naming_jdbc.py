@@ -126,7 +126,7 @@ def _server(hosts: str, options: Mapping[str, str], dialect: _Dialect) -> str:
     port = options.get("portnumber", port)
     host = host or options.get("servername", "localhost")
     if not _INSTANCE.fullmatch(instance):
-        raise InvalidNameError("url: expected an instance name behind the host")
+        raise InvalidNameError("url: expected an instance name after the host")
     if not instance:
         return authority(f"{host}:{port}" if port else host, dialect.port)
     return f"{authority(f'{host}:{port}' if port else host)}/{instance}"
@@ -168,5 +168,5 @@ def _databases(path: str) -> list[str]:
     """The names between slashes: mostly one, with Trino a catalog and a schema."""
     names = [name for name in path.split("/") if name]
     if not all(map(_DATABASE.fullmatch, names)):
-        raise InvalidNameError("url: expected a database name behind the host")
+        raise InvalidNameError("url: expected a database name after the host")
     return names

@@ -114,7 +114,7 @@ def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPl
             if not raw.startswith(text, begin):
                 begin = raw.find(text, end)
             if begin < 0 or not text.startswith(b"{"):
-                raise InvalidEventError("event: its facets are no objects, in the order in which they were read")
+                raise InvalidEventError("event: its facets are not objects in the order in which they were read")
             rest.append(raw[end:begin])
             end = begin + len(text)
             places.append(FacetPlace(begin, end, (*path, name)))

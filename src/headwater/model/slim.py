@@ -114,7 +114,7 @@ def ascii_json(body: Mapping[str, object]) -> bytes:
         return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")
     except (TypeError, ValueError, RecursionError) as unwritable:
         # The library's message may hold the value, so only its kind is passed on.
-        raise InvalidEventError(f"event: JSON cannot carry it ({type(unwritable).__name__})") from None
+        raise InvalidEventError(f"event: cannot be written as JSON ({type(unwritable).__name__})") from None
 
 
 def _written(kind: str, time: datetime, body: Mapping[str, object]) -> bytes:

@@ -137,7 +137,7 @@ def reader(parse_int: NumberReader, parse_float: NumberReader) -> Callable[[byte
 def _unique_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(members)
     if len(unique) != len(members):
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return unique
 
 
@@ -223,12 +223,12 @@ def _first_fault(text: str, parse_int: NumberReader, parse_float: NumberReader) 
         if fault := _fault(path, value):
             return fault
         waiting += [((*path, step), child) for step, child in reversed(_children(value))]
-    raise AssertionError("a text was refused that has no fault")
+    raise AssertionError("a text was refused, but no fault was found in it")
 
 
 def _fault(path: _Path, value: object) -> InvalidEventError | None:
     if value is _DOUBLE:
-        return InvalidEventError(f"{_shown(path)}: the key stands twice")
+        return InvalidEventError(f"{_shown(path)}: duplicate key")
     if isinstance(value, _Constant):
         return MalformedJsonError(f"{_shown(path)}: {value.name} is not JSON")
     if isinstance(value, _Number):

@@ -78,9 +78,9 @@ def _after_leap(minute: str, rest: str) -> datetime:
         time = datetime.fromisoformat(f"{minute}:59{rest}") + timedelta(seconds=1)
         utc = time.astimezone(UTC)
     except OverflowError as fault:
-        raise ValueError("beyond the years that can be told") from fault
+        raise ValueError("out of the range of years") from fault
     if (utc.day, utc.hour, utc.minute, utc.second) != (1, 0, 0, 0):
-        raise ValueError("no leap second is then")
+        raise ValueError("no leap second at that time")
     return time
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from headwater.errors import SetupError
 
-TRUST_IT: Final = "where an authority of your own made it, set SSL_CERT_FILE to that authority's certificate, PEM"
+TRUST_IT: Final = "if your own authority issued it, set SSL_CERT_FILE to that authority's certificate (PEM)"
 """What a user can do about it."""
 _SAYS_SO: Final = "CERTIFICATE_VERIFY_FAILED"
 """How OpenSSL reports it, in the message of any exception."""
@@ -33,4 +33,4 @@ def authorities_to_trust() -> Iterator[None]:
         yield
     except OSError as fault:
         unread = f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {fault.strerror}"
-        raise SetupError(f"{unread}; name a file of them, PEM, or unset it") from None
+        raise SetupError(f"{unread}; set it to a PEM file of certificates, or unset it") from None

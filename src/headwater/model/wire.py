@@ -26,7 +26,7 @@ def _in_capitals(value: object) -> object:
 
 def _no_nul(value: str) -> str:
     if "\0" in value:
-        raise ValueError("must not hold the character NUL")
+        raise ValueError("must not contain the character NUL")
     return value
 
 

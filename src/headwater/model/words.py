@@ -16,7 +16,7 @@ def in_words(text: str | None, field: str) -> str:
         InvalidInputError: it is missing, or white space only.
     """
     if text is None or not text.strip():
-        raise InvalidInputError(f"{field}: expected some words, and not white space alone")
+        raise InvalidInputError(f"{field}: expected text other than white space")
     return text
 
 

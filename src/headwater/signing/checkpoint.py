@@ -41,5 +41,5 @@ def parse_checkpoint(text: str) -> Checkpoint:
     except ValueError:
         is_number, head = False, b""
     if not origin or not is_number or len(head) != HASH_BYTES:
-        raise UntrustedNoteError("checkpoint: expected the log's name, its size, and its head in base64, one a line")
+        raise UntrustedNoteError("checkpoint: expected the log's name, its size, and its head in base64, one per line")
     return Checkpoint(origin, int(size), head)

@@ -92,7 +92,7 @@ def stated_key(statement: Statement) -> tuple[str, Ed25519PublicKey]:
     key = public_key(statement.x, "statement.x")
     node_id = node_of(statement.key_id)
     if key_id(node_id, key) != statement.key_id:
-        raise InvalidInputError("statement.keyId: is not the name of the key in x")
+        raise InvalidInputError("statement.keyId: does not match the key in x")
     return node_id, key
 
 
@@ -111,7 +111,7 @@ def check_signature(signed: Signed, named: str, key: Ed25519PublicKey) -> None:
     try:
         key.verify(b64decode(signed.signatures[named], validate=True), signed.text.encode())
     except (KeyError, ValueError, InvalidSignature):
-        raise UntrustedEventError(f"signatures: no good one by key {named!r}") from None
+        raise UntrustedEventError(f"signatures: no valid signature by key {named!r}") from None
 
 
 def _about(key: NodeKey, statement_id: str, time: datetime) -> dict[str, object]:

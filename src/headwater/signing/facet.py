@@ -83,13 +83,13 @@ def checked_signature(facet: object, payload: bytes, producer: object) -> Signat
         UntrustedEventError: a member is missing, unknown, or not what it must be.
     """
     if not _has_members_of_signature(facet):
-        raise UntrustedEventError("run.facets.signature: not the members of a signature")
+        raise UntrustedEventError("run.facets.signature: missing, unknown or invalid members")
     required = {"algorithm": ALGORITHM, "_producer": producer, "payloadHash": payload_hash(payload)}
     for member, value in required.items():
         if facet[member] != value:
-            raise UntrustedEventError(f"run.facets.signature.{member}: does not fit the event")
+            raise UntrustedEventError(f"run.facets.signature.{member}: does not match the event")
     if facet["_schemaURL"] not in KNOWN_SCHEMAS:
-        raise UntrustedEventError(f"run.facets.signature._schemaURL: not that of a signature, {SIGNATURE_SCHEMA}")
+        raise UntrustedEventError(f"run.facets.signature._schemaURL: expected {SIGNATURE_SCHEMA}")
     return Signature(facet["keyId"], _decoded(facet["signature"]))
 
 

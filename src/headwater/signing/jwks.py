@@ -45,7 +45,7 @@ def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
         if not isinstance(key_id, str):
             raise InvalidInputError(f"keys.{place}.kid: expected the key id, a string")
         if key_id in keys:
-            raise InvalidInputError(f"keys.{place}.kid: stands twice in the set")
+            raise InvalidInputError(f"keys.{place}.kid: is in the set twice")
         keys[key_id] = public_key(member.get("x"), f"keys.{place}.x")
     return keys
 

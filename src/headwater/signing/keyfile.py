@@ -34,7 +34,7 @@ def load_or_create(home: Path) -> NodeKey:
             create_once(path, _written(str(uuid.uuid4()), secrets.token_bytes(_SEED_BYTES)))
         return _load(path)
     except OSError as failure:
-        raise SetupError(f"cannot make or read the node key {path}: {failure.strerror}; {ELSEWHERE}") from failure
+        raise SetupError(f"cannot create or read the node key {path}: {failure.strerror}; {ELSEWHERE}") from failure
 
 
 def trusted_keys(home: Path) -> dict[str, Ed25519PublicKey]:
@@ -75,7 +75,9 @@ def next_key(home: Path) -> NodeKey:
             create_once(path, _written(node_id, secrets.token_bytes(_SEED_BYTES)))
         return _load(path)
     except OSError as failure:
-        raise SetupError(f"cannot make or read the next node key {path}: {failure.strerror}; {ELSEWHERE}") from failure
+        raise SetupError(
+            f"cannot create or read the next node key {path}: {failure.strerror}; {ELSEWHERE}"
+        ) from failure
 
 
 def replace_key(home: Path) -> None:
@@ -110,7 +112,7 @@ def _load(path: Path) -> NodeKey:
     key = _parsed(read_own(path))
     if key is None:
         raise SetupError(
-            f"the node key {path} is damaged: restore it, or move it away so that a new one is made"
+            f"the node key {path} is damaged: restore it, or move it away so that a new one is created"
             " (what it signed can still be verified with its public key)"
         )
     return key

@@ -69,7 +69,7 @@ class Growth:
         """
         begin, nodes = self._rows[height]
         if place < begin:
-            raise IndexError(f"node {height}, {place} stood in the tree before")
+            raise IndexError(f"node {height}, {place} was in the tree before")
         return nodes[place - begin]
 
 

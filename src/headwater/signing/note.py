@@ -103,7 +103,7 @@ def parse_note(note: str) -> Note:
         UntrustedNoteError: it is none.
     """
     if any(character < " " and character != "\n" for character in note):
-        raise UntrustedNoteError("note: a control character stands in it")
+        raise UntrustedNoteError("note: contains a control character")
     text, blank, signatures = note.rpartition("\n\n")
     *lines, rest = signatures.split("\n") if blank else [""]
     if not lines or len(lines) > _MOST_SIGNATURES or rest:
@@ -150,7 +150,7 @@ def parse_verifier(text: str) -> NoteVerifier:
     except (ValueError, IndexError) as fault:
         raise InvalidInputError("verifier key: expected NAME+HASH+BASE64 of an Ed25519 key") from fault
     if verifier.kind not in (ED25519, COSIGNATURE) or verifier.key_hash.hex() != key_hash:
-        raise InvalidInputError("verifier key: the hash in it is not that of its name and key")
+        raise InvalidInputError("verifier key: its hash does not match its name and key")
     return verifier
 
 
@@ -177,7 +177,7 @@ def _signature(line: str) -> NoteSignature:
     except ValueError:
         value = b""
     if dash != _DASH or not name or len(value) <= _HASH_BYTES:
-        raise UntrustedNoteError("note: a line under it is no signature")
+        raise UntrustedNoteError("note: a line below the text is not a signature")
     return NoteSignature(name, value[:_HASH_BYTES], value[_HASH_BYTES:], f"{line}\n")
 
 
@@ -188,4 +188,4 @@ def _check(text: str, value: bytes, verifier: NoteVerifier) -> None:
     try:
         verifier.public_key.verify(value, _signed(verifier.kind, text, time_s))
     except InvalidSignature:
-        raise UntrustedNoteError(f"note: the signature of {verifier.name} is not over this text") from None
+        raise UntrustedNoteError(f"note: the signature of {verifier.name} does not match this text") from None

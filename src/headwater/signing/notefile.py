@@ -49,9 +49,9 @@ def _key(path: Path, name: str | None, default_name: str, kind: int) -> NoteSign
             create_once(path, _written(default_name if name is None else name, secrets.token_bytes(_SEED_BYTES), kind))
         key = _parsed(read_own(path), kind)
     except OSError as failure:
-        raise SetupError(f"cannot make or read the key {path}: {failure.strerror}; {ELSEWHERE}") from failure
+        raise SetupError(f"cannot create or read the key {path}: {failure.strerror}; {ELSEWHERE}") from failure
     if key is None:
-        raise SetupError(f"the key {path} is damaged: restore it; with another, nothing that it signed goes on")
+        raise SetupError(f"the key {path} is damaged: restore it; another key cannot continue what it signed")
     if name not in (None, key.verifier.name):
         raise SetupError(f"the key {path} signs as {key.verifier.name}, which cannot be changed to {name}")
     return key

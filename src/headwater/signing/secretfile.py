@@ -79,4 +79,4 @@ def _sync_directory(path: Path) -> None:
 
 def _refuse_others(access: int, path: Path, mode: str) -> None:
     if access:
-        raise SetupError(f"others have access to {path}, which must be this user's alone; run: chmod {mode} {path}")
+        raise SetupError(f"other users have access to {path}, which must be private; run: chmod {mode} {path}")

@@ -35,9 +35,9 @@ def bound_node(directory: Path, token: str, now_us: int) -> str | None:
     try:
         told = json.loads((directory / _name(token)).read_text())
     except (OSError, ValueError):
-        raise UntrustedEventError("token: unknown or used already; make one with `headwater key token`") from None
+        raise UntrustedEventError("token: unknown or already used; make one with `headwater key token`") from None
     if told["untilUs"] <= now_us:
-        raise UntrustedEventError("token: its time is over; make another with `headwater key token`")
+        raise UntrustedEventError("token: expired; make another with `headwater key token`")
     node_id: str | None = told["nodeId"]
     return node_id
 
@@ -51,7 +51,7 @@ def use(directory: Path, token: str) -> str:
     try:
         (directory / _name(token)).unlink()
     except FileNotFoundError:
-        raise UntrustedEventError("token: used already") from None
+        raise UntrustedEventError("token: already used") from None
     return _name(token)
 
 

@@ -33,7 +33,7 @@ def opened(note: str, log: NoteVerifier) -> Checkpoint:
     """
     head = parse_checkpoint(verified_text(note, [log]))
     if head.origin != log.name:
-        raise UntrustedNoteError(f"checkpoint: it is of {head.origin}, not of {log.name}")
+        raise UntrustedNoteError(f"checkpoint: it is of the log {head.origin}, not of {log.name}")
     return head
 
 
@@ -54,8 +54,8 @@ def witnessed(
             f"checkpoint: the log had {so_many(old.size, 'entry')}, and now {head.size}: it was cut off"
         )
     if not is_consistent(old.size, old.root, head.size, head.root, proof):
-        told = f"checkpoint: the log's {head.size} entries do not add to the {old.size} seen before"
-        raise UntrustedNoteError(f"{told}: it was rewritten, or shows another history to others")
+        told = f"checkpoint: the log's {head.size} entries do not extend the {old.size} seen before"
+        raise UntrustedNoteError(f"{told}: it was rewritten, or shows others a different history")
     read = parse_note(note)
     own = [each.line for each in read.signatures if each.name == log.name]
     return Witnessed(head, signed_note(read.text, [*own, witness.line(read.text, time_s)]))

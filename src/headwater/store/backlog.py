@@ -109,7 +109,7 @@ class FactBacklog:
             try:
                 self._store_at_once({place: event_facts}, place + 1)
             except InvalidEventError as fault:
-                log.error("facts of an event cannot be stored", extra={"log_index": place, "fault": str(fault)})
+                log.error("cannot store the facts of an event", extra={"log_index": place, "fault": str(fault)})
         self._store_at_once({}, folding.until)
 
     def _store_at_once(self, waiting: Mapping[int, tuple[Fact, ...]], until: int) -> None:

@@ -16,10 +16,10 @@ from headwater.store.sqlite import is_sqlite_store, segments_of
 _PAGES: Final = 256
 """Pages copied per step: a megabyte."""
 _READ_EVERY: Final = 1_000
-_DAMAGED: Final = "the database was damaged, or edited; keep the backups of before"
+_DAMAGED: Final = "the database was damaged or edited; keep earlier backups"
 
 Advance = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much of it is done."""
+"""Reports progress: the step, how much of it is done, and of how much."""
 
 
 class BackedUp(NamedTuple):
@@ -61,16 +61,16 @@ def _check_source(source: Path) -> None:
     if not source.exists():
         raise SetupError(f"there is no database {source}: {WHERE_ONE_IS}")
     if not is_sqlite_store(source):
-        raise SetupError(f"{source} is no store of Headwater's: restore it, or set HEADWATER_HOME to where one is")
+        raise SetupError(f"{source} is not a Headwater store: restore it, or set HEADWATER_HOME to where one is")
     open_reader(source, segments_of(source)).close()  # which refuses tables that cannot be read back
 
 
 def _check_target(target: Path) -> None:
     for taken in (target, segments_of(target)):
         if taken.exists():
-            raise SetupError(f"{taken} is there already: name a new file")
+            raise SetupError(f"{taken} already exists: name a new file")
     if not target.parent.is_dir():
-        raise SetupError(f"there is no folder {target.parent}: make it, or name a file in one that is there")
+        raise SetupError(f"there is no folder {target.parent}: create it, or name a file in an existing one")
 
 
 def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
@@ -85,7 +85,7 @@ def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
             here.backup(there, pages=_PAGES, progress=lambda _, left, all_: advance("copying pages", all_ - left, all_))
             [(state,)] = there.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.Error as fault:
-        raise SetupError(f"{source} cannot be copied to {target.parent}: {fault}; is there room, in both?") from fault
+        raise SetupError(f"cannot copy {source} to {target.parent}: {fault}; is there room in both?") from fault
     if state != "ok":
         raise SetupError(f"{source} is damaged: {state}")
 
@@ -101,11 +101,11 @@ def _read_back(path: Path, advance: Advance) -> BackedUp:
         entries = reader.size()
         for place, logged in enumerate(reader.logged(range(entries))):
             if not logged.is_kept_at(place):
-                raise SetupError(f"the log lacks entry {place}, or its bytes are not those that it took: {_DAMAGED}")
+                raise SetupError(f"the log lacks entry {place}, or its bytes are not those received: {_DAMAGED}")
             if (logged.log_index + 1) % _READ_EVERY == 0 or logged.log_index + 1 == entries:
                 advance("reading back", logged.log_index + 1, entries)
         if (taken := reader.tree.size()) != entries:
-            raise SetupError(f"the log has {so_many(entries, 'entry')}, and its tree {taken}: {_DAMAGED}")
+            raise SetupError(f"the log has {so_many(entries, 'entry')}, but its tree has {taken}: {_DAMAGED}")
         tree = reader.tree.frontier(entries).root.hex()
     files = [path, *segments_of(path).glob("*")]
     return BackedUp(entries, tree, sum(file.stat().st_size for file in files))

@@ -88,9 +88,9 @@ def _check_prefix(source: Store, target: Store, size: int) -> None:
     there, here = source.logged(range(min(size, source.size()))), target.logged(range(size))
     for place in range(size):
         if next(there, None) != next(here):
-            raise SetupError(f"TO holds something else than FROM from entry {place} of its log on; name an empty one")
+            raise SetupError(f"TO differs from FROM from log entry {place} on; name an empty one")
     if source.tree.frontier(size) != target.tree.frontier(size):
-        raise SetupError("TO holds FROM's entries in a tree of its own, which has other salts; name an empty one")
+        raise SetupError("TO has FROM's entries in a different tree, with other salts; name an empty one")
 
 
 def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
@@ -100,7 +100,7 @@ def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
         for place, each in enumerate(part, first):
             if not each.is_kept_at(place):
                 raise SetupError(
-                    f"FROM lacks entry {place} of its log, or its bytes are not those that it took: it was damaged, or "
+                    f"FROM lacks log entry {place}, or its bytes are not those received: it was damaged or "
                     "edited; restore it from a backup"
                 )
         places = range(first, first + len(part))
@@ -109,7 +109,7 @@ def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
         again = [_again(each, sealed, runs.get(each.log_index)) for each, sealed in zip(part, seals, strict=True)]
         stored = target.add(again)
         if [each.log_index for each in stored] != [each.log_index for each in part]:
-            raise SetupError("TO is being written to: stop the services that use it, and begin with an empty one")
+            raise SetupError("TO is being written to: stop the services that use it, and start over with an empty one")
         for each, entry in zip(part, again, strict=True):
             if (entry.event_us, entry.run_id) != (each.event_us, runs.get(each.log_index)):
                 yield each.log_index

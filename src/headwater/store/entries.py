@@ -149,7 +149,7 @@ def if_readable(read: Callable[[], Read]) -> Read | None:
     except MemoryError:
         raise
     except Exception:
-        log.exception("an entry of the log cannot be read: the service has a fault")
+        log.exception("cannot read a log entry: internal error")
         return None
 
 

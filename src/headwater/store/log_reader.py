@@ -155,10 +155,10 @@ class LogReader(Bounded):
             except DamagedFrame as fault:
                 raise UnavailableError(f"the bytes of event {place} in the database are damaged: {fault}") from fault
         if self.known_segments is None:
-            raise UnavailableError(f"the bytes of event {place} are in a segment, and no folder of segments is known")
+            raise UnavailableError(f"the bytes of event {place} are in a segment, and the segment folder is unknown")
         raw = self.known_segments.raw(place)
         if sha256(raw).digest() != digest:
-            raise UnavailableError(f"the segment that has event {place} holds other bytes than were logged")
+            raise UnavailableError(f"the segment of event {place} has different bytes than were logged")
         return raw
 
     def events(self, asked: EventsAsked, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:

@@ -12,5 +12,7 @@ def missing_steps(version: int, steps: Sequence[str], where: str) -> Sequence[st
         SetupError: a newer Headwater made its shape.
     """
     if version > len(steps):
-        raise SetupError(f"{where} has shape {version}, this Headwater knows {len(steps)}; use the newer Headwater")
+        raise SetupError(
+            f"{where} has schema version {version}, this Headwater knows {len(steps)}; use a newer Headwater"
+        )
     return steps[version:]

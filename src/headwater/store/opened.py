@@ -57,7 +57,7 @@ class OpenStore(Reader):
             SetupError: no folder of segments is known.
         """
         if self.known_segments is None:
-            raise SetupError("raw events cannot be moved: no folder of segments is known")
+            raise SetupError("cannot move raw events: the segment folder is unknown")
         return self.known_segments
 
     def empty(self, places: range) -> None:

@@ -10,7 +10,7 @@ from headwater.store.sqlite import SqliteStore, is_sqlite_store, open_to_read, s
 from headwater.store.store import Known, Store, WriterHandover
 
 WHERE_ONE_IS: Final = "set HEADWATER_HOME, or HEADWATER_DATABASE_URL, as for `headwater serve`"
-"""What is told to who has no database here."""
+"""Advice where there is no database."""
 
 
 def open_store(where: str | Path, segments: Path | None = None) -> Store:
@@ -56,8 +56,8 @@ def open_existing(where: str | Path, segments: Path) -> Store:
     """
     if not _holds_store(where):
         if "://" not in str(where) and not Path(where).exists():
-            raise SetupError(f"there is no database {where}: name the one that `headwater serve` made")
-        raise SetupError(f"{_shown(where)} is no store of Headwater's: name the database that `headwater serve` made")
+            raise SetupError(f"there is no database {where}: name the one that `headwater serve` created")
+        raise SetupError(f"{_shown(where)} is not a Headwater store: name the database that `headwater serve` created")
     return open_store(where, segments)
 
 

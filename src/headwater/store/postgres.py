@@ -28,7 +28,7 @@ _LOOK_EVERY_S: Final = 0.5
 """Polling interval, in case a notification was lost."""
 _LISTENS_WITHIN_S: Final = 5.0
 """Time-out for the command to listen for notifications."""
-_ADVICE: Final = "start its server, create it with createdb, or mend its URL"
+_ADVICE: Final = "start its server, create it with createdb, or correct its URL"
 
 
 class PostgresStore(Store):
@@ -78,8 +78,8 @@ class PostgresStore(Store):
         self._log_key = log_key
         if self._server.others_claim(log_key):
             raise SetupError(
-                f"another service on the database ({self._place}) signs the log's heads with another key: "
-                "copy keys/log.key of its HEADWATER_HOME into that of this one"
+                f"another service on the database ({self._place}) signs the log's heads with a different key: "
+                "copy its HEADWATER_HOME/keys/log.key into this service's HEADWATER_HOME"
             )
 
     def watch(self, news: News, wake: Callable[[], None]) -> None:
@@ -116,7 +116,7 @@ class PostgresStore(Store):
         try:
             if refusal := self._why_not_go_on():
                 if refusal != self._refusal:
-                    log.error("the database is not gone on with", extra={"fault": refusal})
+                    log.error("cannot go on with the database", extra={"fault": refusal})
                 self._refusal = refusal
                 raise UnavailableError(refusal)
             self._refusal = None
@@ -127,11 +127,11 @@ class PostgresStore(Store):
 
     def _why_not_go_on(self) -> str | None:
         if self._log_key is not None and self._server.others_claim(self._log_key):
-            return "another service signs this log with another key now; stop one of the two"
+            return "another service now signs this log with a different key; stop one of the two"
         [(shape,)] = self._server.rows("SELECT version FROM shape")
         try:
             if missing_steps(shape, self._steps, "the database"):
-                return f"the database has shape {shape} again: was it restored? Start the service anew"
+                return f"the database has schema version {shape} again: was it restored? Restart the service"
         except SetupError as newer:
             return str(newer)
         return self._is_another_log()
@@ -185,7 +185,7 @@ class _Listener:
                 self._listen()
             except (psycopg.Error, UnavailableError):
                 if not self._is_cut_off:  # told once, however long it lasts
-                    log.warning("the database is not heard from, listening again")
+                    log.warning("lost the connection for the database's notifications; reconnecting")
                 self._is_cut_off = True
                 self._wake()  # whoever writes finds out, too
                 self._is_over.wait(_LOOK_EVERY_S)
@@ -194,7 +194,7 @@ class _Listener:
         db = self._connection.open()
         db.execute(f"LISTEN {CHANNEL}")
         if self._is_cut_off:
-            log.warning("the database is heard from again")
+            log.warning("listening for the database's notifications again")
         self._is_cut_off = False
         while not self._is_over.is_set():
             self._wake()

@@ -209,7 +209,7 @@ class PostgresConnection:
             yield
             db.execute(f"NOTIFY {CHANNEL}; COMMIT" if is_acknowledged else "COMMIT")
         except (psycopg.DataError, psycopg.IntegrityError, ProgramLimitExceeded) as fault:
-            raise InvalidEventError(f"event: the store does not take it: {_kind(fault)}") from None
+            raise InvalidEventError(f"event: the store rejects it: {_kind(fault)}") from None
         except psycopg.Error as fault:
             raise UnavailableError(f"the event could not be stored, try again: {self._in_words(fault)}") from None
         finally:
@@ -295,7 +295,7 @@ class _ConnectionWithTimeout(psycopg.Connection[Row]):
             elif now_s > until_s:
                 self.close()
                 self.has_given_up = True
-                raise psycopg.OperationalError(f"it has said nothing for {patience_s:g} seconds")
+                raise psycopg.OperationalError(f"no answer for {patience_s:g} seconds")
 
 
 class _TextDumper(Dumper):

@@ -83,7 +83,7 @@ class Segments:
     def _tell_of(self, strange: Iterable[Path]) -> None:
         for path in set(strange) - self._strange:
             self._strange.add(path)
-            log.warning("a file among the segments is none of them, and is passed over", extra={"path": str(path)})
+            log.warning("ignoring a file in the segment folder that is not a segment", extra={"path": str(path)})
 
     def write(self, first: int, raws: Sequence[bytes]) -> None:
         """Write the raw bytes of the events from that place on, and read them back; on disk when this returns.
@@ -96,13 +96,13 @@ class Segments:
             self._folder.mkdir(parents=True, exist_ok=True)
             _write_whole(path, _segment(raws))
         except OSError as fault:
-            raise UnavailableError(f"a segment cannot be written to {self._folder}: {fault.strerror}") from fault
+            raise UnavailableError(f"cannot write a segment to {self._folder}: {fault.strerror}") from fault
         try:
             is_kept = all(kept == raw for kept, raw in zip_longest(_raws(_File.at(path)), raws))
         except _FAULTS as fault:
             raise _unreadable(path, fault) from fault
         if not is_kept:
-            raise UnavailableError(f"the segment {path} was not kept as it was written")
+            raise UnavailableError(f"the segment {path} does not read back as written")
 
     def sweep(self) -> None:
         """Remove what a process left that was killed while writing; nobody may be writing now."""

@@ -84,7 +84,7 @@ class SqliteConnection:
         """
         [(version,)] = self.execute("PRAGMA user_version")
         if not _is_made(self._db) and self.execute("SELECT 1 FROM sqlite_schema LIMIT 1"):
-            raise SetupError(f"{where} is another program's: name a new file")
+            raise SetupError(f"{where} belongs to another program: name a new file")
         if missing := missing_steps(version, steps, where):
             try:
                 self._db.executescript(f"BEGIN; {' '.join(missing)} PRAGMA user_version = {len(steps)}; COMMIT;")
@@ -96,7 +96,9 @@ class SqliteConnection:
         """Refuse tables of any other version than the newest."""
         [(version,)] = self.execute("PRAGMA user_version")
         if missing_steps(version, STEPS, where):
-            raise SetupError(f"{where} has shape {version}, not yet {len(STEPS)}: start this version's service first")
+            raise SetupError(
+                f"{where} has schema version {version}, not yet {len(STEPS)}: start this version's service first"
+            )
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """As in `Connection`."""
@@ -125,7 +127,7 @@ class SqliteConnection:
             yield
             self._db.execute("COMMIT")
         except _OF_A_VALUE as fault:
-            raise InvalidEventError(f"event: the store does not take it: {fault}") from fault
+            raise InvalidEventError(f"event: the store rejects it: {fault}") from fault
         except (sqlite3.Error, OSError) as fault:  # where the file is damaged, no event is to blame
             raise UnavailableError(f"the event could not be stored, try again: {fault}") from fault
         finally:
@@ -158,9 +160,9 @@ class SqliteConnection:
 _REMEDIES: Final = {
     sqlite3.SQLITE_READONLY: ELSEWHERE,
     sqlite3.SQLITE_CANTOPEN: ELSEWHERE,
-    sqlite3.SQLITE_FULL: "make room on its disk",
-    sqlite3.SQLITE_IOERR: "look whether its disk is well and has room",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged: put a backup in its place",
+    sqlite3.SQLITE_FULL: "free space on its disk",
+    sqlite3.SQLITE_IOERR: "check its disk for errors and free space",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: replace it with a backup",
 }
 
 
@@ -298,7 +300,7 @@ def _only_writer(path: Path) -> int:
         holder = _holder(lock)
         os.close(lock)
         raise SetupError(
-            f"another process (number {holder}) serves the database {path}; "
+            f"another process (pid {holder}) serves the database {path}; "
             "stop it, or set HEADWATER_HOME to another folder"
         )
     os.ftruncate(lock, 0)

@@ -47,7 +47,7 @@ _SEALED_TOGETHER: Final = 512
 """Entries per transaction when the tree is built for a log that had none."""
 _READ_TOGETHER: Final = 256
 """Entries of other processes taken in per step."""
-_START_ANEW: Final = "was it restored, or did a fail-over lose the last ones? Start the service anew"
+_RESTART: Final = "was it restored, or did a fail-over lose the last ones? Restart the service"
 _TELLS_EVERY_S: Final = 5.0
 """How often progress is logged: refolding a log, as for a new schema, takes a second per thousand entries or so."""
 
@@ -127,9 +127,9 @@ class Store(OpenStore):
     def _is_another_log(self) -> str | None:
         """Why the log does not start with the entries reported so far, or None if it does."""
         if self._log_size() < self._told:
-            return f"the database holds fewer events than it did: {_START_ANEW}"
+            return f"the database has fewer events than before: {_RESTART}"
         if self._head_of(self._told_head.size) != self._told_head:
-            return f"the database holds other events than it did: {_START_ANEW}"
+            return f"the database has different events than before: {_RESTART}"
         return None
 
     def _head_of(self, size: int) -> Frontier:
@@ -289,7 +289,7 @@ class Store(OpenStore):
         size = self._log_size() if self.has_tree else 0  # read first, as another service may go on storing
         self.growth = Growth(stored_frontier(self._writer.rows), [])
         if self.growth.size < size:
-            log.warning("the log's tree is made, which is done once", extra={"entries": size - self.growth.size})
+            log.warning("building the log's tree, which is done once", extra={"entries": size - self.growth.size})
         while self.growth.size < size:
             with self._backlog.transaction(is_acknowledged=False):
                 before = stored_frontier(self._writer.execute)  # another service may do the same
@@ -390,8 +390,8 @@ class Store(OpenStore):
         """
         [(digest, frame)] = self._writer.rows("SELECT digest, packed FROM log WHERE idx = ?", (place,))
         if not frame or not is_left_of(self.segments.raw(place), self._unpacked(place, digest, frame)):
-            raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
-        log.warning("an erasure was cut off, nothing of it counts: repeat it", extra={"log_index": place})
+            raise UnavailableError(f"event {place}: the segments in the folder belong to another log; move them")
+        log.warning("an erasure was interrupted and has no effect: repeat it", extra={"log_index": place})
         self._rewrite_segment(place)
 
     def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
@@ -401,7 +401,7 @@ class Store(OpenStore):
         while self._taken_in < others_until:
             self._take_in_others(range(self._taken_in, min(self._taken_in + _READ_TOGETHER, others_until)))
             if time.monotonic() - told_s > _TELLS_EVERY_S:
-                log.warning("facts are worked out of the log", extra={"entries": self._taken_in, "of": others_until})
+                log.warning("deriving facts from the log", extra={"entries": self._taken_in, "of": others_until})
                 told_s = time.monotonic()
         for place, entry in (own or {}).items():
             self._fall_behind(place, self._facts(entry, place))
@@ -435,7 +435,9 @@ class Store(OpenStore):
             if place >= self._told:
                 news.append(Stored(place, True, facts))
         if self._taken_in < places.stop:
-            raise UnavailableError(f"the log has no entry {self._taken_in}, yet later ones: was it restored in part?")
+            raise UnavailableError(
+                f"the log has no entry {self._taken_in}, but has later ones: was it restored in part?"
+            )
         if news and self._news is not None:
             self._news(news)
         self._note_told()
@@ -451,11 +453,11 @@ class Store(OpenStore):
         try:
             return self._in_order.facts(parsed(kind, raw), place, arrival)
         except InvalidEventError as fault:
-            log.error("an event was taken once and is refused now", extra={"log_index": place, "fault": str(fault)})
+            log.error("an event accepted before is refused now", extra={"log_index": place, "fault": str(fault)})
         except MemoryError:
             raise
         except Exception:  # must not affect other entries, nor prevent the start
-            log.exception("an event was taken once and cannot be read now", extra={"log_index": place})
+            log.exception("an event accepted before cannot be read now", extra={"log_index": place})
         return ()
 
     def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
@@ -483,7 +485,7 @@ class Store(OpenStore):
             UnavailableError: another thread still holds it.
         """
         if not self._writing.acquire(timeout=FACTS_WITHIN_S):
-            raise UnavailableError("what was stored last cannot be read yet; try again in a second")
+            raise UnavailableError("the latest entries cannot be read yet; try again in a second")
         try:
             yield
         finally:

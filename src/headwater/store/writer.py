@@ -112,7 +112,7 @@ class GroupCommit(Generic[Ticket]):
         except UnavailableError:
             pass  # `add` tries again once the backlog is full, and reports the error
         except Exception:  # the writer must outlive any fault
-            log.exception("facts of what was stored cannot be brought up to date")
+            log.exception("cannot store the facts of stored events")
 
     def _run(self, errand: Errand) -> None:
         try:
@@ -120,7 +120,7 @@ class GroupCommit(Generic[Ticket]):
         except UnavailableError:
             pass  # its sender repeats it
         except Exception:  # the writer must outlive any fault
-            log.exception("what was to be done between two groups failed")
+            log.exception("a task of the writer thread failed")
 
     def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], Item[Ticket] | None]:
         """Posts for one transaction, and the item after them if it is no post."""
@@ -194,4 +194,4 @@ class WriterThread(Generic[Ticket]):
 
 def too_many_wait() -> UnavailableError:
     """The error for a post that finds the queue full."""
-    return UnavailableError("too many events wait to be stored, try again in a second")
+    return UnavailableError("too many events are waiting to be stored; try again in a second")

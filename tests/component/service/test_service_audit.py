@@ -203,7 +203,7 @@ def test_a_head_that_was_kept_is_added_to(home: Path) -> None:
     told = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
     assert told["findings"] == []
-    assert "consistency: the head adds to the one over 30 entries that was kept" in told["checked"]
+    assert "consistency: the head extends the one over 30 entries that was kept" in told["checked"]
 
 
 def test_a_byte_that_was_altered_is_found_by_the_entry_and_its_signature(home: Path) -> None:
@@ -312,9 +312,9 @@ def test_an_event_that_its_node_never_signed_is_found_by_its_signature_whatever_
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        ("DELETE FROM log WHERE idx = 12", "the log has no entry 12, yet later ones"),
-        ("DELETE FROM leaf WHERE idx = 12", "the log has no leaf for an entry from 0 on, yet later ones"),
-        ("DELETE FROM log WHERE idx = 29", "the facts of 30 entries, and 29 entries: the last ones were taken out"),
+        ("DELETE FROM log WHERE idx = 12", "the log has no entry 12, but has later ones"),
+        ("DELETE FROM leaf WHERE idx = 12", "the log has no leaf for an entry from 0 on, but has later ones"),
+        ("DELETE FROM log WHERE idx = 29", "the facts of 30 entries, but only 29 entries: the last ones were removed"),
         ("UPDATE log SET packed = x'00' WHERE idx = 12", "the bytes of event 12 in the database are damaged"),
     ],
 )
@@ -488,7 +488,7 @@ def test_a_key_that_its_own_id_does_not_name_signs_nothing(home: Path, tmp_path:
 
     assert checks(told) == {"signature"}
     assert "that fits the hash in it, by --keys or else by the bundle" in told["findings"][0]["message"]
-    assert "WRONG      signature: entries 0 to 29, 27 of them: no key is known as 'node:" in text
+    assert "WRONG      signature: entries 0 to 29, 27 of them: no known key 'node:" in text
 
 
 def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Path) -> None:
@@ -496,7 +496,7 @@ def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Pat
 
     withheld = told["counts"]["withheld"]
     holes = [each for each in told["notKnown"] if each.startswith("what node")]
-    assert f"what stands in {withheld} entries not shown, and what it is about" in told["notKnown"]
+    assert f"the content of {withheld} entries not shown, and what it is about" in told["notKnown"]
     assert holes
     assert all("or among those that are not shown" in each for each in holes[:3])
     assert len(holes) <= 4
@@ -981,7 +981,7 @@ def test_of_each_node_is_told_which_places_of_its_record_are_filled(home: Path) 
     told = verdict(bundle_of(home))
 
     (chain,) = (each for each in told["checked"] if each.startswith("chain: "))
-    assert f"27 events at places 0 to 26 of epoch {EPOCH}; 0 missing, 0 forks, 0 that do not fit" in chain
+    assert f"27 events at places 0 to 26 of epoch {EPOCH}; 0 missing, 0 forks, 0 inconsistent" in chain
     assert not [each for each in told["notKnown"] if EPOCH in each]
 
 

@@ -196,7 +196,7 @@ def test_what_is_said_of_a_key_without_a_statement_is_found(tmp_path: Path) -> N
     status, told = verified(bundle(tmp_path, [told_so], head(1, sealed.leaf)))
 
     assert (status, checks(told)) == (1, [("entry", 0)])
-    assert told["findings"][0]["message"] == "what it says of a key is no statement"
+    assert told["findings"][0]["message"] == "it holds an invalid statement about a key"
 
 
 def test_an_event_that_is_called_another_type_is_found(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_a_log_of_which_an_entry_was_dropped_is_contradicted_by_the_head_that_a_
     told = verdict(bundle_of(home))
 
     assert of_heads(told) == [3]
-    assert "over 4 entries, and when it came, the log had 3" in told["findings"][0]["message"]
+    assert "over 4 entries, and when that arrived, the log had 3" in told["findings"][0]["message"]
 
 
 def test_a_head_over_fewer_entries_than_the_bundle_shows_the_way_to_is_not_known(home: Path, head: Head) -> None:
@@ -205,7 +205,7 @@ def test_a_facet_that_somebody_left_out_is_found_where_the_whole_log_is_shown(ho
     told = verdict(carried(bundle_of(home)))
 
     assert [(each["check"], each["entry"]) for each in told["findings"]] == [("erasure", 1)]
-    assert "run.facets.errorMessage is called erased, and no entry of the log" in told["findings"][0]["message"]
+    assert "run.facets.errorMessage is marked as erased, but no entry of the log" in told["findings"][0]["message"]
 
 
 def test_a_facet_that_somebody_left_out_of_a_part_of_the_log_is_told_by_name_and_not_called_unaltered(
@@ -218,7 +218,7 @@ def test_a_facet_that_somebody_left_out_of_a_part_of_the_log_is_told_by_name_and
 
     assert told["verdict"] == "proven"
     assert (
-        "whether the log erased run.facets.errorMessage of entry 1, or somebody who carried it: no entry here says so"
+        "whether the log or somebody else erased run.facets.errorMessage of entry 1: no entry here records it"
         in told["notKnown"]
     )
     assert "unaltered" not in text
@@ -237,7 +237,7 @@ def test_what_the_log_erased_is_explained_by_its_own_entry(home: Path, arguments
 
     assert (told["verdict"], told["counts"]["erased"], told["counts"]["edits"]) == ("proven", 3, 2)
     assert "unaltered" in text
-    assert not any("or somebody who carried it" in each for each in told["notKnown"])
+    assert not any("or somebody else erased" in each for each in told["notKnown"])
 
 
 def test_an_event_behind_the_entry_that_revokes_its_key_is_told_whatever_the_log_says_of_when_it_came(
@@ -256,8 +256,8 @@ def test_an_event_behind_the_entry_that_revokes_its_key_is_told_whatever_the_log
 
     assert told["verdict"] == "proven"
     assert [each for each in told["notKnown"] if "came before the key" in each] == [
-        f"whether 1 event came before the key {KEY.key_id!r} was revoked, as the log says: the first stands at 3, "
-        "behind entry 2, which revokes it"
+        f"whether 1 event came before the key {KEY.key_id!r} was revoked, as the log says: the first is entry 3, "
+        "after entry 2, which revokes it"
     ]
 
 
@@ -277,6 +277,6 @@ def test_an_event_that_came_after_the_log_revoked_its_key_is_found_whatever_the_
     for told in (of_the_bundle, of_others):
         [late] = [each for each in told["findings"] if each["entry"] == 3]
         assert late["check"] == "signature"
-        assert "did not count when the event came" in late["message"]
+        assert "was not valid when the event arrived" in late["message"]
         assert not [each for each in told["notKnown"] if "came before the key" in each]
-    assert "entry 2 had revoked it, whatever its key set says" in of_others["findings"][0]["message"]
+    assert "entry 2 had revoked it, whatever the key set says" in of_others["findings"][0]["message"]

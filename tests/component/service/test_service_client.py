@@ -273,7 +273,7 @@ def test_certificates_that_cannot_be_read_are_told_with_what_to_do(
     told = fault(*command)
 
     assert told.startswith("the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: ")
-    assert told.endswith("; name a file of them, PEM, or unset it")
+    assert told.endswith("; set it to a PEM file of certificates, or unset it")
 
 
 @ASKING

@@ -148,7 +148,7 @@ def test_a_bad_signature_in_the_name_of_a_witness_is_refused_whoever_else_signed
 
     assert (status, json.loads(told)["message"]) == (
         403,
-        f"note: the signature of {ANN.verifier.name} is not over this text",
+        f"note: the signature of {ANN.verifier.name} does not match this text",
     )
 
 

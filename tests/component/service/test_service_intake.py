@@ -119,7 +119,7 @@ def test_the_worst_verdict_of_its_events_is_that_of_a_run(store: SqliteStore) ->
         ),
         (
             signed().replace(b'"etl"', b'"elt"'),
-            "tampered: run.facets.signature.payloadHash: does not fit the event; "
+            "tampered: run.facets.signature.payloadHash: does not match the event; "
             "send it byte for byte as it was signed",
             False,
         ),

@@ -74,7 +74,7 @@ def test_a_token_serves_once(client: TestClient, tokens: Path) -> None:
     first, second = enrol(client, KEY, made), enrol(client, STRANGER, made)
 
     assert (first.status_code, second.status_code) == (201, 403)
-    assert second.json()["message"].startswith("token: unknown or used already")
+    assert second.json()["message"].startswith("token: unknown or already used")
 
 
 def test_a_token_is_on_disk_as_its_hash_only(tokens: Path) -> None:

@@ -375,7 +375,7 @@ def test_a_run_is_created_once(client: TestClient) -> None:
         ("PUT", f"{TEAM}/datasets/t", {**TABLE, "physicalName": ""}, 422, "physicalName must not be blank"),
         ("PUT", f"{TEAM}/datasets/t", {**TABLE, "fields": [{"name": " "}]}, 422, "fields.0.name must not be blank"),
         ("PUT", f"{TEAM}/datasets/t", {**TABLE, "tags": [""]}, 422, "tags.0 must not be blank"),
-        ("PUT", f"{TEAM}/jobs/a%00b", {"type": "BATCH"}, 422, "job.name: must not hold the character NUL"),
+        ("PUT", f"{TEAM}/jobs/a%00b", {"type": "BATCH"}, 422, "job.name: must not contain the character NUL"),
     ],
 )
 def test_a_wrong_write_is_told_what_is_wrong(

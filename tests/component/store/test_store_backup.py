@@ -50,7 +50,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_what_is_no_store_is_not_backed_up(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "headwater.db").write_bytes(text)
 
-    with pytest.raises(SetupError, match=r"headwater\.db is no store of Headwater's"):
+    with pytest.raises(SetupError, match=r"headwater\.db is not a Headwater store"):
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
 
     assert [each.name for each in tmp_path.iterdir()] == ["headwater.db"]
@@ -116,12 +116,12 @@ def test_a_backup_is_of_one_moment_while_events_come(tmp_path: Path) -> None:
 def test_nothing_is_written_over(store: Store, tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).mkdir()
 
-    with pytest.raises(SetupError, match=f"{taken} is there already: name a new file"):
+    with pytest.raises(SetupError, match=f"{taken} already exists: name a new file"):
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
 
 
 def test_a_folder_that_is_not_there_is_not_made(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=f"there is no folder {tmp_path / 'bakcup'}: make it, or name a file in one"):
+    with pytest.raises(SetupError, match=f"there is no folder {tmp_path / 'bakcup'}: create it, or name a file in an"):
         back_up(tmp_path / "headwater.db", tmp_path / "bakcup" / "copy.db", nothing)
 
     assert not (tmp_path / "bakcup").exists()
@@ -133,7 +133,7 @@ def test_a_store_of_another_version_is_refused_before_anything_is_copied(tmp_pat
         database.execute("PRAGMA user_version = 1")
     begun: list[str] = []
 
-    with pytest.raises(SetupError, match=r"headwater\.db has shape 1, not yet \d+"):
+    with pytest.raises(SetupError, match=r"headwater\.db has schema version 1, not yet \d+"):
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", lambda what, *_: begun.append(what))
 
     assert begun == []
@@ -169,7 +169,7 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     [
         ("UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 150) WHERE idx = 151", "lacks entry 151, or"),
         ("DELETE FROM log WHERE idx = 160", "lacks entry 160, or"),
-        ("DELETE FROM log WHERE idx > 190", "the log has 191 entries, and its tree 200"),
+        ("DELETE FROM log WHERE idx > 190", "the log has 191 entries, but its tree has 200"),
     ],
 )
 def test_a_log_that_is_not_what_it_took_is_told(tmp_path: Path, edit: str, told: str) -> None:

@@ -111,7 +111,7 @@ def test_a_target_with_something_else_is_left_as_it_is(way: tuple[Database, Data
 
     with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
         before = contents(target)
-        with pytest.raises(SetupError, match=f"TO holds something else than FROM from entry {len(other) - 1}|entry 0"):
+        with pytest.raises(SetupError, match=f"TO differs from FROM from log entry {len(other) - 1}|entry 0"):
             copy(source, target, nothing)
 
         assert contents(target) == before
@@ -169,7 +169,7 @@ def test_a_log_that_is_not_what_it_took_is_not_copied(tmp_path: Path, edit: str)
     told = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
     assert isinstance(told.exception, SetupError)
-    assert "FROM lacks entry 10 of its log, or its bytes are not those that it took" in str(told.exception)
+    assert "FROM lacks log entry 10, or its bytes are not those received" in str(told.exception)
 
 
 @pytest.mark.parametrize("edit", ["event_us = event_us - 1", "run = (SELECT run FROM log WHERE idx = 1)", "run = NULL"])
@@ -206,14 +206,14 @@ def test_what_is_no_store_is_neither_copied_nor_written_to(tmp_path: Path, what:
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
-    assert (result.exit_code, "is no store of Headwater's" in str(result.exception)) == (1, True)
+    assert (result.exit_code, "is not a Headwater store" in str(result.exception)) == (1, True)
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("from.db", before)]
 
 
 def test_an_empty_database_is_no_store_to_copy_from(tmp_path: Path, cluster: Cluster) -> None:
     result = CliRunner().invoke(app, ["store", "copy", cluster.new_database(), str(tmp_path / "to.db")])
 
-    assert (result.exit_code, "is no store of Headwater's" in str(result.exception)) == (1, True)
+    assert (result.exit_code, "is not a Headwater store" in str(result.exception)) == (1, True)
 
 
 def test_tables_are_not_made_among_those_of_another_program(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_tables_are_not_made_among_those_of_another_program(tmp_path: Path) -> N
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
-    assert (result.exit_code, "to.db is another program's" in str(result.exception)) == (1, True)
+    assert (result.exit_code, "to.db belongs to another program" in str(result.exception)) == (1, True)
 
 
 def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
         ("from.db", "from.db", "FROM and TO are one database"),
         ("folder/../from.db", "from.db", "FROM and TO are one database"),
         ("from.db", "folder", "folder is a folder: name a file"),
-        ("folder", "to.db", "folder is no store of Headwater's"),
+        ("folder", "to.db", "folder is not a Headwater store"),
     ],
 )
 def test_what_cannot_be_copied_is_told_in_words(tmp_path: Path, source: str, target: str, told: str) -> None:

@@ -289,7 +289,7 @@ def test_a_database_of_a_newer_headwater_is_refused_in_words(database: str | Pat
     opened(database, STEP).close()
 
     known = len(STEPS)
-    with pytest.raises(SetupError, match=rf"shape {known + 1}, this Headwater knows {known}; use the newer Headwater"):
+    with pytest.raises(SetupError, match=rf"version {known + 1}, this Headwater knows {known}; use a newer Headwater"):
         open_store(database)
 
 

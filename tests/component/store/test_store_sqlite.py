@@ -85,7 +85,7 @@ def test_rows_that_are_given_up_after_their_database_was_closed_say_nothing(tmp_
 
 def test_a_second_process_on_one_database_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    with closing(SqliteStore(path)), pytest.raises(SetupError, match=r"another process \(number \d+\) serves"):
+    with closing(SqliteStore(path)), pytest.raises(SetupError, match=r"another process \(pid \d+\) serves"):
         SqliteStore(path)
 
 
@@ -171,7 +171,7 @@ def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
     raw = path.read_bytes()
     path.write_bytes(raw[:100] + b"\xff" * 4_000 + raw[4_100:])
 
-    with pytest.raises(SetupError, match="put a backup in its place"):
+    with pytest.raises(SetupError, match="replace it with a backup"):
         SqliteStore(path)
 
 
@@ -204,7 +204,7 @@ def test_a_disk_that_has_no_room_for_facts_that_a_crash_took_is_told_with_what_t
         with full_disk(), pytest.raises(SetupError) as refused:
             SqliteStore(path)
 
-    assert str(refused.value).startswith(f"cannot open the database {path}: disk I/O error; look whether its disk")
+    assert str(refused.value).startswith(f"cannot open the database {path}: disk I/O error; check its disk")
     SqliteStore(path).close()
 
 
@@ -234,5 +234,5 @@ os._exit(0)
 
     with closing(SqliteStore(path)) as store:
         store.add([entry(event())])
-        with pytest.raises(SetupError, match=rf"another process \(number {os.getpid()}\) serves the database"):
+        with pytest.raises(SetupError, match=rf"another process \(pid {os.getpid()}\) serves the database"):
             SqliteStore(path)

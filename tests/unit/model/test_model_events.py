@@ -114,7 +114,7 @@ def test_a_state_may_be_written_in_small_letters() -> None:
         ({"job": "orders"}, r"^job: expected an object"),
         ({"job": {"namespace": "production"}}, r"^job\.name: is required"),
         ({"job": {"namespace": "", "name": "orders"}}, r"^job\.namespace: must not be empty"),
-        ({"job": {"namespace": "a\0b", "name": "orders"}}, r"^job\.namespace: must not hold the character NUL"),
+        ({"job": {"namespace": "a\0b", "name": "orders"}}, r"^job\.namespace: must not contain the character NUL"),
         ({"inputs": {}}, r"^inputs: expected an array"),
         ({"inputs": [{"namespace": "n", "name": "d"}, {"namespace": 5, "name": "d"}]}, r"^inputs\.1\.namespace: "),
         ({"outputs": [{"namespace": "n", "name": "d", "facets": []}]}, r"^outputs\.0\.facets: expected an object"),

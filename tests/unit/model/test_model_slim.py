@@ -151,7 +151,7 @@ def test_inputs_are_told_as_the_official_client_tells_them() -> None:
 def test_what_json_cannot_carry_and_a_time_without_zone_are_refused() -> None:
     with pytest.raises(InvalidEventError, match="eventTime: the time has no zone"):
         dataset_event(datetime(2026, 1, 1), Described(ORDERS, {}))
-    with pytest.raises(InvalidEventError, match="JSON cannot carry it"):
+    with pytest.raises(InvalidEventError, match="cannot be written as JSON"):
         dataset_event(NOON, Described(ORDERS, {"x": own_facet("headwater_run", rate=float("nan"))}))
 
 

@@ -52,7 +52,7 @@ def test_a_key_that_stands_twice_is_refused_by_its_path(raw: bytes, path: str) -
     with pytest.raises(InvalidEventError) as refusal:
         strict_json.parse(raw)
 
-    assert str(refusal.value) == f"{path}: the key stands twice"
+    assert str(refusal.value) == f"{path}: duplicate key"
     assert not isinstance(refusal.value, MalformedJsonError)
 
 

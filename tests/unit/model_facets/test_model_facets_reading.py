@@ -67,7 +67,7 @@ def test_members_that_a_view_does_not_know_are_kept() -> None:
         (
             LifecycleStateChangeFacet,
             {"lifecycleStateChange": "drop"},
-            ".lifecycleStateChange: is not what the facet's schema says",
+            ".lifecycleStateChange: does not match the facet's schema",
         ),
     ],
 )

@@ -132,7 +132,7 @@ def test_number_literals_stay_as_they_were_written(literal: str) -> None:
     ],
 )
 def test_a_key_that_stands_twice_is_refused_by_its_path(raw: bytes, path: str) -> None:
-    with pytest.raises(InvalidEventError, match=f"^{path}: the key stands twice"):
+    with pytest.raises(InvalidEventError, match=f"^{path}: duplicate key"):
         canonical(raw)
 
 

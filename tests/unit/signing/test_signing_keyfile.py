@@ -98,7 +98,7 @@ def test_a_place_where_no_key_can_be_made_is_a_setup_error(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
 
     with pytest.raises(
-        SetupError, match=r"cannot make or read the node key .*: Not a directory; let this user .* HEADWATER_HOME"
+        SetupError, match=r"cannot create or read the node key .*: Not a directory; let this user .* HEADWATER_HOME"
     ):
         load_or_create(tmp_path / "file" / "home")
 

@@ -83,7 +83,7 @@ def test_a_bad_signature_in_the_name_of_a_trusted_key_is_not_passed_over() -> No
     other = CHECKPOINT._replace(size=1).text
     note = signed_note(CHECKPOINT.text, [LOG.line(other), LOG.line(CHECKPOINT.text)])
 
-    with pytest.raises(UntrustedNoteError, match="not over this text"):
+    with pytest.raises(UntrustedNoteError, match="does not match this text"):
         verified_text(note, [LOG.verifier])
 
 

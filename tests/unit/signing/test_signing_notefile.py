@@ -59,5 +59,5 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
 def test_a_disk_that_says_no_is_told(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("a file in the folder's place")
 
-    with pytest.raises(SetupError, match=r"cannot make or read the key .* HEADWATER_HOME"):
+    with pytest.raises(SetupError, match=r"cannot create or read the key .* HEADWATER_HOME"):
         log_key(tmp_path, None, "here")

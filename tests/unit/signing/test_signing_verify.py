@@ -184,7 +184,7 @@ def test_the_signed_bytes_are_those_without_the_signature() -> None:
         (SIGNED.replace(b"COMPLETE", b"FAIL"), "tampered", "run.facets.signature.payloadHash: "),
         (EVENT, "unsigned", "run.facets.signature: "),
         (b"{", "malformed", "event: not JSON at line 1"),
-        (b'{"run":1,"run":2}', "malformed", "run: the key stands twice"),
+        (b'{"run":1,"run":2}', "malformed", "run: duplicate key"),
         (sign_event(EVENT, NodeKey.from_seed(NODE_ID, bytes(32))), "unknown-key", "run.facets.signature.keyId: "),
     ],
 )

@@ -149,7 +149,7 @@ def _unreadable(key: str, facet: object, invalid: ValidationError) -> Unreadable
     path = _steps(facet, errors[0])
     # Every alternative of a union fails at the same path: report the last, which is the widest.
     *_, last = takewhile(lambda error: _steps(facet, error) == path, errors)
-    return Unreadable(key, ".".join((key, *path)), _WORDING.get(last["type"], "is not what the facet's schema says"))
+    return Unreadable(key, ".".join((key, *path)), _WORDING.get(last["type"], "does not match the facet's schema"))
 
 
 def _steps(facet: object, error: ErrorDetails) -> tuple[str, ...]:
