@@ -143,7 +143,7 @@ def test_a_part_that_is_called_the_whole_is_found(home: Path) -> None:
     told = verdict(bent(bundle_of(home, "--to", "2"), manifest=lie))
 
     assert checks(told) == {"graph"}
-    assert "calls its graph that of the whole log" in told["findings"][0]["message"]
+    assert "claims the graph of the whole log" in told["findings"][0]["message"]
 
 
 def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None:

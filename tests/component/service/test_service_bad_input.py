@@ -91,12 +91,12 @@ REFUSED = {
     "too many inputs": (
         json.dumps(event(inputs=many(MOST_NAMES + 1))).encode(),
         422,
-        "inputs: an event may name 10,000",
+        "inputs: an event may hold 10,000",
     ),
     "too many other names": (
         json.dumps(event(outputs=[*many(3), dataset("mart", symlinks=facet(identifiers=many(MOST_NAMES)))])).encode(),
         422,
-        "outputs.3.facets.symlinks.identifiers: an event may name 10,000 datasets, with other names of them",
+        "outputs.3.facets.symlinks.identifiers: an event may hold 10,000 datasets and aliases of these",
     ),
     "too many other names of what is declared": (
         json.dumps(
@@ -107,7 +107,7 @@ REFUSED = {
             }
         ).encode(),
         422,
-        "dataset.facets.symlinks.identifiers: an event may name 10,000",
+        "dataset.facets.symlinks.identifiers: an event may hold 10,000",
     ),
 }
 
