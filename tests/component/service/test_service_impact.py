@@ -22,7 +22,7 @@ from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 DELAYS = ("carrier", "avg_delay")
 JOBS_BETWEEN = ("average", "score", "alarm")
-_UNTOLD = ", and no event reports which columns it uses"
+_UNKNOWN = ", and no event reports which columns it uses"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_column_reaches_what_is_made_from_it_and_what_reads_without_saying_whi
     [
         (None, ("breaks", "takes its value from src:x (identity): it fails once the column is gone"), None),
         ("y", None, ("breaks", "takes its value from src:y (identity): it fails once the column is gone")),
-        ("", ("unknown", f"reads the dataset of src:x{_UNTOLD}"), ("unknown", f"reads the dataset of src:y{_UNTOLD}"))
+        ("", ("unknown", f"reads the dataset of src:x{_UNKNOWN}"), ("unknown", f"reads the dataset of src:y{_UNKNOWN}"))
     ],
 )  # fmt: skip
 def test_of_a_job_whose_target_is_deleted_counts_what_it_told_of_that_where_nothing_else_does(

@@ -40,7 +40,9 @@ WORDS: Final = frozenset(
 ).union({"__typename", "__schema", "__type", "errors", "message", "locations", "line", "path", "extensions"})
 """Every key of an answer, apart from aliases and the content of `Json` values."""
 _RULES: Final = (*specified_rules, MaxIntrospectionDepthRule)
-_UNSAID: Final = "the query does not fit the schema, or has aliases, which only readers who may see all columns can use"
+_WITHOUT_DETAIL: Final = (
+    "the query does not fit the schema, or has aliases, which only readers who may see all columns can use"
+)
 
 
 class _NoAliases(ValidationRule):
@@ -49,7 +51,7 @@ class _NoAliases(ValidationRule):
     def enter_field(self, node: FieldNode, *_: object) -> None:
         """Refuse a field with an alias."""
         if node.alias is not None:
-            self.report_error(GraphQLError(_UNSAID, node))
+            self.report_error(GraphQLError(_WITHOUT_DETAIL, node))
 
 
 def answer_query(
@@ -67,14 +69,14 @@ def answer_query(
     """
     answer = _answer(knowledge, query, variables, operation, _RULES + (_NoAliases,) * is_redacted)
     if is_redacted and "errors" in answer:
-        answer["errors"] = [{**fault, "message": _unsaid(fault)} for fault in answer["errors"]]
+        answer["errors"] = [{**fault, "message": _without_detail(fault)} for fault in answer["errors"]]
     return answer
 
 
-def _unsaid(fault: Mapping[str, Any]) -> str:
+def _without_detail(fault: Mapping[str, Any]) -> str:
     """An error message that repeats nothing of the query."""
     message: str = fault["message"]
-    return message if message.startswith(TOO_MANY) else _UNSAID
+    return message if message.startswith(TOO_MANY) else _WITHOUT_DETAIL
 
 
 def _answer(

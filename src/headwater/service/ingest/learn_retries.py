@@ -65,9 +65,9 @@ class LearnRetries:
             raise
 
     def _refusal(self) -> UnavailableError:
-        place = next(iter(self._waiting))
+        log_index = next(iter(self._waiting))
         return UnavailableError(
-            f"entry {place} of the log is not in answers yet: the database did not answer; try again"
+            f"entry {log_index} of the log is not in answers yet: the database did not answer; try again"
         )
 
     def _try_later(self) -> None:
@@ -75,11 +75,11 @@ class LearnRetries:
 
     def _try_again(self) -> None:
         while self._waiting:
-            place, stored = next(iter(self._waiting.items()))
+            log_index, stored = next(iter(self._waiting.items()))
             if not self._is_done_with(stored):
                 self._try_later()
                 return
-            del self._waiting[place]
+            del self._waiting[log_index]
         log.info("the graph has learned all events that had to be retried")
         self._reset()
 

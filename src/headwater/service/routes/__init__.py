@@ -4,7 +4,7 @@ Writes:
 
     intake      events, one or many
     writes      datasets, jobs and runs put over the API
-    edits       what no event can say: owners, tags, deletions
+    edits       edits by users: owners, tags, deletions
 
 Marquez's resources:
 

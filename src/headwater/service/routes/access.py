@@ -1,4 +1,4 @@
-"""Who may come in: API keys, and what the caller was given."""
+"""API keys, and the caller's own permissions."""
 
 from typing import Annotated
 

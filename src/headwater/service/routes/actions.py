@@ -1,4 +1,4 @@
-"""Who did what, when."""
+"""The audit trail: who did what, when."""
 
 from fastapi import APIRouter, Response
 

@@ -1,4 +1,4 @@
-"""What is different between then and now, or between two runs."""
+"""The differences between two times, or between two runs."""
 
 from typing import Annotated
 

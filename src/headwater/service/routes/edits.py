@@ -1,4 +1,4 @@
-"""What no event can say: who owns a namespace, what is tagged, what is deleted; and the list of all that was said."""
+"""Edits by users: owners of namespaces, tags, deletions; and the list of all edits."""
 
 from typing import Annotated, Final
 

@@ -36,7 +36,7 @@ from headwater.service.views.upstream import upstream_runs
 router = APIRouter(prefix=API, tags=["lineage"], route_class=KnownQuery)
 
 _UNREADABLE: Final = "HTTP 404 Not Found"
-"""Of a node id, in Marquez's words."""
+"""For an unreadable node id, in Marquez's words."""
 
 
 @router.get("/lineage", response_model=shapes_lineage.Lineage, responses=NOT_FOUND | WRONG)

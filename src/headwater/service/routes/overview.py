@@ -15,7 +15,7 @@ from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.counts import quarantine, summary
 
 _DIGITS: Final = 18
-"""Of numbers of entries: no log has more."""
+"""Limit on the digits of a number of entries; no log has more."""
 
 router = APIRouter(prefix=API, tags=["overview"], route_class=KnownQuery)
 

@@ -13,19 +13,19 @@ from headwater.service.shapes.marquez import Failure
 
 DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
-"""Where a dataset and a job are found, below `/api/v1`."""
+"""The paths of a dataset and a job, below `/api/v1`."""
 
 MAX_PAGE: Final = 1_000
-"""Items of one page at most."""
+"""Limit on the items of one page."""
 
 EITHER_CASE: Final = BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text)
-"""Of a word that Marquez writes in capitals, and takes in either case."""
+"""For an enum value that Marquez has in upper case, and accepts in either case."""
 
 SMALL: Final = BeforeValidator(lambda text: text.lower() if isinstance(text, str) else text)
-"""Of a word that stands in small letters in the description of Marquez's API, and is taken in either case, too."""
+"""For an enum value that Marquez's API documents in lower case; accepted in either case, too."""
 
 AS_NAMED: Final = AfterValidator(lambda text: text and without_secrets(text))
-"""Of names that may be asked for with a password in them."""
+"""For names that may be requested with a password in them."""
 
 _MAX_DEPTH: Final = 10_000
 
@@ -84,4 +84,4 @@ WRITTEN: Final[dict[int | str, dict[str, Any]]] = {
     422: {"model": Failure, "description": "A field of the body is invalid; the message names it."},
     503: {"model": Failure, "description": "It could not be stored now; Retry-After says when to try again."},
 }
-"""What a route that writes may say beside yes."""
+"""The error responses of routes that write."""

@@ -32,6 +32,6 @@ Questions:
 The service itself:
 
     counts      sizes of the graph, and the quarantine
-    log         what only the log holds
+    log         reads of the log itself
     nodes       the edge machines
 """

@@ -33,7 +33,7 @@ class Sides(NamedTuple):
 class _Side(NamedTuple):
     graph: Graph
     way: ChangeWay
-    """Of what is in this graph only."""
+    """The change of whatever is in this graph only."""
     names: Names
     """By the name that it is told of under, the names of a dataset, the shown one first."""
     resolved: Mapping[DatasetId, DatasetId]

@@ -47,7 +47,7 @@ class Question(NamedTuple):
     run_id: str | None
     max_hops: int
     asked_us: int = 0
-    """When that is asked, microseconds since 1970: for how long what made it has been silent, or has not run."""
+    """The time of the question, microseconds since 1970; silence and overdue runs are measured by it."""
 
 
 async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:

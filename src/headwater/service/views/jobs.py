@@ -31,7 +31,7 @@ from headwater.service.views.tags import tags_of
 ViewT = TypeVar("ViewT", bound=View)
 
 _NEWEST: Final = 10
-"""How many runs a job brings with it."""
+"""The number of runs returned with a job."""
 OF_JOB_CORE: Final = frozenset(
     kind.key for kind in (DocumentationFacet, SourceCodeLocationFacet, JobTypeFacet, DeclaredFacet)
 )

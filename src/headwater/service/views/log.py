@@ -1,4 +1,4 @@
-"""What only the log holds; read in another thread if there is another reader."""
+"""Reads of the log itself; in another thread if there is another reader."""
 
 from asyncio import to_thread
 from collections.abc import Collection

@@ -38,7 +38,7 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
 
 
 def mended_shape(mended: Mended) -> shapes.Mended:
-    """What was repaired in an event, and by what evidence."""
+    """The corrections of an event, each with its evidence."""
     return shapes.Mended(rule=mended.rule, what=mended.what, evidence=mended.evidence)
 
 

@@ -110,7 +110,7 @@ def _told(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
 
 
 def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
-    """What the newest run of each job that touches the dataset told of it, or hung on that one read or write.
+    """What the newest run of each job that touches the dataset reported about it, or about that one read or write.
 
     Of each run all that it asserted counts, since it took that back if it did: it may tell of checks one by one.
     """

@@ -15,10 +15,10 @@ from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 _NEWEST: Final = 100
-"""Of a job's runs those that may still go on; older ones were followed by so many others."""
+"""The newest runs of a job, which may still be running; older ones are taken as superseded."""
 
 _Windows = Callable[[bytes | None], int | None]
-"""What a job lets pass, by the digest of its facet."""
+"""A job's allowed silence, by the digest of its facet."""
 
 
 def window_s(knowledge: Knowledge, job: JobId) -> int | None:

@@ -17,7 +17,7 @@ from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.tally import DEFAULT_SOURCE, Source
 
 _DEFAULT_TYPE: Final = "POSTGRESQL"
-"""As Marquez has it: nobody said what the default source is."""
+"""The type of the default source, as in Marquez."""
 _SCHEME: Final = re.compile(r"(?:jdbc:)?([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 _TYPES: Final[Mapping[str, str]] = {"POSTGRES": "POSTGRESQL"}
 """Schemes of which Marquez has another name for the type."""
