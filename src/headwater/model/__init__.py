@@ -41,7 +41,7 @@ Our own events:
 
     build         events built with the official client's classes; slim: without these
     declared      events for what was put over the API
-    nodes         what a node says of itself; heartbeat: the node's own jobs
+    nodes         what a node reports about itself; heartbeat: the node's own jobs
     producer      Headwater as a producer
 
 Building blocks:

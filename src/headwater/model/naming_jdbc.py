@@ -50,7 +50,7 @@ _TNS_FIELD = re.compile(rf"\(\s*(?P<key>HOST|PORT|SERVICE_NAME|SID)\s*=\s*(?P<va
 
 
 def jdbc_dataset(url: str, table: str) -> DatasetId:
-    """Name the table; where neither URL nor table tell the schema, it is the one such databases start with.
+    """Name the table; where neither URL nor table name the schema, it is the database's default.
 
     Quotes are taken off, and a name without them is folded to the case the database gives it. A database that is a file
     is named by its path as it stands in the URL: make it absolute first.

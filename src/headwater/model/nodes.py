@@ -1,4 +1,4 @@
-"""What a node says of itself: the place of an event in its record, heartbeats, and what it had to drop.
+"""What a node reports about itself: the place of an event in its record, heartbeats, and dropped events.
 
 `ChainLink.said` is JSON with sorted keys, each only where there is something to say:
 

@@ -29,7 +29,7 @@ class Described(NamedTuple):
 
 
 def facet(schema: str, **members: object) -> Facet:
-    """A facet of the standard; members that are None are not said.
+    """A facet of the standard; members that are None are left out.
 
     >>> facet("1-0-1/DatasetTypeDatasetFacet", datasetType="TOPIC", subType=None)["datasetType"]
     'TOPIC'

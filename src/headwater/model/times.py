@@ -54,7 +54,7 @@ def without_zone_name(text: str) -> str:
 
 
 def with_offset(text: str) -> str:
-    """The time in UTC, where nothing says its zone; else as it is.
+    """The time in UTC if it has no zone; else unchanged.
 
     >>> with_offset("2025-03-01T11:00:00.5")
     '2025-03-01T11:00:00.5Z'

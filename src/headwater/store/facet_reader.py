@@ -192,7 +192,7 @@ class FacetReader(Bounded):
         return max((_stamped(row) for row in self._fact_rows(newest, 2 * told)), default=None)
 
     def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
-        """All that runs told of these facets, which are among `KEPT_FACETS`, in no order.
+        """All that runs reported in these facets, which are among `KEPT_FACETS`, in no order.
 
         Of what a run told several times the first and the last time.
         """

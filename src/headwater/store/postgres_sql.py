@@ -1,4 +1,4 @@
-r"""What PostgreSQL has to be told otherwise than SQLite.
+r"""Translation of SQLite's SQL into PostgreSQL's.
 
 Three things are kept from changing what can be stored:
 

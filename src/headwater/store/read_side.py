@@ -29,7 +29,7 @@ class WriterProcess(Protocol):
 
 
 class ReadSideStore(OpenStore):
-    """Answers as the store would, for all events it was told of by `note_stored`. Threads: as for `Store`."""
+    """Answers as the store would, for all events passed to `note_stored`. Threads: as for `Store`."""
 
     def __init__(self, store: Store, writer_process: WriterProcess) -> None:
         """Read a store whose write side was handed over; nothing is known of it until `begin`."""

@@ -239,7 +239,7 @@ class ReaderUntil(Reader):
         return f"{now} AND run_of_job.run NOT IN ({left}) UNION ALL SELECT id FROM run WHERE id IN ({joined})", values
 
     def _moved(self, namespace: str) -> tuple[str, str]:
-        """The runs of which rows wrongly tell that they were of the namespace, and that they were not.
+        """The runs that the rows wrongly count to the namespace, and those that they wrongly leave out.
 
         Their numbers, as in a list of SQL, which may have any number of them; -1 where there is none.
         """

@@ -7,7 +7,7 @@
     dataset        schema, symlinks, version, … of a dataset
     about          documentation, ownership and tags, which several entities have
     quality        assertions and metrics of a dataset's data, tests of a run
-    counts         numbers of rows, files and bytes, which some producers tell as text
+    counts         numbers of rows, files and bytes, which some producers report as text
     input_output   statistics and Iceberg's reports of one read or one write
     own            headwater_run, expanso_run (counters), headwater_subject, signature, a node's chain and heartbeat
 

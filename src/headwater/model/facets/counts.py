@@ -1,4 +1,4 @@
-"""Counts that a producer tells as text: `"rowCount": "12"` is taken for the number that it writes.
+"""Counts that a producer reports as text: `"rowCount": "12"` is read as a number.
 
 `docs/mending.md` says the same to users.
 """

@@ -62,7 +62,7 @@ class ErrorMessageFacet(View):
 
 
 class SparkExceptionFacet(View):
-    """Why a run failed, as openlineage-spark tells it.
+    """Why a run failed, as openlineage-spark reports it.
 
     Source: openlineage-spark 1.53 sends it; no schema of it is published.
     """
@@ -104,7 +104,7 @@ class UnreadOperator(Part):
 
 
 class UnknownSourceAttributeFacet(View):
-    """Whose lineage was not looked for: hooks may have told it all the same.
+    """Operators without a lineage extractor: hooks may have reported their lineage all the same.
 
     Source: apache-airflow-providers-openlineage 2.2 sends it; no schema of it is published.
     """

@@ -46,4 +46,4 @@ def _format() -> Format:
 
 
 FORMAT: Final = _format()
-"""A column that is called as one of its keys stays hidden as a value; a key tells of no column."""
+"""A hidden column that is named like one of its keys is hidden as a value only; the key itself discloses nothing."""

@@ -61,7 +61,7 @@ class Ask:
         return self._versions[name]
 
     def columns(self, name: DatasetId) -> Mapping[str, Seen]:
-        """The columns that a dataset ever had: when the first version with each was told, and the last to change it.
+        """The columns that a dataset ever had: when the first version with each came, and the last to change it.
 
         A version changes a column that the one before it has not, or has with another type or description.
         """

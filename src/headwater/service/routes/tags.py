@@ -1,4 +1,4 @@
-"""Tags: words on jobs, datasets and columns, put there by people or told by producers."""
+"""Tags: words on jobs, datasets and columns, set by people or reported by producers."""
 
 from typing import Annotated
 

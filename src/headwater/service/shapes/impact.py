@@ -76,7 +76,7 @@ class ImpactStep(TypedDict):
 
 
 class Reached(TypedDict):
-    """What the change reaches, how, and whether it breaks there (None: the events do not tell)."""
+    """What the change reaches, how, and whether it breaks there (None: the events do not report enough)."""
 
     id: str
     type: PlaceType

@@ -1,4 +1,4 @@
-"""The JSON of what Marquez answers with too, as types: its members in its names, then ours; and what people said.
+"""The JSON of Marquez's answers, as types: its members under its names, then ours; and of edits by users.
 
 Facets are whatever producers sent, so their values stay `Any`; in truth they are the stored JSON itself.
 """
@@ -245,7 +245,7 @@ class InputField(TypedDict):
 
 
 class DatasetInputField(TypedDict):
-    """What goes into each column of a dataset, or comes from each of another; told once, not once for each.
+    """What goes into each column of a dataset, or comes from each of another; listed once, not once for each.
 
     `field` is the source column, None where all of that dataset is meant; `targetField` the column that it goes into,
     None where that is every one.
@@ -268,7 +268,7 @@ class ColumnSources(TypedDict):
 
 
 class DatasetCore(TypedDict):
-    """What every answer says of a dataset; `symlinks` are its other names, only streams have `schemaLocation`.
+    """A dataset's members in every answer; `symlinks` are its other names, only streams have `schemaLocation`.
 
     `datasetType` is what a producer said that it is, such as `DASHBOARD`, and left out where none did.
     """

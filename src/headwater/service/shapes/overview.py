@@ -1,4 +1,4 @@
-"""The JSON of what is told of everything: numbers, what could not be placed, how the service is."""
+"""The JSON of the overview: counts, the quarantine, the state of the service."""
 
 from collections.abc import Sequence
 

@@ -152,7 +152,7 @@ def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
 
 
 def _may_have_written(history: KnownHistory, run: RunSummary, name: DatasetId) -> bool:
-    """A run that failed may not have reported its outputs; then the job's other runs tell them."""
+    """A run that failed may not have reported its outputs; then the job's other runs show them."""
     return run.has_failed and run.job in history.writers(name)
 
 

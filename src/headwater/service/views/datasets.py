@@ -33,7 +33,7 @@ from headwater.store.entries import as_today
 
 _STREAM: Final = "STREAM"
 _TABLE: Final = "DB_TABLE"
-"""Marquez has these two types and calls a topic a table too; `datasetType` says it better."""
+"""Marquez has these two types and calls a topic a table too; `datasetType` is more precise."""
 
 
 _READ_FOR_THE_CORE: Final = frozenset(

@@ -39,7 +39,7 @@ class _Told(NamedTuple):
     kind: _OfDataset | Literal["test"]
     content: bytes
     settled: frozenset[str] = frozenset()
-    """The tests of which the run told again later."""
+    """The tests that the run reported again later."""
 
 
 async def quality_timeline(
