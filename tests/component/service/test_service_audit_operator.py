@@ -205,7 +205,7 @@ def test_an_event_that_is_called_another_type_is_found(tmp_path: Path) -> None:
     status, told = verified(bundle(tmp_path, [told_so | {"type": "FAIL"}], head(1, leaf(told_so))))
 
     assert (status, checks(told)) == (1, [("entry", 0)])
-    assert told["findings"][0]["message"] == "it is of another type than the bundle says"
+    assert told["findings"][0]["message"] == "its type is not the one that the bundle gives"
 
 
 def test_what_no_check_looks_at_may_not_stand_beside_an_entry(tmp_path: Path) -> None:

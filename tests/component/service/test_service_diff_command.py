@@ -112,7 +112,7 @@ def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
     [
         (["diff", "yesterday"], "FROM: 'yesterday' cannot be read: expected a time with its zone such as"),
         (["diff", THEN, "2026-05-19"], "TO: '2026-05-19' cannot be read: expected a time with its zone such as"),
-        (["diff", "log:99"], "FROM: log:99 is beyond the log, which ends at log:2"),
+        (["diff", "log:99"], "FROM: log:99 is beyond the end of the log, log:2"),
         (["drift", "--from", "x"], "--from: 'x' cannot be read: expected a time with its zone such as"),
         (["trace", "orders", "--as-of", "x"], "--as-of: 'x' cannot be read: expected a time with its zone such as"),
         (["impact", "orders", "--change", "x"], "--change: expected drop, rename:NEW or retype:TYPE, found 'x'"),
