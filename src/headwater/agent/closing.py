@@ -13,7 +13,7 @@ from headwater.model.build import HeadwaterRunFacet, run_event
 from headwater.pipeline.reporting.job import job_of
 from headwater.pipeline.spec import PipelineSpec
 
-_MESSAGE: Final = "the execution ended without a word: its process was killed, or the machine went down"
+_MESSAGE: Final = "the execution ended without reporting an outcome: its process was killed, or the machine went down"
 _COUNTERS: Final = ("recordsIn", "recordsOut", "bytesIn", "bytesOut", "errorCount")
 
 

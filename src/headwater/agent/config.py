@@ -89,7 +89,7 @@ def _refuse_nothing(root: Node, reader: Reader) -> None:
     """Refuse a list of endpoints whose entries are all commented out: it must not mean that any is allowed."""
     entries = root.nodes.get("allowed_endpoints") if isinstance(root, Fields) else None
     if isinstance(entries, Scalar) and entries.value is None:
-        reader.expected("a list", entries, ("allowed_endpoints",), "; [] allows none, no key any")
+        reader.expected("a list", entries, ("allowed_endpoints",), "; [] allows none, leaving the key out allows any")
 
 
 def _check_spark(path: Path, config: AgentConfig) -> None:

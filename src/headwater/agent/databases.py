@@ -86,7 +86,7 @@ _SPARKS: Final = _words("""
 """)
 """Spark's own JDBC options, except `connectionProvider`, a class; Spark passes all other options to the driver."""
 
-_UNCLEAR: Final = "which server it leads to, and that it leads to no other, cannot be seen from this URL"
+_UNCLEAR: Final = "this URL does not show for certain which server, and only which, it connects to"
 
 
 def detour(url: str) -> str | None:
@@ -94,7 +94,7 @@ def detour(url: str) -> str | None:
 
     >>> detour("jdbc:postgresql://db.example/shop?sslmode=require")
     >>> detour("jdbc:postgresql://db.example/shop?PGHOST=elsewhere.example")
-    "its parameter 'PGHOST' may lead elsewhere"
+    "its parameter 'PGHOST' may connect to another server"
     """
     if url.lower().startswith(_SQLITE):
         return _UNCLEAR if url[len(_SQLITE) :].lower().startswith(_FETCHED) else None
@@ -112,7 +112,7 @@ def detour(url: str) -> str | None:
     known = _COMMON | _OF_KIND.get(kind, frozenset()) | also
     leads_away = next((name for name in names if name.lower() not in known), None)
     if leads_away is not None:
-        return f"its parameter {leads_away[:40]!r} may lead elsewhere"
+        return f"its parameter {leads_away[:40]!r} may connect to another server"
     return _UNCLEAR if any(count > 1 for count in Counter(map(str.lower, names)).values()) else None
 
 

@@ -20,7 +20,7 @@ _HISTORY: Final = 32
 """How many past executions are read to count a job's failures in a row."""
 _SET_BACK: Final = timedelta(minutes=1)
 """A record this far in the future was made before the clock was set back; less is a normal clock correction."""
-_ONE_WAY: Final = "one Spark opens a bucket once, so give both the same credentials, endpoint and region"
+_ONE_WAY: Final = "all pipelines share one Spark; use the same credentials, endpoint and region for a bucket"
 
 
 class Deployed:
@@ -80,13 +80,13 @@ class Deployed:
             InvalidPipelineError: the pipeline accesses a bucket in two ways, or in another way than another job.
         """
         if (bucket := bucket_reached_otherwise(spec, spec)) is not None:
-            raise InvalidPipelineError(f"job {spec.name!r} reaches the bucket {bucket!r} in two ways: {_ONE_WAY}")
+            raise InvalidPipelineError(f"job {spec.name!r} configures the bucket {bucket!r} in two ways: {_ONE_WAY}")
         for job in self._store.jobs():
             is_other = job.wanted != "deleted" and (job.namespace, job.name) != (spec.namespace, spec.name)
             other = self.spec_of(job) if is_other else None
             if isinstance(other, PipelineSpec) and (bucket := bucket_reached_otherwise(spec, other)) is not None:
                 raise InvalidPipelineError(
-                    f"job {spec.name!r} reaches the bucket {bucket!r} otherwise than job {job.name!r} of "
+                    f"job {spec.name!r} configures the bucket {bucket!r} differently from job {job.name!r} of "
                     f"{job.namespace!r}: {_ONE_WAY}, or run one of them under another agent"
                 )
 
@@ -98,5 +98,5 @@ class Deployed:
         try:
             return checked(self._store.version(job.id, job.version).pipeline, self._allowed)
         except InvalidPipelineError as refused:
-            log.error("a deployed job is refused", extra={"job": job.name, "version": job.version})
+            log.error("the pipeline of a deployed job is invalid", extra={"job": job.name, "version": job.version})
             return refused

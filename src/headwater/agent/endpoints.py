@@ -108,7 +108,7 @@ def allowed_by(text: str) -> Endpoint:
     """
     found = endpoint(text)
     if "@" in text.partition("://")[2].partition("/")[0]:
-        raise InvalidInputError("expected a URL without credentials: an endpoint is allowed for whoever asks there")
+        raise InvalidInputError("expected a URL without credentials: endpoints are allowed for any user")
     if found is None:
         raise InvalidInputError(
             "expected a URL, such as https://lineage.example, s3://bucket/prefix, kafka://host:9092"
@@ -153,8 +153,8 @@ def named(spec: PipelineSpec) -> Iterator[NamedEndpoint]:
 
 def _refusal(one: NamedEndpoint) -> str:
     if one.why is not None:
-        return f"{one.path}: {one.why}, and the agent's allowed_endpoints allow only what is known"
-    return f"{one.path}: {one.endpoint} is not among the agent's allowed_endpoints"
+        return f"{one.path}: {one.why}, and the agent's allowed_endpoints allow only endpoints that can be determined"
+    return f"{one.path}: {one.endpoint} is not in the agent's allowed_endpoints"
 
 
 def _lineage(lineage: LineageSpec) -> Iterator[NamedEndpoint]:
@@ -222,7 +222,7 @@ def _in_spark(spark: Mapping[str, str]) -> Iterator[NamedEndpoint]:
 
 
 def _led_elsewhere(path: str) -> NamedEndpoint:
-    return NamedEndpoint(path, Endpoint("unreadable", ""), "a property that may lead the database's driver elsewhere")
+    return NamedEndpoint(path, Endpoint("unreadable", ""), "this property may connect the driver to another server")
 
 
 def _of_environment(one: Endpoint, environment: Mapping[str, str]) -> Iterator[NamedEndpoint]:

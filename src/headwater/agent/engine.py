@@ -58,7 +58,7 @@ class Engine:
         try:
             self._process = await self._started()
         except OSError as fault:
-            raise UnavailableError(f"the worker cannot be started: {fault}") from fault
+            raise UnavailableError(f"cannot start the worker process: {fault}") from fault
         assert self._process.stdin is not None  # noqa: S101  it is a pipe
         self._process.stdin.write(settings_line(self._settings))
         self.is_fit = True
@@ -110,7 +110,8 @@ class Engine:
                     self.is_fit = False
                 self._on_report(report)
         except Exception as fault:  # without a reader its executions would run for ever
-            log.error("the worker is not understood, and ends", extra={"pid": process.pid, "why": type(fault).__name__})
+            known = {"pid": process.pid, "why": type(fault).__name__}
+            log.error("the worker sent an unreadable message and is being stopped", extra=known)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
         status = await process.wait()

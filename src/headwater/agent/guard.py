@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 _MOST_BYTES: Final = 8 << 20
 """The body size limit. The longest pipeline file accepted takes 6 MB in JSON if each character is escaped."""
-_TOO_LARGE: Final = f"body: larger than {_MOST_BYTES >> 20} MB, the most that is taken"
+_TOO_LARGE: Final = f"body: larger than the limit of {_MOST_BYTES >> 20} MB"
 _LONGEST_LENGTH: Final = 18
 
 

@@ -152,7 +152,7 @@ class Leftovers:
                         break
         except Exception as fault:
             sending.why = f"{type(fault).__name__} in the agent"
-            log.exception("what executions left cannot be sent")
+            log.exception("cannot send the events that ended executions left in their spools")
         sending.is_over = True
         self._wake()
 
@@ -169,7 +169,7 @@ class Leftovers:
         try:
             lineage = checked(pipeline, self._allowed).lineage
         except InvalidPipelineError as refused:
-            return f"not sent, for its pipeline is refused now: {str(refused).splitlines()[0]}"
+            return f"not sent, because the pipeline is invalid now: {str(refused).splitlines()[0]}"
         if not lineage.enabled:
             return None
         return replace(emit_config(lineage, self._home), drain_timeout_s=0.0, heartbeat_s=None)

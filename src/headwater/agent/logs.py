@@ -45,7 +45,7 @@ def written_log(path: Path, run_id: str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(path, maxBytes=_FULL_BYTES, backupCount=1, encoding="utf-8")
     except OSError as fault:
-        log.warning("an execution has no log", extra={"run_id": run_id, "why": fault.strerror})
+        log.warning("cannot open the log file of an execution", extra={"run_id": run_id, "why": fault.strerror})
         yield
         return
     formatter = logging.Formatter(_FORMAT, "%Y-%m-%dT%H:%M:%S")
@@ -86,7 +86,7 @@ def remove_logs(home: Path, run_ids: Iterable[str]) -> None:
             for each in (path, _put_aside(path)):
                 each.unlink(missing_ok=True)
         except OSError as fault:
-            log.warning("a log could not be removed", extra={"run_id": run_id, "why": fault.strerror})
+            log.warning("cannot remove the log file of an execution", extra={"run_id": run_id, "why": fault.strerror})
 
 
 def _put_aside(path: Path) -> Path:

@@ -143,7 +143,7 @@ class Agent:
         """
         running = [one.run_id for one in self.deployed.unfinished(job)]
         if running:
-            raise InvalidInputError(f"{job.name} runs already, as {running[0]}: stop it first")
+            raise InvalidInputError(f"{job.name} is already running, as {running[0]}: stop it first")
         spec = self.deployed.spec_of(job)
         if isinstance(spec, InvalidPipelineError):
             raise spec
@@ -167,7 +167,7 @@ class Agent:
             try:
                 wait_s = await self._run_due_work()
             except UnavailableError as fault:
-                log.error("the agent can decide nothing now: %s", fault)
+                log.error("the agent cannot schedule executions now: %s", fault)
                 wait_s = _DISK_AGAIN_S
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wakeup.wait(), wait_s)
@@ -183,7 +183,7 @@ class Agent:
         try:
             await self._end_executions()
         except UnavailableError as fault:
-            log.error("how executions ended is not recorded: %s", fault)
+            log.error("cannot record how executions ended: %s", fault)
         await self.engine.end()
         self.leftovers.close()
         with contextlib.suppress(UnavailableError):  # the next agent finds them, as after a kill
@@ -369,7 +369,7 @@ class Agent:
                 self._apply_report(self._pending_reports[0])
                 self._pending_reports.popleft()
         except UnavailableError as fault:
-            log.error("a report of the worker waits: %s", fault)
+            log.error("cannot record a report from the worker yet: %s", fault)
 
     def _apply_report(self, report: RunStarted | RunEnded | ClosedRun | LateDeliveries) -> None:
         if isinstance(report, LateDeliveries):
@@ -389,7 +389,7 @@ class Agent:
                 drop_outcome(self.context.home, one.run_id)
             case ClosedRun(problem=problem, waiting=waiting, why=why):
                 if problem is not None:
-                    log.error("a lost run could not be closed", extra={"run_id": one.run_id, "why": problem})
+                    log.error("cannot close the run of a lost execution", extra={"run_id": one.run_id, "why": problem})
                 self._record_event(one, Closed(problem, waiting, why), now)
 
     def _record_status(self, report: StatusReport) -> None:

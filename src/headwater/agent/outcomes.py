@@ -26,7 +26,7 @@ def save_outcome(home: Path, over: RunEnded) -> None:
             os.fsync(file.fileno())
         unseen.replace(path)
     except OSError as fault:
-        log.error("how an execution ended is not kept", extra={"run_id": over.run_id, "why": fault.strerror})
+        log.error("cannot write the outcome of an execution", extra={"run_id": over.run_id, "why": fault.strerror})
 
 
 def unrecorded_outcomes(home: Path) -> Iterator[RunEnded]:
@@ -35,7 +35,7 @@ def unrecorded_outcomes(home: Path) -> Iterator[RunEnded]:
         try:
             over = read_report(path.read_bytes())
         except ValueError:
-            log.error("how an execution ended cannot be read", extra={"path": str(path)})
+            log.error("cannot read the outcome file of an execution", extra={"path": str(path)})
             path.replace(path.with_suffix(".damaged"))
             continue
         if isinstance(over, RunEnded):

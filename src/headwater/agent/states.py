@@ -217,14 +217,14 @@ def after(one: Execution, event: StateEvent, at: datetime) -> Execution:
         case HealthChanged(health) if one.state in ENDED | {"lost"}:
             return replace(one, health=health)
         case Closed(problem, waiting, why) if one.state == "lost":
-            still_open = "" if problem is None else f"; its run stays open in lineage, for it cannot be told: {problem}"
-            error = one.error or f"{_WITHOUT_A_WORD}{still_open}"
+            still_open = "" if problem is None else f"; its run stays open in lineage: cannot send its end: {problem}"
+            error = one.error or f"{_NO_OUTCOME}{still_open}"
             health = replace(one.health, waiting=one.health.waiting + waiting, last_error=why or one.health.last_error)
             return replace(one, state="failed", ended_at=one.last_seen or at, error=error, health=health)
     return one
 
 
-_WITHOUT_A_WORD: Final = "it ended without a word: its process was killed, or the machine went down"
+_NO_OUTCOME: Final = "it ended without reporting an outcome: its process was killed, or the machine went down"
 
 
 def _health_with(state: State, health: Health) -> State:

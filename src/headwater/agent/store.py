@@ -102,7 +102,7 @@ class AgentStore:
             self._db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
             (made_by,) = self._db.execute("PRAGMA user_version").fetchone()
             if made_by > _SCHEMA_VERSION:
-                raise SetupError(f"{path} was made by a newer Headwater: use that one, or move the file away")
+                raise SetupError(f"{path} was written by a newer Headwater: use that version, or move the file away")
             if made_by < _SCHEMA_VERSION:
                 self._db.executescript(f"{_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION};")
         except sqlite3.Error as fault:
@@ -157,7 +157,7 @@ class AgentStore:
         """
         found = self._found("id = ?", job_id)
         if found is None:
-            raise NotFoundError(f"no job {job_id} is deployed here")
+            raise NotFoundError(f"no job with the id {job_id} is deployed on this agent")
         return found
 
     def versions(self, job: Job) -> list[Version]:
@@ -194,7 +194,7 @@ class AgentStore:
         """
         rows = self._read("SELECT * FROM execution WHERE run_id = ?", (run_id,))
         if not rows:
-            raise NotFoundError(f"no execution {run_id} is known here; `headwater execution list` shows those that are")
+            raise NotFoundError(f"this agent has no execution {run_id}; `headwater execution list` shows those it has")
         return _execution(rows[0])
 
     def unfinished(self) -> list[Execution]:

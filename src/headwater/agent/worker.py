@@ -92,7 +92,7 @@ class _RunningExecution:
         """Wait until its events so far would survive a kill and a power cut; whether they would."""
         if self.emitter is None or self.emitter.secure(_SECURE_WITHIN_S):
             return True
-        log.error("what a run told is not on the disk", extra={"run_id": self.run_id})
+        log.error("the events of a run are not safely on disk", extra={"run_id": self.run_id})
         return False
 
 
@@ -139,7 +139,7 @@ class Worker:
             try:
                 over = self._ran(command, one)
             except Exception as fault:
-                log.exception("an execution could not be run", extra={"run_id": one.run_id})
+                log.exception("an execution failed to run", extra={"run_id": one.run_id})
                 over = self._over(one, "FAIL", _message_of(fault), _NO_COUNTERS)
             log.info("over: %s", f"{over.end} {over.error}" if over.error else over.end)
         self._report_others(one, but=one.run_id)
@@ -205,7 +205,7 @@ class Worker:
             if told["eventType"] == "START":
                 self._report(RunStarted(run_id=one.run_id))
         except (ValueError, LookupError, TypeError, AttributeError):
-            log.warning("an event's counters could not be read", extra={"run_id": one.run_id})
+            log.warning("cannot read the counters of an event", extra={"run_id": one.run_id})
 
     def _report_others(self, one: _RunningExecution, but: str | None) -> None:
         """Report what its emitter delivered for other executions, except for the run `but`."""
@@ -231,7 +231,7 @@ class Worker:
         except HeadwaterError as refused:
             problem = _message_of(refused)
         except Exception as fault:
-            log.exception("a run could not be closed", extra={"run_id": command.run_id})
+            log.exception("cannot close a run", extra={"run_id": command.run_id})
             problem = _message_of(fault)
         why = one.health().last_error
         self._report_others(one, but=None)
@@ -283,7 +283,7 @@ def _beats(worker: Worker) -> bool:
     try:
         return worker.pulse()
     except Exception:
-        log.exception("a pulse could not be told")
+        log.exception("cannot report the status of the worker")
         return True
 
 

@@ -106,7 +106,7 @@ def test_an_endpoint_beyond_the_region_is_refused_when_it_is_deployed(api: TestC
     answer = api.post("/jobs", json={"source": elsewhere})
 
     assert answer.status_code == 400
-    assert "lineage.http.endpoint: http://elsewhere:5000/api/v1/lineage is not among" in answer.json()["message"]
+    assert "lineage.http.endpoint: http://elsewhere:5000/api/v1/lineage is not in" in answer.json()["message"]
 
 
 def test_a_rerun_waits_for_the_worker_and_a_second_one_is_refused(api: TestClient) -> None:
@@ -116,7 +116,7 @@ def test_a_rerun_waits_for_the_worker_and_a_second_one_is_refused(api: TestClien
     second = api.post(f"/jobs/{job['id']}/rerun", json={})
 
     assert (first.status_code, first.json()["state"], first.json()["trigger"]) == (202, "pending", "rerun")
-    assert (second.status_code, "runs already" in second.json()["message"]) == (400, True)
+    assert (second.status_code, "already running" in second.json()["message"]) == (400, True)
 
 
 def test_a_stopped_job_says_who_stopped_it_and_why_and_starts_no_more(api: TestClient) -> None:
@@ -260,6 +260,6 @@ def test_a_job_that_the_agents_file_does_not_allow_any_more_is_refused_when_the_
     again = TestClient(create_api(Agent(agent.store, narrower), None), base_url="http://agent/api/v1")
 
     told = again.get(f"/jobs/{job['id']}").json()
-    assert "lineage.http.endpoint: http://localhost:5000/api/v1/lineage is not among" in told["problem"]
+    assert "lineage.http.endpoint: http://localhost:5000/api/v1/lineage is not in" in told["problem"]
     assert told["nextStart"] is None
     assert again.post(f"/jobs/{job['id']}/rerun", json={}).status_code == 400

@@ -252,7 +252,7 @@ def test_a_worker_reads_the_settings_that_the_agent_wrote(tmp_path: Path) -> Non
 def test_a_worker_that_the_machine_has_no_room_for_is_told_as_that(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("no folder")
 
-    with pytest.raises(UnavailableError, match="the worker cannot be started"):
+    with pytest.raises(UnavailableError, match="cannot start the worker process"):
         asyncio.run(engine(tmp_path, lambda _: None, lambda: None).start())
 
 

@@ -153,7 +153,7 @@ def test_nothing_is_sent_where_the_agents_file_allows_nothing_any_more(
     out.parent.unlink()
     agent = started(store, tmp_path, "http://eu.example")
 
-    assert served(agent, lambda: "not among" in (store.execution(RUN).health.last_error or ""))
+    assert served(agent, lambda: "not in the agent" in (store.execution(RUN).health.last_error or ""))
     assert told(out) == []
 
 

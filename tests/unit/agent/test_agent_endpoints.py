@@ -21,7 +21,7 @@ def problems(text: str, *allowed: str, **environment: str) -> list[str]:
     try:
         checked(pipeline, [allowed_by(each) for each in allowed], environment)
     except InvalidPipelineError as refused:
-        said = " is not among the agent's allowed_endpoints"
+        said = " is not in the agent's allowed_endpoints"
         return [line.removeprefix("/edge/orders.yaml: ").removesuffix(said) for line in str(refused).splitlines()]
     return []
 

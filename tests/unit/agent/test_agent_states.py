@@ -105,14 +105,14 @@ def test_a_lost_execution_ended_when_it_was_last_seen() -> None:
     assert (one.ended_at, one.stop) == (NOON + timedelta(seconds=2), Stop("crashed"))
 
 
-def test_a_lost_execution_whose_end_cannot_be_told_says_that_its_run_stays_open_and_why() -> None:
+def test_a_lost_execution_whose_end_cannot_be_sent_says_that_its_run_stays_open_and_why() -> None:
     lost = after(after(after(PENDING, Dispatched(), NOON), StartReported(), NOON), Lost(), NOON)
 
     closed = after(lost, Closed("the environment variable SHOP is not set"), NOON)
 
     assert closed.state == "failed"
     assert closed.error is not None
-    assert "stays open in lineage, for it cannot be told: the environment variable SHOP is not set" in closed.error
+    assert "stays open in lineage: cannot send its end: the environment variable SHOP is not set" in closed.error
 
 
 def test_an_outcome_that_is_found_after_a_crash_counts_for_a_lost_execution() -> None:
