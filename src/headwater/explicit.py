@@ -140,7 +140,7 @@ class ExplicitRun:
             RuntimeError: the run was started before: each object stands for one run.
         """
         if self._process is not None:
-            raise RuntimeError("a run is told once: have headwater.run make another")
+            raise RuntimeError("this run was already started: call headwater.run again for another")
         self._emitter = self._opened()
         self._started_at = self._now()
         kind = job_type_job.JobTypeJobFacet(processingType="BATCH", integration="HEADWATER", jobType="RUN")

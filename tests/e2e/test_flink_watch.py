@@ -193,7 +193,7 @@ def _says_why(story: Story, inferred: dict[str, Any]) -> None:
     assert stopped["headwater_flink"]["streamCheckpoints"]["completed"] > 0
     # Of a chain of operators Flink knows what it fetched last, which may have been before the last of the hundred.
     assert story.watch.newest("done")["headwater_run"].get("recordsOut", 0) <= 100
-    assert "only be unreachable from here" in inferred["errorMessage"]["message"]
+    assert "be unreachable from this machine" in inferred["errorMessage"]["message"]
     assert inferred["headwater_run"]["isInferred"] is True
     assert inferred["headwater_run"]["recordsIn"] > 0
     assert "errorMessage" not in story.run("survivor")["facets"]

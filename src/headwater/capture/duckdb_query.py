@@ -51,9 +51,9 @@ _DATABASES: Final[Mapping[str, str]] = {"sqlite:///": "jdbc:sqlite:", "postgresq
 _BEFORE_ANY_ROW: Final = frozenset({"BinderException", "CatalogException", "ParserException", "PermissionException"})
 """DuckDB's errors about the query text alone, so that their messages hold no table values."""
 _OF_VALUES: Final[Mapping[str, str]] = {
-    "ConversionException": "a value cannot be converted to the type that the query wants; TRY_CAST makes null of it",
+    "ConversionException": "a value cannot be converted to the type in the query; TRY_CAST gives null instead",
     "OutOfRangeException": "a number is too large or too small for its type or its function",
-    "InvalidInputException": "a function cannot take a value that it was given",
+    "InvalidInputException": "a function got a value that it does not accept",
     "OutOfMemoryException": "there is not enough memory for it",
 }
 
@@ -127,7 +127,7 @@ def why_failed(error: Exception) -> str:
     if kind in _BEFORE_ANY_ROW:
         message, *_ = str(error).partition("\n\nLINE ")
         return " ".join(message.split())
-    return f"{_OF_VALUES.get(kind, 'it could not be run')} ({kind})"
+    return f"{_OF_VALUES.get(kind, 'the query failed')} ({kind})"
 
 
 def _prepared(asked: Asked, catalogs: Catalogs) -> _Query:
@@ -136,7 +136,7 @@ def _prepared(asked: Asked, catalogs: Catalogs) -> _Query:
     except UnreadableSqlError as fault:
         raise InvalidInputError(f"sql: {fault}") from None
     if not isinstance(read.tree, exp.Query):
-        raise InvalidInputError("sql: expected a query; what writes tables is for Spark or Trino")
+        raise InvalidInputError("sql: expected a query that only reads; to write tables, use Spark or Trino")
     tables = {flat: _table(parts, catalogs) for flat, parts in read.tables.items()}
     columns = {read.tables[flat]: _names(table) for flat, table in tables.items()}
     try:
@@ -153,7 +153,7 @@ def _table(parts: Parts, catalogs: Catalogs) -> Table:
     try:
         return catalogs(catalog).load_table(tuple(name))
     except NoSuchTableError:
-        raise NotFoundError(f"there is no table {'.'.join(parts)}") from None
+        raise NotFoundError(f"no table {'.'.join(parts)}") from None
 
 
 def _names(table: Table) -> list[str]:

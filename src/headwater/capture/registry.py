@@ -75,7 +75,7 @@ class RegistryWatcher:
                 self._fault = None
             except UnavailableError as fault:
                 if self._fault != str(fault):
-                    log.warning("the versions of subjects are told later", extra={"fault": str(fault)})
+                    log.warning("some versions of subjects are not reported yet", extra={"fault": str(fault)})
                 self._fault = str(fault)
             if stop.wait(every_s):
                 return

@@ -20,10 +20,8 @@ _TIMEOUT_S: Final = 3.0
 _FRESH_S: Final = 30.0
 _OF_ALL: Final = frozenset({401, 407, 429, 502, 503, 504})
 """A registry, or a proxy before it, that answers with one of these does so for all requests."""
-_ADVICE: Final[Mapping[int, str]] = {
-    401: ": a user and a password may stand in its URL, http://user:password@host:port"
-}
-_SOMETHING_ELSE: Final = "the schema registry answers with something else than its API says"
+_ADVICE: Final[Mapping[int, str]] = {401: ": its URL may contain a user and a password, http://user:password@host:port"}
+_SOMETHING_ELSE: Final = "the schema registry answers in an unknown form"
 _MOST_REFERENCED: Final = 100
 """The most schemas that a schema may refer to, so that circular references end."""
 
@@ -84,7 +82,7 @@ class Registry:
         """All subjects, by name."""
         found = self._get("subjects")
         if not isinstance(found, list) or not all(isinstance(subject, str) for subject in found):
-            raise UnavailableError("what answers is no schema registry of Confluent's API: is its URL right?")
+            raise UnavailableError("the answer is not from a schema registry with Confluent's API: is the URL right?")
         return sorted(found)
 
     def versions(self, subject: str) -> list[int]:
@@ -220,6 +218,6 @@ def read_subject(
         fields = language.fields(version["schema"], referenced) if language else ()
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
         told = {"subject": version.get("subject"), "version": version.get("version"), "fault": type(fault).__name__}
-        log.warning("a schema cannot be read", extra=told)
+        log.warning("cannot parse a schema", extra=told)
         return None
     return TopicSchema(fields, version.get("version")) if fields else None

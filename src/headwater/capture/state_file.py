@@ -61,7 +61,7 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
             os.fsync(file.fileno())
         new.replace(path)
     except OSError as failure:
-        raise UnavailableError(f"the state cannot be kept in {path}: {failure.strerror}") from failure
+        raise UnavailableError(f"cannot save the state to {path}: {failure.strerror}") from failure
 
 
 def save_all_of(path: Path, known: "DataclassInstance") -> None:
@@ -75,4 +75,4 @@ def save_all_of(path: Path, known: "DataclassInstance") -> None:
 
 def _not_understood(path: Path) -> SetupError:
     """The error for a file that another program or version has written."""
-    return SetupError(f"{path} cannot be understood; remove it to begin anew")
+    return SetupError(f"{path}: not a state file of this version; remove it to start afresh")

@@ -53,7 +53,7 @@ def without_values(trace: str, kept: re.Pattern[str]) -> Trace:
         elif thrown := _THROWN.fullmatch(line.rstrip()):
             lines.append(_thrown(thrown, kept))
         # Any other line continues a message.
-    messages = [line for line in lines if not _FRAME.fullmatch(line)] or ["failed, without a trace"]
+    messages = [line for line in lines if not _FRAME.fullmatch(line)] or ["failed, without a stack trace"]
     causes = [line for line in messages if line.startswith(_CAUSED_BY)] or messages[:1]
     return Trace(messages[0], causes[-1].removeprefix(_CAUSED_BY), "\n".join(lines)[:_MAX_CHARS])
 

@@ -106,12 +106,12 @@ def catalogs_in(etc: Path) -> list[CatalogMeaning]:
     """
     folder = etc / "catalog"
     if not folder.is_dir():
-        raise SetupError(f"{folder} is no folder: name Trino's configuration folder, which has a folder `catalog`")
+        raise SetupError(f"{folder} is not a folder; expected Trino's configuration folder, which contains `catalog`")
     found = []
     for file in sorted(folder.glob("*.properties")):
         properties = _properties_in(file)
         each = (
-            CatalogMeaning(file.stem, None, f"{file} cannot be read")
+            CatalogMeaning(file.stem, None, f"cannot read {file}")
             if properties is None
             else meant(file.stem, properties)
         )
@@ -149,9 +149,7 @@ def meant(name: str, properties: Properties) -> CatalogMeaning | None:
         return None
     named_by = _named_by(connector, properties)
     if elsewhere := [each for each in named_by if _is_left_open(properties.get(each, ""))]:
-        return CatalogMeaning(
-            name, None, f"{' and '.join(elsewhere)} cannot be known: Trino fills it in when it starts"
-        )
+        return CatalogMeaning(name, None, f"{' and '.join(elsewhere)} is unknown: Trino substitutes it at its start")
     try:
         facet = _facet(connector, properties)
     except InvalidNameError as fault:
@@ -216,12 +214,12 @@ def _names(names: DatasetId) -> HeadwaterEngineCatalogFacet:
 
 def _why(connector: str, named_by: Sequence[str], properties: Properties) -> str:
     if connector == "iceberg" and not named_by:
-        return "a type of catalog that is not known"
+        return "unknown catalog type"
     if set_ones := [each for each in named_by if properties.get(each)]:
-        return f"{' and '.join(set_ones)} cannot be read"
+        return f"cannot parse {' and '.join(set_ones)}"
     if named_by:
-        return f"no {' and no '.join(named_by)}"
-    return f"the connector {connector or '(none)'} does not say how others name its tables"
+        return f"missing {' and '.join(named_by)}"
+    return f"how other systems name tables of the connector {connector or '(none)'} is unknown"
 
 
 class TrinoWatcher:

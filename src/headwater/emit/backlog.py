@@ -175,7 +175,10 @@ class Backlog:
             else:
                 self._adopted.append(spool)
                 self._metrics.spooled(self._transport, len(self))
-                log.info("lineage spool adopted", extra={"transport": self._transport, "events": spool.event_count})
+                log.info(
+                    "adopted the lineage spool of an ended process",
+                    extra={"transport": self._transport, "events": spool.event_count},
+                )
 
     def _to_disk(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
         """Add as many events as fit to our own spool; returns the rest."""
@@ -241,7 +244,9 @@ class Backlog:
         self._metrics.failed(str(failure))
         if not self._disk_fails:
             told = {"why": str(failure)}
-            log.warning("lineage spool takes no events: %(why)s", told, extra={**told, "transport": self._transport})
+            log.warning(
+                "cannot write events to the lineage spool: %(why)s", told, extra={**told, "transport": self._transport}
+            )
         self._disk_fails = True
 
     def _set_aside(self, spool: Spool, damage: DamagedSpoolError) -> None:
@@ -261,7 +266,7 @@ class Backlog:
         self._metrics.set_aside()
         self._metrics.failed(str(damage))
         told = {"path": str(aside), "why": str(damage)}
-        log.error("damaged lineage spool moved aside to %(path)s: %(why)s", told, extra=told)
+        log.error("moved a damaged lineage spool aside to %(path)s: %(why)s", told, extra=told)
 
     def _drop(self, events: Sequence[Outgoing]) -> None:
         if events:

@@ -38,12 +38,10 @@ class HttpConfig:
     def __post_init__(self) -> None:
         """Validate the endpoint."""
         if not is_of_web_server(self.endpoint):  # it is not repeated: it may hold a password
-            raise InvalidInputError(
-                f"the endpoint for events is no URL of a web server; expected one like {DEFAULT_ENDPOINT}"
-            )
+            raise InvalidInputError(f"the endpoint for events is not an HTTP URL; expected one like {DEFAULT_ENDPOINT}")
         if "@" in urlsplit(self.endpoint).netloc:
             raise InvalidInputError(
-                "the endpoint for events holds credentials; name the variable with a token in their place: "
+                "the endpoint for events holds credentials; name an environment variable with a token instead: "
                 "--token-env, or lineage.http.auth.token_env of a pipeline file"
             )
 

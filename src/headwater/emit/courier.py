@@ -20,8 +20,8 @@ ADOPT_EVERY_S: Final = 15.0
 """How often an idle courier looks for spools of dead processes, so that a stream running for weeks adopts them too."""
 
 _AFTER_A_FAULT_S: Final = 1.0
-MEND_THE_EVENT: Final = "it is lost, and so is every one like it: mend what the answer names"
-_WAIT: Final = "they are sent once it takes them"
+MEND_THE_EVENT: Final = "it is lost, and so are others like it, until what the answer names is fixed"
+_WAIT: Final = "they are sent once it accepts events again"
 
 
 class Courier:
@@ -115,8 +115,8 @@ class Courier:
         try:
             act()
         except Exception as fault:
-            self._metrics.failed(f"{type(fault).__name__} in the {self._transport.name} courier")
-            log.exception("fault in the lineage courier", extra={"transport": self._transport.name})
+            self._metrics.failed(f"{type(fault).__name__} in the delivery thread ({self._transport.name})")
+            log.exception("unexpected error in the lineage delivery thread", extra={"transport": self._transport.name})
             self._stopped.wait(_AFTER_A_FAULT_S)
 
     def _step(self) -> None:
@@ -145,7 +145,7 @@ class Courier:
                     self._metrics.delivered(self._transport.name, self._clock() - event.put_at)
                 case Refused(why, advice):
                     told = {"target": self._transport.target, "why": why, "advice": advice or MEND_THE_EVENT}
-                    log.warning("lineage event refused by %(target)s: %(why)s; %(advice)s", told, extra=told)
+                    log.warning("lineage event rejected by %(target)s: %(why)s; %(advice)s", told, extra=told)
                     self._metrics.dropped("refused", 1, why)
                 case Unavailable():
                     break
@@ -159,7 +159,10 @@ class Courier:
 
     def _recovered(self) -> None:
         if self._failures:
-            log.info("lineage target is back", extra={"target": self._transport.target, "failures": self._failures})
+            log.info(
+                "the lineage target accepts events again",
+                extra={"target": self._transport.target, "failures": self._failures},
+            )
             self._metrics.mended(self._why)
         self._failures = 0
 
@@ -167,7 +170,7 @@ class Courier:
         target, why = self._transport.target, failure.why
         if not self._failures:
             told = {"target": target, "why": why, "advice": failure.advice or _WAIT}
-            log.warning("lineage events wait for %(target)s: %(why)s; %(advice)s", told, extra=told)
+            log.warning("cannot deliver lineage events yet to %(target)s: %(why)s; %(advice)s", told, extra=told)
         self._failures += 1
         self._why = why if target in why else f"{target}: {why}"
         self._metrics.failed(self._why)

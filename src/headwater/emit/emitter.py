@@ -125,7 +125,7 @@ class Emitter:
                 self._intake.put(Outgoing(self._clock(), event))
                 self._worker.start()
         except Exception:
-            log.exception("fault in the lineage queue")
+            log.exception("unexpected error while queueing a lineage event")
             self._intake.lose("failed")
 
     def settle(self, timeout_s: float) -> bool:
@@ -239,8 +239,8 @@ class Emitter:
                     self._beat()
                 return
             except Exception as fault:
-                self._metrics.failed(f"{type(fault).__name__} in the worker")
-                log.exception("fault in the lineage worker")
+                self._metrics.failed(f"{type(fault).__name__} in the worker thread")
+                log.exception("unexpected error in the lineage worker thread")
                 time.sleep(_AFTER_A_FAULT_S)
 
     def _beat(self) -> None:
@@ -253,7 +253,7 @@ class Emitter:
                 self._pass_on(Batch([Outgoing(now_s, event)]))
         except Exception as fault:
             self._metrics.failed(f"{type(fault).__name__} in a heartbeat")
-            log.exception("fault in a lineage heartbeat")
+            log.exception("unexpected error while sending a lineage heartbeat")
 
     def _pass_on(self, batch: Batch) -> None:
         if batch.is_signed:
@@ -284,7 +284,7 @@ class Emitter:
                 courier.accept(signed)
             except Exception:
                 self._metrics.dropped("failed", len(signed))
-                log.exception("fault in a lineage spool")
+                log.exception("unexpected error while spooling lineage events")
 
     def _signed(self, event: Outgoing) -> Outgoing | None:
         try:

@@ -40,20 +40,20 @@ _ABOUT_THE_EVENT: Final = frozenset({400, 413, 422})
 it passes or people fix it, and until then no event may be lost."""
 _NOT_ABOUT_THE_ROUTE: Final = frozenset({401, 407, 408, 425, 429})
 """Any other 4xx to a batch may mean that the service has no batch route."""
-_A_PAGE: Final = "with a page of HTML: no lineage service, but a proxy or the sign-in page of a network"
+_A_PAGE: Final = "with an HTML page, so this is not a lineage service but perhaps a proxy or a network's sign-in page"
 _FORBIDDEN: Final = 403
 _TOO_LARGE: Final = 413
-_ELSEWHERE: Final = "sends elsewhere, where no token is carried to: name the address of the service itself"
-_ADDRESS: Final = "an address for events ends in /api/v1/lineage"
+_ELSEWHERE: Final = "redirects elsewhere, and no token is sent there: use the address of the service itself"
+_ADDRESS: Final = "the address for events must end in /api/v1/lineage"
 _ADVICE: Final[Mapping[int, str]] = {
-    401: "name the environment variable that holds its token: token_env",
-    403: "who sends may not: enrol this node's key, or have its API key granted what it takes",
+    401: "set token_env to the environment variable that holds the token",
+    403: "the sender is not allowed to: enrol this node's key, or have its API key granted the role it needs",
     404: _ADDRESS,
     405: _ADDRESS,
-    407: "the proxy before it asks for a login",
-    413: "it takes no event as large as this",
+    407: "a proxy in between requires a login",
+    413: "the event exceeds its size limit",
 }
-_WHERE_NOBODY_ANSWERS: Final = "start the service, or name the address of the one to use: endpoint, HEADWATER_ENDPOINT"
+_WHERE_NOBODY_ANSWERS: Final = "start the service, or set endpoint or HEADWATER_ENDPOINT to its address"
 _ANSWER_MAX_BYTES: Final = 4096
 """The most bytes read of an answer, for each event sent."""
 _MESSAGE_MAX_CHARS: Final = 200
@@ -126,7 +126,10 @@ class HttpTransport:
         outcome = self.send(events[0])
         if self._doubt is not None and not isinstance(outcome, Unavailable):
             self._next_alone = _ALONE_WITHOUT_A_ROUTE
-            log.info("events go one by one", extra={"target": self.target, "status": self._doubt})
+            log.info(
+                "the service accepts no batches; sending events one by one",
+                extra={"target": self.target, "status": self._doubt},
+            )
         return [outcome]
 
     def send(self, event: bytes) -> Outcome:
@@ -253,7 +256,7 @@ def _below(endpoint: str, route: str) -> httpx.URL:
         if url.host and route:  # httpx validates the host only when it is read
             return url.copy_with(path=f"{url.path.rstrip('/')}{route}")
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise SetupError("the endpoint for events is no address of a web server") from fault
+        raise SetupError("the endpoint for events is not an HTTP URL") from fault
     return url
 
 
@@ -332,12 +335,12 @@ def _limited_body(response: httpx.Response, max_bytes: int, until_s: float) -> b
         read += chunk
         if len(read) > max_bytes or time.monotonic() > until_s:
             if not _text(read):
-                raise httpx.ReadTimeout("nothing is in the answer yet", request=response.request)
+                raise httpx.ReadTimeout("the response body has not started yet", request=response.request)
             break
     if read and (packing := _unknown_packing(response)):
-        raise httpx.DecodingError(f"packed as {packing[:40]}, which nobody asked for", request=response.request)
+        raise httpx.DecodingError(f"content encoding {packing[:40]}, which was not asked for", request=response.request)
     if response.num_bytes_downloaded and not read:
-        raise httpx.DecodingError("packed, and the packing breaks off", request=response.request)
+        raise httpx.DecodingError("the compressed response is incomplete", request=response.request)
     return read[:max_bytes]
 
 

@@ -120,7 +120,7 @@ class Intake:
         except OSError as failure:
             self._metrics.failed(f"overflow: {failure.strerror}")
             told = {"why": failure.strerror, "path": str(self._overflow_dir)}
-            log.warning("no overflow for the lineage queue in %(path)s: %(why)s", told, extra=told)
+            log.warning("cannot open an overflow file for the lineage queue in %(path)s: %(why)s", told, extra=told)
             return None
 
     def _taken(self, *, wait: bool, timeout_s: float | None = None) -> list[Outgoing]:
@@ -161,4 +161,4 @@ class Intake:
             except OSError as failure:
                 self._metrics.failed(f"overflow: {failure.strerror}")
                 told = {"why": failure.strerror, "path": str(self._overflow_dir)}
-                log.warning("lineage overflow in %(path)s cannot be read: %(why)s", told, extra=told)
+                log.warning("cannot read the lineage overflow file in %(path)s: %(why)s", told, extra=told)

@@ -65,25 +65,24 @@ class EmitMetrics:
         self._untold_s: list[float] = []
         """When the first and the last event of the current gap were dropped."""
         self.registry = registry or CollectorRegistry()
-        self._dropped = Counter(
-            "lineage_events_dropped", "Events that were lost, by reason", ["reason"], registry=self.registry
-        )
+        self._dropped = Counter("lineage_events_dropped", "Events lost, by reason", ["reason"], registry=self.registry)
         self._delivered = Counter(
-            "lineage_events_delivered", "Events that the target acknowledged", ["transport"], registry=self.registry
+            "lineage_events_delivered", "Events acknowledged by the target", ["transport"], registry=self.registry
         )
         self._spooled = Gauge(
-            "lineage_events_spooled", "Events that wait for the target", ["transport"], registry=self.registry
+            "lineage_events_spooled",
+            "Events waiting to be delivered to the target",
+            ["transport"],
+            registry=self.registry,
         )
         self._ack_seconds = Histogram(
             "lineage_event_ack_seconds",
-            "Time from an event's put to its acknowledgement, waiting in a spool included",
+            "Time from an event's put to its acknowledgement, including time in a spool",
             ["transport"],
             buckets=_ACK_BUCKETS_S,
             registry=self.registry,
         )
-        self._set_aside = Counter(
-            "lineage_spools_set_aside", "Spool files that were damaged and moved aside", registry=self.registry
-        )
+        self._set_aside = Counter("lineage_spools_set_aside", "Damaged spool files moved aside", registry=self.registry)
         self._lock = threading.Lock()
         self._waiting: Tally[str] = Tally()
         self._tallies: dict[str, Tally[str]] = {"dropped": Tally(), "delivered": Tally()}

@@ -35,7 +35,7 @@ class ObservedTransport:
             try:
                 self._observe(self.name, event, outcome)
             except Exception:
-                log.exception("fault in who looks at a lineage transport")
+                log.exception("unexpected error in the callback of a lineage transport")
         return outcomes
 
     def close(self) -> None:

@@ -88,7 +88,7 @@ class Receipts:
     def _refuse(self, why: str) -> None:
         self._failed(f"receipt: {why}")
         told = {"why": why}
-        log.warning("lineage receipt refused: %(why)s", told, extra=told)
+        log.warning("rejected a lineage receipt: %(why)s", told, extra=told)
 
     def _failed(self, why: str) -> None:
         self._why = why
@@ -106,7 +106,7 @@ class Receipts:
             self._newest = _checked(json.loads(self._path.read_bytes()))
             self._note(self._newest)
         except (OSError, ValueError, UntrustedNoteError):
-            self._failed("receipt: what was kept cannot be read")
+            self._failed("receipt: cannot read the saved receipt file")
 
     def _keep(self, receipt: object) -> None:
         if self._path is None:
@@ -131,7 +131,7 @@ def _checked(receipt: object) -> Checkpoint:
         case {"index": int(index), "leafHash": str(leaf_hash), "checkpoint": str(note), "inclusionProof": [*hashes]}:
             head = parse_checkpoint(parse_note(note).text)
         case _:
-            raise UntrustedNoteError("it has not all that a receipt has")
+            raise UntrustedNoteError("a member of the receipt is missing")
     leaf = hash_of(leaf_hash)
     proof = [b64decode(str(each), validate=True) for each in hashes]
     if leaf is None or not is_included(leaf, index, head.size, proof, head.root):

@@ -116,7 +116,7 @@ def ship(folder: Path, how: ShipmentOptions, *, from_start: bool = False) -> Shi
             _ship_files(folder, how, marks, shipped)
     except OSError as fault:
         where = fault.filename or folder
-        raise SetupError(f"{where}: {fault.strerror}: the events in {folder} cannot be shipped") from fault
+        raise SetupError(f"{where}: {fault.strerror}: cannot ship the events in {folder}") from fault
     return shipped
 
 
@@ -153,7 +153,7 @@ def _tell_of_unfinished(file: IO[bytes], shipped: Shipped) -> None:
     number = _unfinished_line(file)
     if number is not None:
         shipped.unfinished += 1
-        shipped.tell(Path(file.name).name, Undelivered(number, _UNFINISHED, "its end is missing"))
+        shipped.tell(Path(file.name).name, Undelivered(number, _UNFINISHED, "the line is incomplete"))
 
 
 def _unfinished_line(file: IO[bytes]) -> int | None:

@@ -101,7 +101,7 @@ def marks_of(folder: Path, target: str, *, from_start: bool) -> Iterator[Marks]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SetupError(f"{folder}: another shipment to {target} is under way") from None
+            raise SetupError(f"{folder}: another shipment to {target} is in progress") from None
         yield Marks(path, [] if from_start else _read(path))
 
 
@@ -129,7 +129,9 @@ def _read(path: Path) -> list[Mark]:
     except FileNotFoundError:
         return []
     except (ValueError, TypeError) as damaged:
-        raise SetupError(f"{path} is damaged: remove it, and all is sent again; nothing is stored twice") from damaged
+        raise SetupError(
+            f"{path} is damaged: remove it, and all events are sent again; a service stores nothing twice"
+        ) from damaged
 
 
 def _mark(wire: list[Any]) -> Mark:

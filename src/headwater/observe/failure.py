@@ -24,7 +24,7 @@ class Failure:
     lost_jvm: bool = False
 
 
-UNKNOWN_FAILURE: Final = Failure("Spark does not tell why", "", "JAVA")
+UNKNOWN_FAILURE: Final = Failure("Spark gives no reason", "", "JAVA")
 
 
 def is_exit(error: BaseException | None) -> bool:

@@ -52,7 +52,7 @@ def plain(parameter: str, text: str) -> str:
         InvalidNameError: it is empty, or an address with a password.
     """
     if not isinstance(text, str):
-        raise TypeError(f"{parameter}: expected a text, found {type(text).__name__}")
+        raise TypeError(f"{parameter}: expected text, found {type(text).__name__}")
     if not text.strip():
         raise InvalidNameError(f"{parameter}: expected a name, found nothing")
     if _JDBC.match(text) or without_secrets(text) != text:
@@ -69,7 +69,7 @@ def _described(parameter: str, dataset: Dataset) -> Described:
                 name = jdbc_dataset(local_url(namespace.strip()), table)
             case (str(namespace), str(table)):
                 if "://" not in namespace and _MAY_HOLD_A_LOGIN.match(namespace):
-                    raise InvalidNameError("expected a namespace, found what may hold a password")
+                    raise InvalidNameError("expected a namespace, found a text that may hold a password")
                 name = DatasetId(namespace, table)
             case _:
                 raise TypeError(f"{parameter}: expected {_A_DATASET}, found {_kind(dataset)}")
@@ -84,13 +84,15 @@ def _named(location: str) -> DatasetId:
     if not location.strip():
         raise InvalidNameError("expected a path or a URL, found nothing")
     if _JDBC.match(location):
-        raise InvalidNameError("a JDBC URL names a database: give a pair of it and the table")
+        raise InvalidNameError("a JDBC URL names a database only: pass the pair (URL, table)")
     if found := _KAFKA.match(location):
         return kafka_dataset(found["servers"], found["topic"])
     if _URL.match(location):
         return file_dataset(location)
     if _MAY_HOLD_A_LOGIN.match(location):
-        raise InvalidNameError("expected a path or a URL with ://, found what may hold a password; a path may begin ./")
+        raise InvalidNameError(
+            "expected a path or a URL with ://, found a text that may hold a password; a path may start with ./"
+        )
     return file_dataset(str(Path(location).absolute()))
 
 

@@ -126,7 +126,7 @@ def _attempt(act: Callable[[], None]) -> None:
     try:
         act()
     except Exception:
-        log.exception("fault in the end of a run")
+        log.exception("unexpected error in a callback at the end of a run")
 
 
 def _before_fork() -> None:

@@ -49,4 +49,6 @@ class ObserverThread:
         if not self._is_warned:
             self._is_warned = True
             told = {"which": self._name, "why": why}
-            log.warning("no thread for lineage (%(which)s): %(why)s; the program goes on without", told, extra=told)
+            log.warning(
+                "cannot start the lineage thread %(which)s: %(why)s; the program goes on without it", told, extra=told
+            )

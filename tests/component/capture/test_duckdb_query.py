@@ -229,9 +229,9 @@ def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
     [
         ("SELECT nope FROM lake.sales.orders", 'Referenced column "nope" not found in FROM clause!'),
         ("SELECT no_such(hour) FROM lake.sales.orders", "Function with name no_such does not exist!"),
-        ("SELECT CAST(supplier AS INTEGER) FROM lake.sales.orders", "cannot be converted to the type that the query"),
+        ("SELECT CAST(supplier AS INTEGER) FROM lake.sales.orders", "cannot be converted to the type in the query"),
         ("SELECT ln(-hour) FROM lake.sales.orders", "too large or too small for its type or its function"),
-        ("SELECT date_parse(supplier, '%Y') FROM lake.sales.orders", "cannot take a value"),
+        ("SELECT date_parse(supplier, '%Y') FROM lake.sales.orders", "got a value that it does not accept"),
     ],
 )
 def test_a_query_that_fails_is_told_in_a_sentence_without_values(sql: str, said: str, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_an_authority_of_ones_own_is_trusted_once_ssl_cert_file_names_it(
     after = flink_says(url)
 
     assert before.startswith(f"the certificate of {url} is not trusted (")
-    assert "does not answer as Flink's REST API does" in after
+    assert "does not answer like Flink's REST API" in after
 
 
 def test_authorities_that_cannot_be_read_are_told_as_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_databases_several_targets_and_rows_of_an_rdd(program: Program) -> None:
     through = told["shop.lake.sales.through_rdd"]
     assert through.inputs() == []
     assert [one["errorMessage"] for one in through.facet("extractionError")["errors"]] == [
-        "an RDD's rows come from elsewhere"
+        "the source of an RDD's rows is unknown"
     ]
     assert "columnLineage" not in through.last["outputs"][0]["facets"]
 

@@ -99,7 +99,7 @@ def test_rows_that_were_kept_by_a_checkpoint_are_not_made_from_nothing(program: 
     for name in ("checkpoint", "local"):
         ran = told[f"shop.{folder}/{name}"]
         assert "columnLineage" not in ran.last["outputs"][0]["facets"]
-        assert gaps_of(ran) == ["an RDD's rows come from elsewhere"]
+        assert gaps_of(ran) == ["the source of an RDD's rows is unknown"]
 
 
 def test_rows_of_whole_files_that_went_through_an_rdd_are_not_made_from_nothing(program: Program) -> None:
@@ -110,7 +110,7 @@ def test_rows_of_whole_files_that_went_through_an_rdd_are_not_made_from_nothing(
 
     whole = program.ended()[f"shop.{folder}/whole"]
 
-    assert gaps_of(whole) == ["an RDD's rows come from elsewhere"]
+    assert gaps_of(whole) == ["the source of an RDD's rows is unknown"]
 
 
 def test_rows_of_an_rdd_in_a_subquery_are_not_made_from_nothing(program: Program) -> None:
@@ -121,7 +121,7 @@ def test_rows_of_an_rdd_in_a_subquery_are_not_made_from_nothing(program: Program
     tops = program.ended()[f"shop.{folder}/tops"]
 
     assert tops.columns() == {"id": ["sales/orders.id"]}
-    assert gaps_of(tops) == ["an RDD's rows come from elsewhere"]
+    assert gaps_of(tops) == ["the source of an RDD's rows is unknown"]
 
 
 def test_rows_that_spark_made_columns_of_are_not_made_from_nothing(program: Program) -> None:

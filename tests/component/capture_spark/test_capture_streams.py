@@ -110,7 +110,7 @@ def test_rows_of_a_micro_batch_that_went_through_an_rdd_are_not_made_from_nothin
     assert told.inputs() == [f"{program.folder.name}/in"]
     assert "columnLineage" not in told.last["outputs"][0]["facets"]
     assert [one["errorMessage"] for one in told.facet("extractionError")["errors"]] == [
-        "an RDD's rows come from elsewhere"
+        "the source of an RDD's rows is unknown"
     ]
 
 

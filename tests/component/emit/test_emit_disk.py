@@ -224,7 +224,7 @@ def test_a_damaged_spool_is_moved_aside_and_counted_and_the_others_are_delivered
 
     assert service.numbers == [*range(100), *range(2000, 2100)]
     assert metrics.registry.get_sample_value("lineage_spools_set_aside_total") == 1
-    assert any(message.startswith("damaged lineage spool moved aside to ") for message in caplog.messages)
+    assert any(message.startswith("moved a damaged lineage spool aside to ") for message in caplog.messages)
     (aside,) = spool.rglob("events.db")
     assert aside.parent.name.startswith("damaged-")
 

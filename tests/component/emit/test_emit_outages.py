@@ -140,7 +140,7 @@ def test_a_refused_event_is_counted_and_told_and_holds_up_nobody(
 
     assert receiver.numbers == [0, 1]
     assert emitter.stats().dropped == {"refused": 1}
-    (record,) = (record for record in caplog.records if record.message.startswith("lineage event refused by "))
+    (record,) = (record for record in caplog.records if record.message.startswith("lineage event rejected by "))
     assert f"{receiver.url}: {status} run.runId: not a UUID; " in record.message
     assert record.why == f"{status} run.runId: not a UUID"
     assert "hunter2" not in caplog.text + str([vars(record) for record in caplog.records])
@@ -158,7 +158,9 @@ def test_what_may_not_come_yet_waits_until_people_have_put_that_right_and_is_tol
 
     assert without_repeats(receiver.numbers) == [0, 1]
     assert emitter.stats().dropped == {}
-    (record,) = (record for record in caplog.records if record.message.startswith("lineage events wait for "))
+    (record,) = (
+        record for record in caplog.records if record.message.startswith("cannot deliver lineage events yet to ")
+    )
     assert ": 403 unknown-key: enrol a key with `headwater key enrol`; " in record.message
 
 

@@ -129,5 +129,5 @@ def test_every_type_is_read_as_another_implementation_writes_it() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x06ab", b"\xff" * 20, b"\x05"])
 def test_data_that_end_too_early_or_have_no_sense_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"the data end too early|64 bits"):
+    with pytest.raises(ValueError, match=r"the data is truncated|64 bits"):
         decoded(data, "string")

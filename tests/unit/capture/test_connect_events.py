@@ -128,7 +128,7 @@ def test_a_table_that_a_config_provider_names_is_a_gap_and_no_dataset() -> None:
     assert "outputs" not in event
     assert [topic["name"] for topic in event["inputs"]] == ["orders"]
     assert error["errorMessage"] == (
-        "what lies beyond the topics is not known: a config provider fills in iceberg.tables"
+        "the datasets other than topics are unknown: a config provider supplies iceberg.tables"
     )
     assert "extractionError" not in newest()["run"]["facets"]
 

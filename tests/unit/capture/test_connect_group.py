@@ -27,7 +27,9 @@ def test_a_group_that_was_never_seen_shows_nothing_and_is_told_once(
             workers.look(listed, now_ms)
 
     assert workers.workers is None
-    assert [record.message for record in caplog.records] == ["no worker was ever seen in this group, so none is missed"]
+    assert [record.message for record in caplog.records] == [
+        "no worker was ever seen in this group, so an absence of workers is ignored"
+    ]
 
 
 @pytest.mark.parametrize("listed", [[], EMPTY])

@@ -42,7 +42,7 @@ def test_a_file_that_something_else_wrote_is_told_by_its_path(tmp_path: Path, sa
     path = tmp_path / "state.json"
     path.write_bytes(said)
 
-    with pytest.raises(SetupError, match=r"state\.json cannot be understood"):
+    with pytest.raises(SetupError, match=r"state\.json: not a state file"):
         state_file.load_as(path, read)
 
 

@@ -229,7 +229,7 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
     (query,) = asked(read_dashboards(file), columns)
 
     assert query.told is None
-    assert query.fault == "orders has no schema; expected schema beside catalog, or SCHEMA.orders"
+    assert query.fault == "orders has no schema; set schema next to catalog, or write SCHEMA.orders"
     assert {name.name for name in asked_for} == {"lake.sales.stats"}
     assert events(file)[1].get("inputs", []) == []
 
@@ -237,14 +237,14 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("dashboards: []", "1: engine: is missing; expected text"),
+        ("dashboards: []", "1: engine: missing; expected text"),
         ("engine: trino://t:1\ndashboards: {}", "2: dashboards: expected a list"),
         ("engine: looker://t:1", "1: dialect: expected the SQL dialect of this engine, for example trino"),
-        ("engine: trino://t:1\nowner: ann", "2: owner: is not known here; there are"),
-        ("engine: trino://t:1\nengine: trino://t:2", "2: engine: stands there twice"),
+        ("engine: trino://t:1\nowner: ann", "2: owner: unknown key; expected one of"),
+        ("engine: trino://t:1\nengine: trino://t:2", "2: engine: duplicate key"),
         (
             "engine: trino://t:1\ndashboards:\n- name: a",
-            "3: dashboards.0: expected queries or tables: what the dashboard rests on",
+            "3: dashboards.0: expected queries or tables: the data that the dashboard uses",
         ),
         (
             "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {name: x}",
@@ -256,11 +256,11 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
         ),
         (
             "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1\n  - {name: b, sql: SELECT 2}",
-            "3: dashboards.0.queries: expected a name for each where there are several",
+            "3: dashboards.0.queries: expected a name for each query, as there are several",
         ),
         (
             "engine: trino://t:1\ndashboards:\n- {name: a, tables: [x.y]}\n- {name: a, tables: [x.y]}",
-            "3: dashboards: the name 'a' stands there twice",
+            "3: dashboards: the name 'a' is used twice",
         ),
         (
             "engine: trino://t:1\ndashboards:\n- {name: 'a', owners: [~], tables: [x]}",
@@ -268,28 +268,28 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
         ),
         (
             "engine: trino://t:1\ncatalog: lake\ndashboards:\n- name: a\n  tables:\n  - a.b\n  - orders",
-            "7: dashboards.0.tables.1: orders has no schema; expected schema beside catalog, or SCHEMA.orders",
+            "7: dashboards.0.tables.1: orders has no schema; set schema next to catalog, or write SCHEMA.orders",
         ),
         (
             "engine: trino://t:1\ncatalog: lake\ndashboards:\n- name: a\n  tables:\n  - {table: orders, columns: [id]}",
-            "6: dashboards.0.tables.0.table: orders has no schema; expected schema beside catalog, or SCHEMA.orders",
+            "6: dashboards.0.tables.0.table: orders has no schema; set schema next to catalog, or write SCHEMA.orders",
         ),
         (
             "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {name: tables, sql: SELECT 1}\n"
             "  tables: [x.y]",
-            "5: dashboards.0.queries.0.name: makes the job 'a.tables', as dashboards.0.tables does; expected another",
+            "5: dashboards.0.queries.0.name: gives the job 'a.tables', the same as dashboards.0.tables; expected",
         ),
         (
             "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {name: b, sql: SELECT 1}\n"
             "- name: a.b\n  queries:\n  - sql: SELECT 2",
-            "8: dashboards.1.queries.0.name: makes the job 'a.b', as dashboards.0.queries.0.name does; expected",
+            "8: dashboards.1.queries.0.name: gives the job 'a.b', the same as dashboards.0.queries.0.name; expected",
         ),
         (
             "engine: acme://t:1\ndialect: acme\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1",
             "2: dialect: unknown dialect 'acme'; expected one of athena, bigquery, ",
         ),
-        ("engine: [", "this is no YAML"),
-        ("", "it is empty"),
+        ("engine: [", "not YAML"),
+        ("", "empty; expected"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_by_line_and_field(text: str, problem: str, tmp_path: Path) -> None:

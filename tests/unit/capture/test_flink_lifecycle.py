@@ -189,7 +189,7 @@ def test_a_cluster_that_does_not_answer_ends_its_runs_after_a_while_and_says_tha
     assert (told.state, told.time_ms, told.stop_reason) == ("FAIL", 8_000, "cluster unreachable")
     assert told.silence is not None
     assert "has not answered for 6 s (http://127.0.0.1:8081: no connection)" in told.silence
-    assert "or only be unreachable from here" in told.silence
+    assert "or be unreachable from this machine" in told.silence
     assert told.run.figures == COUNTED.figures
     assert later == [[], []]
 

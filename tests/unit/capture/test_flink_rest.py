@@ -220,7 +220,7 @@ def test_what_is_no_answer_of_flinks_about_a_job_is_told_as_such(path: str, body
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=body) if request.url.path == f"/jobs/{JOB}{path}" else shown(request)
 
-    with pytest.raises(UnavailableError, match="does not answer as Flink's REST API does"):
+    with pytest.raises(UnavailableError, match="does not answer like Flink's REST API"):
         cluster(answer).details(JOB)
 
 
@@ -247,13 +247,13 @@ def test_a_configuration_that_is_not_shown_leaves_the_namespace_to_who_asks(stat
     assert about == About("2.1.3", None)
     assert about.namespace("shop") == "shop"
     assert about.namespace(None, before="shop") == "shop"
-    with pytest.raises(SetupError, match=r"/jobmanager/config.* name it with --namespace \(flink-jobs, if"):
+    with pytest.raises(SetupError, match=r"/jobmanager/config.* set --namespace \(flink-jobs, if"):
         about.namespace(None)
 
 
 def test_who_may_not_ask_is_told_so() -> None:
     with pytest.raises(
-        UnavailableError, match=r"http://flink:8081 does not show /jobs/overview .*status 403.*password"
+        UnavailableError, match=r"http://flink:8081 refuses access to /jobs/overview .*status 403.*password"
     ):
         cluster(lambda _: httpx.Response(403, text="forbidden")).jobs()
 
@@ -299,5 +299,5 @@ def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do() -> None:
     "answer", [httpx.Response(404), httpx.Response(200, text="hello"), httpx.Response(200, json={})]
 )
 def test_what_is_no_flink_is_told_as_such(answer: httpx.Response) -> None:
-    with pytest.raises(UnavailableError, match="does not answer as Flink's REST API does"):
+    with pytest.raises(UnavailableError, match="does not answer like Flink's REST API"):
         cluster(lambda _: answer).jobs()

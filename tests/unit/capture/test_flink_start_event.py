@@ -83,8 +83,8 @@ def test_what_cannot_be_named_or_seen_through_is_counted_in_the_run_and_never_in
     assert _fields(event["outputs"][0]) == {"p": []}
     assert (errors["totalTasks"], errors["failedTasks"]) == (2, 2)
     assert [one["errorMessage"] for one in errors["errors"]] == [
-        "a DataStream program is not seen through: OpenLineage's listener tells its datasets",
-        "a table of the connector 'faker' cannot be named",
+        "a DataStream program is not analysed: OpenLineage's listener reports its datasets",
+        "cannot name a table of the connector 'faker'",
     ]
 
 

@@ -51,7 +51,7 @@ def test_a_job_that_the_cluster_does_not_tell_of_is_a_gap_and_the_program_goes_o
     told, events = _run(_submission(tmp_path, _JOB, {**_JOB, "id": "f" * 32}), session)
 
     assert [job.job_id for job in told] == [_JOB["id"], "f" * 32]
-    assert all("nothing is told of it: http://flink:8081 does not know the job" in job.gaps[0] for job in told)
+    assert all("its lineage is not reported: http://flink:8081 does not list the job" in job.gaps[0] for job in told)
     assert events == []
 
 
@@ -63,7 +63,7 @@ def test_a_refused_statement_is_an_error_with_what_flink_says(tmp_path: Path, se
 
 
 def test_a_program_that_fails_is_an_error_with_its_status(tmp_path: Path, session: Session) -> None:
-    with pytest.raises(InvalidInputError, match=r"job\.sql ended with status 7; what it printed stands above"):
+    with pytest.raises(InvalidInputError, match=r"job\.sql ended with status 7; see its output above"):
         _run(_submission(tmp_path, status=7), session)
 
 

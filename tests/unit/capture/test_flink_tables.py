@@ -147,5 +147,5 @@ def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
     ],
 )
 def test_a_table_that_cannot_be_named_is_an_error_and_no_invention(table: dict[str, Any]) -> None:
-    with pytest.raises(UnnamedTableError, match="cannot be named"):
+    with pytest.raises(UnnamedTableError, match="cannot name a table"):
         datasets(table)

@@ -155,7 +155,7 @@ def test_what_is_no_registry_is_told_as_such(watch: Callable[[Subjects], Watched
     watched = watch(Subjects())
     watched.subjects.instead["/subjects"] = httpx.Response(200, json={"jobs": []})
 
-    assert "no schema registry" in watched.fault()
+    assert "not from a schema registry" in watched.fault()
 
 
 def test_a_subject_that_was_deleted_for_good_and_registered_anew_is_told_from_its_first_version(

@@ -32,4 +32,4 @@ def test_a_message_that_repeats_that_of_a_database_is_withheld() -> None:
 
 
 def test_what_is_no_trace_is_told_as_such() -> None:
-    assert without_values("boom hunter2", CONNECTORS).message == "failed, without a trace"
+    assert without_values("boom hunter2", CONNECTORS).message == "failed, without a stack trace"

@@ -1,6 +1,7 @@
 """What a Trino means by its catalogs, by its configuration."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -91,15 +92,15 @@ def test_a_catalog_is_told_as_others_name_its_tables(properties: dict[str, str],
 @pytest.mark.parametrize(
     ("properties", "why"),
     [
-        ({**ICEBERG, "iceberg.catalog.type": "glue"}, "no hive.metastore.glue.default-warehouse-dir"),
-        ({**ICEBERG, "iceberg.catalog.type": "snowflake"}, "not known"),
-        (ICEBERG, "no hive.metastore.uri"),
-        ({"connector.name": "hive", "hive.metastore": "glue"}, "no hive.metastore.uri"),
-        ({**REST, "iceberg.rest-catalog.uri": "http://a b"}, "iceberg.rest-catalog.uri cannot be read"),
-        ({**REST, "iceberg.rest-catalog.warehouse": "${ENV:WH}"}, "iceberg.rest-catalog.warehouse cannot be known"),
+        ({**ICEBERG, "iceberg.catalog.type": "glue"}, "missing hive.metastore.glue.default-warehouse-dir"),
+        ({**ICEBERG, "iceberg.catalog.type": "snowflake"}, "unknown catalog type"),
+        (ICEBERG, "missing hive.metastore.uri"),
+        ({"connector.name": "hive", "hive.metastore": "glue"}, "missing hive.metastore.uri"),
+        ({**REST, "iceberg.rest-catalog.uri": "http://a b"}, "cannot parse iceberg.rest-catalog.uri"),
+        ({**REST, "iceberg.rest-catalog.warehouse": "${ENV:WH}"}, "iceberg.rest-catalog.warehouse is unknown"),
         (
             {"connector.name": "postgresql", "connection-url": "jdbc:postgresql://${ENV:PG}:5432/shop"},
-            "connection-url cannot be known",
+            "connection-url is unknown",
         ),
         ({"connector.name": "mongodb"}, "the connector mongodb"),
         ({"connector.name": "postgresql"}, "jdbc"),
@@ -147,8 +148,8 @@ def test_a_file_that_cannot_be_read_hides_no_other_catalog(etc: Path) -> None:
     cut, folder, lake, shop = catalogs_in(etc)
 
     assert (cut.name, cut.facet, folder.name, folder.facet) == ("cut", None, "folder", None)
-    assert "cut.properties cannot be read" in cut.why
-    assert "folder.properties cannot be read" in folder.why
+    assert re.fullmatch(r"cannot read .*cut\.properties", cut.why)
+    assert re.fullmatch(r"cannot read .*folder\.properties", folder.why)
     assert said(lake) == {"type": "glue", "warehouseUri": "s3://wh"}
     assert said(shop) == {"namespace": "mysql://db:3306", "prefix": ""}
     assert namespace_of(etc) is None

@@ -50,8 +50,10 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
         ),
         (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
         (
-            Shipped(arrived=4, unfinished=1, troubles=[Trouble("events.jsonl", 5, "unfinished", "its end is missing")]),
-            "events.jsonl:5  unfinished  its end is missing\n"
+            Shipped(
+                arrived=4, unfinished=1, troubles=[Trouble("events.jsonl", 5, "unfinished", "the line is incomplete")]
+            ),
+            "events.jsonl:5  unfinished  the line is incomplete\n"
             "4 arrived, 0 held back, 0 refused, 1 unfinished: cut off, or still being written; it is sent once its end "
             "is there",
         ),

@@ -26,7 +26,7 @@ def test_the_endpoint_shows_in_no_repr_since_its_query_may_hold_a_key() -> None:
     ],
 )
 def test_an_endpoint_that_is_no_url_of_a_web_server_is_refused_without_being_shown(endpoint: str) -> None:
-    with pytest.raises(InvalidInputError, match="no URL of a web server") as refusal:
+    with pytest.raises(InvalidInputError, match="not an HTTP URL") as refusal:
         HttpConfig(endpoint=endpoint)
 
     assert refusal.value.__cause__ is None

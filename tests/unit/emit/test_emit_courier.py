@@ -158,9 +158,9 @@ def test_the_log_says_where_events_do_not_arrive_why_and_what_to_do(caplog: pyte
         assert courier.wait_until_empty(LONG_S)
 
     assert [message for message in caplog.messages if "http" in message] == [
-        "lineage events wait for http://lineage.test: 503; start it",
-        "lineage event refused by http://lineage.test: 403 no; ask",
-        f"lineage event refused by http://lineage.test: no; {MEND_THE_EVENT}",
+        "cannot deliver lineage events yet to http://lineage.test: 503; start it",
+        "lineage event rejected by http://lineage.test: 403 no; ask",
+        f"lineage event rejected by http://lineage.test: no; {MEND_THE_EVENT}",
     ]
     assert [record.why for record in caplog.records if "http" in record.message] == ["503", "403 no", "no"]
 
@@ -217,7 +217,7 @@ def test_a_transport_that_breaks_does_not_end_the_courier() -> None:
         assert courier.wait_until_empty(LONG_S)
 
     assert letterbox.taken == [b"1", b"2"]
-    assert metrics.stats().last_error == "ZeroDivisionError in the letterbox courier"
+    assert metrics.stats().last_error == "ZeroDivisionError in the delivery thread (letterbox)"
 
 
 def test_an_idle_courier_adopts_what_others_leave_meanwhile(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ def test_nothing_is_sent_while_the_variable_holds_no_token(variable: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("status", "advice"), [(401, "token_env"), (403, "granted"), (404, "/api/v1/lineage"), (413, "large"), (422, "")]
+    ("status", "advice"),
+    [(401, "token_env"), (403, "granted"), (404, "/api/v1/lineage"), (413, "size limit"), (422, "")],
 )
 def test_an_answer_comes_with_what_a_person_can_do(status: int, advice: str) -> None:
     outcome = sent(lambda _: httpx.Response(status))
@@ -95,7 +96,7 @@ def test_a_redirect_is_not_followed_since_it_would_carry_the_token_elsewhere() -
     outcome = sent(answer, token_env="TOKEN")  # noqa: S106
 
     assert isinstance(outcome, Unavailable)
-    assert outcome.why.startswith("307 sends elsewhere")
+    assert outcome.why.startswith("307 redirects elsewhere")
     assert hosts == ["lineage.test"]
 
 
@@ -107,7 +108,7 @@ def test_a_page_for_people_is_no_word_of_a_service(status: int) -> None:
     outcome = sent(lambda _: httpx.Response(status, html=PAGE))
 
     assert isinstance(outcome, Unavailable)
-    assert outcome.why.startswith(f"{status} with a page of HTML")
+    assert outcome.why.startswith(f"{status} with an HTML page")
     assert "Miller" not in outcome.why
 
 
@@ -152,7 +153,7 @@ def test_a_403_without_a_reason_is_worth_a_retry_and_says_what_to_do(body: bytes
 
     assert isinstance(outcome, Unavailable)
     assert outcome.why == "403"
-    assert outcome.advice.startswith("who sends may not: enrol this node's key")
+    assert outcome.advice.startswith("the sender is not allowed to: enrol this node's key")
 
 
 def test_a_short_word_that_only_calls_itself_a_page_acknowledges() -> None:
@@ -243,7 +244,7 @@ def test_a_page_of_which_only_white_space_comes_in_time_acknowledges_nothing() -
         network=httpx.MockTransport(lambda _: httpx.Response(201, stream=Drips())),
     )
 
-    assert transport.send(EVENT) == Unavailable("201, but ReadTimeout: nothing is in the answer yet")
+    assert transport.send(EVENT) == Unavailable("201, but ReadTimeout: the response body has not started yet")
     transport.close()
 
 
@@ -306,7 +307,7 @@ def test_an_endpoint_whose_host_cannot_be_one_has_events_wait(events: int) -> No
 
     outcomes = transport.send_some([EVENT] * events)
 
-    assert outcomes == [Unavailable("the endpoint for events is no address of a web server")]
+    assert outcomes == [Unavailable("the endpoint for events is not an HTTP URL")]
 
 
 class ManyTaker:

@@ -120,7 +120,7 @@ def test_what_was_kept_and_is_damaged_is_told_and_passed_over(tmp_path: Path) ->
     failures: list[str] = []
 
     assert Receipts(tmp_path / "receipt.json", print, failures.append).is_due
-    assert failures == ["receipt: what was kept cannot be read"]
+    assert failures == ["receipt: cannot read the saved receipt file"]
 
 
 def test_a_transport_asks_for_a_receipt_now_and_then_and_takes_it_from_either_answer() -> None:

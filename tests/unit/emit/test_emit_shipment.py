@@ -176,7 +176,7 @@ def test_a_line_that_is_still_being_written_waits_for_its_end(tmp_path: Path) ->
     second = shipped(tmp_path, target)
 
     assert (first.arrived, first.unfinished, first.is_whole) == (1, 1, False)
-    assert first.troubles == [Trouble("events.jsonl", 2, "unfinished", "its end is missing")]
+    assert first.troubles == [Trouble("events.jsonl", 2, "unfinished", "the line is incomplete")]
     assert target.got == [b"bc"]
     assert (second.unfinished, second.is_whole) == (0, True)
 
@@ -205,7 +205,7 @@ def test_a_file_of_which_no_line_is_whole_is_told(tmp_path: Path, name: str) -> 
     report = shipped(tmp_path, Target())
 
     assert (report.arrived, report.unfinished, report.is_whole) == (0, 1, False)
-    assert report.troubles == [Trouble(name, 1, "unfinished", "its end is missing")]
+    assert report.troubles == [Trouble(name, 1, "unfinished", "the line is incomplete")]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"a\n\n", b"a\n  ", b"\n\n  \n"])

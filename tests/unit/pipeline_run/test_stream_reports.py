@@ -51,7 +51,7 @@ def test_a_fault_in_counting_is_logged_and_does_not_reach_spark(caplog: pytest.L
     with caplog.at_level(logging.WARNING):
         ProgressListener(broken).onQueryProgress(Event())
 
-    assert caplog.messages == ["a micro-batch is not counted"]
+    assert caplog.messages == ["cannot read the progress of a micro-batch"]
 
 
 def test_where_a_query_stands_is_told_with_what_the_source_tells() -> None:

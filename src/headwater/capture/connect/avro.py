@@ -19,7 +19,7 @@ def decoded(data: bytes, schema: Schema) -> Any:  # noqa: ANN401  whatever the s
     """The datum: records and maps as dicts, fixed as bytes, logical types as their underlying types.
 
     Raises:
-        ValueError: the data end too early.
+        ValueError: the data is truncated.
         LookupError: the schema refers to an undefined type.
     """
     return _Reader(data).read(schema)
@@ -70,7 +70,7 @@ class _Reader:
             if byte < _MORE:
                 return (number >> 1) ^ -(number & 1)
             shift += 7
-        raise ValueError("a number of more than 64 bits")
+        raise ValueError("a number is longer than 64 bits")
 
     def _string(self) -> str:
         return self._bytes(self._long()).decode()
@@ -78,7 +78,7 @@ class _Reader:
     def _bytes(self, count: int) -> bytes:
         taken = self._data[self._at : self._at + count]
         if count < 0 or len(taken) < count:
-            raise ValueError("the data end too early")
+            raise ValueError("the data is truncated")
         self._at += count
         return taken
 

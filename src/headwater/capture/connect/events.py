@@ -125,7 +125,7 @@ def _run_facets(told: RunUpdate, around: ClusterContext) -> Facets:
     elif told.takes_back:
         facets["errorMessage"] = facet(
             "1-0-1/ErrorMessageRunFacet",
-            message="taken back: the connector is heard of again",
+            message="withdrawn: the connector has reported again",
             programmingLanguage="JAVA",
             _deleted=True,
         )
@@ -135,7 +135,7 @@ def _run_facets(told: RunUpdate, around: ClusterContext) -> Facets:
 def _gaps(unknown: Sequence[str]) -> Facets:
     if not unknown:
         return {}
-    words = f"what lies beyond the topics is not known: a config provider fills in {', '.join(unknown)}"
+    words = f"the datasets other than topics are unknown: a config provider supplies {', '.join(unknown)}"
     errors = [{"errorMessage": words}]
     return {"extractionError": facet("1-1-2/ExtractionErrorRunFacet", totalTasks=1, failedTasks=1, errors=errors)}
 

@@ -52,7 +52,7 @@ class Group:
     def unseen(self, fault: str) -> None:
         """Note that the broker could not be asked, which says nothing about the workers."""
         if not self._is_blind:
-            log.warning("the group of the workers cannot be seen", extra={"fault": fault})
+            log.warning("cannot read the consumer group of the workers", extra={"fault": fault})
         self.workers, self._is_blind = None, True
 
     def look(self, groups: Sequence[Listed], now_ms: int) -> None:
@@ -65,7 +65,7 @@ class Group:
             self.unseen(group.fault)
         elif self.name is None or (group is None and not self.seen_ms):
             if self.name is not None:
-                self._doubt("no worker was ever seen in this group, so none is missed")
+                self._doubt("no worker was ever seen in this group, so an absence of workers is ignored")
             self.workers, self._is_blind = None, False
         else:
             self._seen(group is not None and not group.is_empty, now_ms)
@@ -76,7 +76,7 @@ class Group:
         elif self._missed_ms is None:
             self._missed_ms = now_ms
         elif self._wrote_ms - self._missed_ms >= self._silent_ms:
-            self._doubt("workers write that are not seen in this group, so none is missed")
+            self._doubt("workers outside this group are active, so an absence of workers is ignored")
             is_there = True
         # A broker that comes back lists the groups only after a moment; the time it was away does not count.
         if is_there or self._is_blind or not self.seen_ms:

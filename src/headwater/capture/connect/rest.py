@@ -18,6 +18,6 @@ def version_at(url: str, network: httpx.BaseTransport | None = None) -> str | No
         with httpx.Client(transport=network, timeout=_TIMEOUT_S) as client:
             told = client.get(url).raise_for_status().json()["version"]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as fault:
-        log.warning("Connect's REST API does not tell its version", extra={"fault": type(fault).__name__})
+        log.warning("cannot read the version of Kafka Connect from its REST API", extra={"fault": type(fault).__name__})
         return None
     return told if isinstance(told, str) else None

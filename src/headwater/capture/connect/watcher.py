@@ -106,7 +106,7 @@ class Watcher:
             admin = AdminClient(settings)
         except (KafkaException, TypeError, AttributeError) as fault:
             said = fault.args[0].str() if isinstance(fault, KafkaException) else fault
-            raise InvalidInputError(f"--client: Kafka's client does not take its settings: {said}") from fault
+            raise InvalidInputError(f"--client: Kafka's client rejects its settings: {said}") from fault
         try:
             if not self._begin(consumer, stop):
                 return
@@ -223,7 +223,7 @@ class Watcher:
         """Log why a topic cannot be read, for instance without permission; each reason once."""
         if (topic, fault.code()) not in self._refused:
             self._refused.add((topic, fault.code()))
-            log.warning("a topic cannot be read", extra={"topic": topic, "fault": fault.str()})
+            log.warning("cannot read a topic", extra={"topic": topic, "fault": fault.str()})
 
     def _parsed(self, topic: str, message: Message, time_ms: int) -> Record | None:
         if topic in (self._config.config_topic, self._config.status_topic):
@@ -280,7 +280,7 @@ class Watcher:
         if not self._has_changed or self._held:
             return
         if not self._settle():
-            log.warning("lineage events are not safe yet; the state is kept later")
+            log.warning("lineage events are not safely stored yet; the state is saved later")
             return
         connectors = [*self._lives.connectors.values()]
         known = WatcherState(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)

@@ -44,12 +44,12 @@ def read_dashboards(file: Path) -> Dashboards:
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         where = f":{mark.line + 1}" if mark is not None else ""
-        raise InvalidInputError(f"{file}{where}: this is no YAML: {getattr(fault, 'problem', '')}") from None
+        raise InvalidInputError(f"{file}{where}: not YAML: {getattr(fault, 'problem', '')}") from None
     reader = _Reader(file.parent)
     found = None if root is None else reader.part(lambda: reader.dashboards(root))
     if found is None or reader.problems:
         told = [f"{file}:{problem}" for problem in sorted(reader.problems, key=lambda each: each.line)]
-        raise InvalidInputError("\n".join(told) or f"{file}: it is empty; expected engine and dashboards")
+        raise InvalidInputError("\n".join(told) or f"{file}: empty; expected engine and dashboards")
     return found
 
 
@@ -108,10 +108,10 @@ class _Reader:
             tables=tuple(self._parts(fields, "tables", self._table)),
         )
         if not (fields.items("queries") or fields.items("tables")):
-            raise Problem(node, path, "expected queries or tables: what the dashboard rests on")
+            raise Problem(node, path, "expected queries or tables: the data that the dashboard uses")
         names = [query.name for query in dashboard.queries]
         if len(names) > 1 and "" in names:
-            raise Problem(node, f"{path}.queries", "expected a name for each where there are several")
+            raise Problem(node, f"{path}.queries", "expected a name for each query, as there are several")
         self._no_name_twice(fields, "queries", names)
         return dashboard
 
@@ -131,7 +131,7 @@ class _Reader:
         job = sql_lineage.job_of(Label("", dashboard, TABLES if query is None else query)).name
         known, where = self._jobs.setdefault(job, (feeding, path))
         if known != feeding:
-            fault = f"makes the job {job!r}, as {where} does; expected another name"
+            fault = f"gives the job {job!r}, the same as {where}; expected another name"
             self.problems.append(Problem(node, path, fault))
 
     def _file(self, fields: "_Fields") -> str:
@@ -156,7 +156,7 @@ class _Reader:
 
     def _no_name_twice(self, fields: "_Fields", name: str, names: Sequence[str]) -> None:
         for each in sorted({each for each in names if names.count(each) > 1}):
-            self.problems.append(Problem(fields.node(name), fields.path(name), f"the name {each!r} stands there twice"))
+            self.problems.append(Problem(fields.node(name), fields.path(name), f"the name {each!r} is used twice"))
 
 
 def _dialect(top: "_Fields", engine: str) -> str:
@@ -188,9 +188,9 @@ class _Fields:
         for key, value in node.value:
             name = key.value if isinstance(key, yaml.ScalarNode) else ""
             if name not in known:
-                raise Problem(key, self.path(name), f"is not known here; there are {', '.join(known)}")
+                raise Problem(key, self.path(name), f"unknown key; expected one of {', '.join(known)}")
             if name in self.members:
-                raise Problem(key, self.path(name), "stands there twice")
+                raise Problem(key, self.path(name), "duplicate key")
             self.members[name] = value
 
     def path(self, name: str) -> str:
@@ -203,7 +203,7 @@ class _Fields:
         """A non-empty text; required if there is no default."""
         if name not in self.members:
             if default is None:
-                raise Problem(self._node, self.path(name), "is missing; expected text")
+                raise Problem(self._node, self.path(name), "missing; expected text")
             return default
         return _text(self.members[name], self.path(name))
 

@@ -42,7 +42,7 @@ def _asked(file: Dashboards, dashboard: Dashboard, query: Query, columns: Column
     except UnreadableSqlError as fault:
         return Asked(dashboard, query, None, str(fault))
     if told.target is not None:
-        return Asked(dashboard, query, None, "it writes; expected a query")
+        return Asked(dashboard, query, None, "it writes to a table; expected a query that only reads")
     if unplaced := [*filter(None, map(file.unplaced, told.reads))]:
         return Asked(dashboard, query, None, "; ".join(unplaced))
     return Asked(dashboard, query, told)

@@ -91,4 +91,4 @@ def unplaced(table: Parts, catalog: str, schema: str) -> str:
     """Why a table's name cannot be completed with these defaults; empty if it can. A catalog requires a schema."""
     if len(table) > 1 or schema or not catalog:
         return ""
-    return f"{table[0]} has no schema; expected schema beside catalog, or SCHEMA.{table[0]}"
+    return f"{table[0]} has no schema; set schema next to catalog, or write SCHEMA.{table[0]}"

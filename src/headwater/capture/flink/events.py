@@ -136,7 +136,7 @@ def _error(told: RunUpdate) -> RunFacet | None:
             message=trace.root, programmingLanguage="JAVA", stackTrace=trace.text or None
         )
     if told.takes_back:
-        return TakenBackFacet(message="taken back: the cluster lists the job again", programmingLanguage="JAVA")
+        return TakenBackFacet(message="withdrawn: the cluster lists the job again", programmingLanguage="JAVA")
     return None
 
 

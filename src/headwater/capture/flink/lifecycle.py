@@ -259,14 +259,16 @@ class Lifecycles:
         told = RunUpdate(replace(run), "FAIL", run.told_ms)
         if unreachable is not None:
             silence = (
-                f"the JobManager has not answered for {silent_ms / 1000:.0f} s ({unreachable}): it may have died, "
+                f"the JobManager has not answered for {silent_ms / 1000:.0f} s ({unreachable}): it may have failed, "
             )
-            yield told._replace(stop_reason="cluster unreachable", silence=f"{silence}or only be unreachable from here")
+            yield told._replace(
+                stop_reason="cluster unreachable", silence=f"{silence}or be unreachable from this machine"
+            )
         elif silent_ms < _LISTED_FOR_MS:
-            silence = "the cluster answers, but knows the job no more: its JobManager was started anew and lost it"
+            silence = "the cluster answers, but no longer lists the job: its JobManager was restarted and lost it"
             yield told._replace(stop_reason="lost by the cluster", silence=silence)
         else:
-            silence = f"the job ended unwatched in the last {silent_ms // 60_000} min: the cluster has forgotten how"
+            silence = f"the job ended unwatched in the last {silent_ms // 60_000} min; the cluster no longer lists it"
             yield told._replace(state="ABORT", stop_reason="end not seen", silence=silence)
 
 

@@ -37,8 +37,8 @@ class About(NamedTuple):
         namespace = chosen or self.job_namespace or before
         if namespace is None:
             raise SetupError(
-                "the cluster's configuration (/jobmanager/config) is not shown to who asks, and may name the namespace "
-                f"of its jobs: name it with --namespace ({JOB_NAMESPACE}, if openlineage.job.namespace is not set)"
+                "the cluster refuses access to its configuration (/jobmanager/config), which may set the namespace of "
+                f"its jobs: set --namespace ({JOB_NAMESPACE}, if openlineage.job.namespace is not set)"
             )
         return namespace
 
@@ -124,7 +124,7 @@ class FlinkCluster:
             raise self._strange() from strange
 
     def _strange(self) -> UnavailableError:
-        return UnavailableError(f"{self.url} does not answer as Flink's REST API does; is the address right?")
+        return UnavailableError(f"{self.url} does not answer like Flink's REST API; is the address right?")
 
     def _get(self, path: str, **query: str) -> Any:  # noqa: ANN401  JSON
         faults = []
@@ -147,8 +147,8 @@ class FlinkCluster:
             raise NotFoundError(f"{self.url} has no {answer.url.path}")
         if answer.status_code in _REFUSED:
             raise _RefusedError(
-                f"{self.url} does not show {answer.url.path} to who asks (status {answer.status_code}); "
-                "a user and a password may stand in --url"
+                f"{self.url} refuses access to {answer.url.path} (status {answer.status_code}); "
+                "--url may contain a user and a password"
             )
         try:
             answer.raise_for_status()
@@ -174,4 +174,4 @@ def _worded(url: str, fault: httpx.HTTPError) -> str:
         return not_trusted(url, fault)
     if isinstance(fault, httpx.TimeoutException):
         return f"{url}: no answer within {_TIMEOUT_S:g} s"
-    return f"{url}: {'no connection' if isinstance(fault, httpx.ConnectError) else 'the connection broke'}"
+    return f"{url}: {'cannot connect' if isinstance(fault, httpx.ConnectError) else 'the connection was lost'}"

@@ -50,7 +50,7 @@ class Session(NamedTuple):
             if found is not None:
                 return found
             if time.monotonic() > until:
-                raise UnavailableError(f"{self.cluster.url} does not know the job {job_id}, or does not answer")
+                raise UnavailableError(f"{self.cluster.url} does not list the job {job_id}, or does not answer")
             time.sleep(_LOOK_AGAIN_S)
 
     def _found(self, job_id: str) -> Submitted | None:

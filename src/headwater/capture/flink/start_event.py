@@ -159,5 +159,5 @@ def _together(
 
 def _worded(reason: str) -> str:
     if reason == "DataStream":
-        return "a DataStream program is not seen through: OpenLineage's listener tells its datasets"
-    return f"a statement was not seen through: {reason}"
+        return "a DataStream program is not analysed: OpenLineage's listener reports its datasets"
+    return f"a statement could not be analysed: {reason}"

@@ -86,7 +86,7 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
     if refused is not None:
         raise InvalidInputError(refused)
     if status != 0:
-        raise InvalidInputError(f"{submission.file} ended with status {status}; what it printed stands above")
+        raise InvalidInputError(f"{submission.file} ended with status {status}; see its output above")
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -127,8 +127,8 @@ def _told(line: Mapping[str, Any], namespace: str, session: Session, put: Callab
     try:
         about = session.submitted(line["id"])
     except UnavailableError as fault:
-        return ToldJob(line["id"], "", "", 0, 0, 0, (f"nothing is told of it: {fault}",))
-    unseen = Flow(gaps=["what its statements read and write is not known"])
+        return ToldJob(line["id"], "", "", 0, 0, 0, (f"its lineage is not reported: {fault}",))
+    unseen = Flow(gaps=["the inputs and outputs of its statements are unknown"])
     flow = Guard().attempt("statements", lambda: flow_of(line["writes"], line["gaps"]), unseen)
     put(start_event(JobId(namespace, about.name), about, flow, line["sql"]))
     return ToldJob(

@@ -47,14 +47,14 @@ def datasets(table: Table) -> list[Described]:
     if connector in _WITHOUT_DATASET:
         return []
     if connector is None:
-        raise UnnamedTableError("a table that is in no catalog cannot be named")
+        raise UnnamedTableError("cannot name a table that is in no catalog")
     rule = _RULES.get(connector)
     if rule is None or "unknown" in table:
-        raise UnnamedTableError(f"a table of the connector {connector!r} cannot be named")
+        raise UnnamedTableError(f"cannot name a table of the connector {connector!r}")
     try:
         found = rule(table, options)
     except (InvalidNameError, LookupError) as unnamed:
-        raise UnnamedTableError(f"a table of the connector {connector!r} cannot be named: {unnamed}") from unnamed
+        raise UnnamedTableError(f"cannot name a table of the connector {connector!r}: {unnamed}") from unnamed
     for one in found:
         one.facets["schema"] = _schema(table["columns"])
     return found

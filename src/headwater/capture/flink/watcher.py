@@ -90,7 +90,7 @@ class Watcher:
                 self._read_about()
         except UnavailableError as fault:
             if not self._is_blind:
-                log.warning("the Flink cluster cannot be seen", extra={"fault": str(fault)})
+                log.warning("cannot reach the Flink cluster", extra={"fault": str(fault)})
             self._is_blind = True
             return self._lives.blind(str(fault), began_ms, now_ms())
         self._is_blind = False
@@ -111,7 +111,7 @@ class Watcher:
                 details = self._cluster.details(job_id)
             except UnavailableError as fault:
                 level = logging.DEBUG if job_id in self._unread else logging.WARNING
-                log.log(level, "a job's details cannot be read", extra={"job_id": job_id, "fault": str(fault)})
+                log.log(level, "cannot read the details of a job", extra={"job_id": job_id, "fault": str(fault)})
                 unread |= {job_id}
                 continue
             if details is not None:
@@ -133,7 +133,7 @@ class Watcher:
     def _save(self) -> None:
         """Save the state, once all emitted events are safe."""
         if not self._outlet.settle(_SETTLE_S):
-            log.warning("lineage events are not safe yet; the state is kept later")
+            log.warning("lineage events are not safely stored yet; the state is saved later")
             return
         over = None if self._lives.over is None else sorted(self._lives.over)
         known = WatcherState([*self._lives.runs.values()], over, self._namespace, self._version)

@@ -84,7 +84,7 @@ class _Reader:
                 return "struct"
             case {"type": other} | other:
                 return "union" if isinstance(other, list) else str(other)
-        raise AssertionError("the last case takes everything")
+        raise AssertionError("the last case matches everything")
 
     def _plain(self, kind: object) -> object:
         """Resolves a name, an optional, or a nested type; a union of several types stays one."""

@@ -61,7 +61,7 @@ def _parsed(text: str) -> "ast.File":
 
     class _Strict(ErrorListener):  # type: ignore[misc]  # antlr4 has no types
         def syntaxError(self, _recognizer: Any, _symbol: Any, line: int, column: int, *_: Any) -> None:  # noqa: ANN401
-            raise ValueError(f"no Protobuf: line {line}, column {column}")
+            raise ValueError(f"not Protobuf: line {line}, column {column}")
 
     def strictly(recognizer: Any) -> None:  # noqa: ANN401  a lexer or a parser of ANTLR's
         recognizer.removeErrorListeners()

@@ -157,17 +157,17 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: SourceQuer
     found = guard.attempt("relations", partial(_relations, query_of(analysed), action), nothing)
     for relation in found:
         guard.attempt("relation", partial(action.read.take, relation, session), None)
-    action.gaps += [f"{kind} names no dataset" for kind in action.read.unknown]
+    action.gaps += [f"{kind} does not identify a dataset" for kind in action.read.unknown]
     if action.writes:
         seen = [] if behind is None else [column.name for column in behind.output]
         action.read.unseen = guard.attempt("rows", partial(rows_unseen, query_of(analysed), seen), frozenset())
-        action.gaps += ["an RDD's rows come from elsewhere"] * len(action.read.unseen)
+        action.gaps += ["the source of an RDD's rows is unknown"] * len(action.read.unseen)
     if action.kind == "DeleteFromTable":  # its only relation is its target
         action.read = Read()
     for write in action.writes:
         if write.dataset is not None:
             learn = partial(add_columns, write.dataset, write.plan, action.read, behind)
-            action.gaps += guard.attempt("columns", learn, ["columns are not known"])
+            action.gaps += guard.attempt("columns", learn, ["the columns are unknown"])
 
 
 def _relations(analysed: Java, action: Action) -> list[Relation]:

@@ -128,14 +128,14 @@ class Stream:
         found = self._guard.attempt("relations", lambda: list(relations(plan, lambda _: False)), nothing)
         for relation in found:
             self._guard.attempt("relation", partial(self._read.take, relation, session), None)
-        self._gaps += [f"{kind} names no dataset" for kind in self._read.unknown]
+        self._gaps += [f"{kind} does not identify a dataset" for kind in self._read.unknown]
         self._inputs = {dataset.id: dataset for dataset in self._read.distinct()}
         output = [Attribute(one.name(), one.exprId().id()) for one in items(plan.output())]
         self.behind = SourceQuery(plan.toJSON(), output, self._read)
         self._sink = self._guard.attempt("sink", partial(sink_of, execution, session), None)
         if self._sink is not None and self._sink.dataset is not None:
             learn = partial(add_columns, self._sink.dataset, plan, self._read)
-            self._gaps += self._guard.attempt("columns", learn, ["columns are not known"])
+            self._gaps += self._guard.attempt("columns", learn, ["the columns are unknown"])
             self._sink.dataset.facets.setdefault("schema", schema_facet(struct_of(plan.schema())))
             self._outputs[self._sink.dataset.id] = self._sink.dataset
 

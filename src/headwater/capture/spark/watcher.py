@@ -94,7 +94,7 @@ class Watcher:
             self._tasks.put(partial(self._finish, ending))
         self._thread.join(patience_s)
         if not self._application.over:
-            log.warning("lineage is incomplete: Spark does not answer")
+            log.warning("lineage is incomplete: Spark does not respond")
             self._tell_ends(ending)
 
     def _work(self) -> None:

@@ -112,7 +112,7 @@ def _classified(error: BaseException) -> Failure:
         case Py4JJavaError():
             return _java_failure(error.java_exception)
         case Py4JNetworkError() | ConnectionError():
-            return Failure("Spark's JVM went away", python_trace(error), "JAVA", lost_jvm=True)
+            return Failure("the connection to Spark's JVM was lost", python_trace(error), "JAVA", lost_jvm=True)
         case Py4JError():
             return Failure("the call into Spark's JVM failed", python_trace(error), "JAVA", lost_jvm=True)
         case PySparkException():
@@ -129,7 +129,7 @@ def _java_failure(java: Any) -> Failure:  # noqa: ANN401  (a Java object)
         chain = list(_causes(java))
         return Failure(_java_message(chain), "\n".join(_java_trace(chain)), "JAVA")
     except (Py4JError, ConnectionError):
-        return Failure("Spark's JVM went away", "", "JAVA", lost_jvm=True)
+        return Failure("the connection to Spark's JVM was lost", "", "JAVA", lost_jvm=True)
 
 
 @dataclass(frozen=True, slots=True)

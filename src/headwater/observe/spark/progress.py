@@ -42,7 +42,7 @@ class ProgressListener:
         try:
             self._take(orjson.loads(event.json())["progress"])
         except Exception as fault:
-            log.warning("a micro-batch is not counted", extra={"error": type(fault).__name__})
+            log.warning("cannot read the progress of a micro-batch", extra={"error": type(fault).__name__})
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: ANN401
         """Ignored: no data was processed."""

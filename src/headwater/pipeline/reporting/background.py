@@ -80,7 +80,7 @@ class BackgroundObserver:
         self._tasks.put(None)
         self._thread.join(_PATIENCE_S)
         if ended.empty():
-            log.warning("lineage is incomplete: Spark does not answer", extra={"state": state})
+            log.warning("lineage is incomplete: Spark does not respond", extra={"state": state})
             return self._teller.end_without_spark(state, why, failure)
         return ended.get()
 

@@ -141,7 +141,7 @@ class Reporter:
         return counters
 
     def _columns(self, frame: DataFrame) -> Facet | None:
-        nothing: tuple[Facet | None, list[str]] = (None, ["columns are not known"])
+        nothing: tuple[Facet | None, list[str]] = (None, ["the columns are unknown"])
         facet, gaps = self._guard.attempt("column lineage", partial(self._learn_columns, frame), nothing)
         self._gaps += [gap for gap in gaps if gap not in self._gaps]
         return facet

@@ -39,6 +39,6 @@ class Report:
             try:
                 gaps.append(one) if isinstance(one, str) else found.append(told(environment, one))
             except Exception as unseen:
-                print(f"headwater: a table cannot be described: {unseen}"[:500], file=sys.stderr)  # noqa: T201
+                print(f"headwater: cannot describe a table: {unseen}"[:500], file=sys.stderr)  # noqa: T201
                 gaps.append(type(unseen).__name__)
         self.line("job", id=job_id, writes=found, gaps=gaps, sql=sql)
