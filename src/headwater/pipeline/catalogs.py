@@ -91,7 +91,7 @@ def prepare_lake(home: Path) -> None:
         if not database.exists():
             _make_catalog(database)
     except (OSError, sqlite3.Error) as fault:
-        raise SetupError(f"cannot make {database} ({fault}): set HEADWATER_HOME to a folder you may write") from fault
+        raise SetupError(f"cannot create {database} ({fault}): set HEADWATER_HOME to a writable folder") from fault
 
 
 def _make_catalog(database: Path) -> None:
@@ -119,4 +119,6 @@ def _from_environment(catalog: str, option: str, variable: str) -> str:
     try:
         return os.environ[variable]
     except KeyError:
-        raise SetupError(f"catalog {catalog}: option {option} is to come from {variable}, which is not set") from None
+        raise SetupError(
+            f"catalog {catalog}: option {option} needs the environment variable {variable}, which is not set"
+        ) from None

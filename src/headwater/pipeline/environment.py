@@ -15,4 +15,4 @@ def from_environment(variable: EnvName) -> str:
     try:
         return os.environ[variable]
     except KeyError:
-        raise SetupError(f"the environment variable {variable}, which the pipeline names, is not set") from None
+        raise SetupError(f"the pipeline needs the environment variable {variable}, which is not set") from None

@@ -39,7 +39,7 @@ def _java(environ: Mapping[str, str]) -> str:
     if home := environ.get("JAVA_HOME"):
         java = Path(home) / "bin" / "java"
         if not java.exists():
-            raise SetupError(f"JAVA_HOME is {home}, where there is no bin/java: {_HOW_TO_INSTALL}")
+            raise SetupError(f"JAVA_HOME is {home}, which has no bin/java: {_HOW_TO_INSTALL}")
         return str(java)
     found = shutil.which("java", path=environ.get("PATH"))
     if found is None:

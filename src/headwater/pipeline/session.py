@@ -120,7 +120,7 @@ def _set(session: SparkSession, key: str, value: str) -> None:
     elif key.startswith("spark.sql.catalog.") or session.conf.isModifiable(key) or key.startswith("spark.sql.iceberg."):
         session.conf.set(key, value)
     elif session.sparkContext.getConf().get(key) != value:
-        log.warning("a Spark option can only be set when Spark starts", extra={"option": key})
+        log.warning("cannot change a Spark option after Spark has started", extra={"option": key})
 
 
 def _conf(home: Path, master: str, name: str, options: Mapping[str, str]) -> SparkConf:
@@ -176,5 +176,5 @@ def _launch_jvm(conf: SparkConf, home: Path) -> None:
     except OSError as unwritable:
         raise SetupError(f"cannot write {printed} ({unwritable.strerror}): is the disk full?") from unwritable
     except PySparkRuntimeError as failed:
-        raise SetupError(f"Spark's JVM did not start; {printed} tells why") from failed
+        raise SetupError(f"Spark's JVM did not start; see {printed}") from failed
     SparkContext._ensure_initialized(gateway=gateway)

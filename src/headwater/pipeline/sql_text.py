@@ -41,7 +41,7 @@ def parsed_query(sql: str) -> exp.Query:
     """
     statements = _statements(sql)
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-        raise UnreadableSqlError("it does not read as one query")
+        raise UnreadableSqlError("not exactly one query")
     _fold_common_tables(statements[0])
     _scopes(statements[0])
     return statements[0]
@@ -56,7 +56,7 @@ def parsed_expression(sql: str) -> exp.Expr:
     """
     query = parsed_query(f"SELECT {sql}")
     if not isinstance(query, exp.Select) or len(query.selects) != 1 or query.args.get("from_"):
-        raise UnreadableSqlError("it does not read as one expression")
+        raise UnreadableSqlError("not exactly one expression")
     return query.selects[0]
 
 
@@ -69,7 +69,7 @@ def parsed_schema(ddl: str) -> exp.Expr:
     """
     statements = _statements(f"CREATE TABLE t ({ddl})")
     if len(statements) != 1 or not isinstance(statements[0], exp.Create):
-        raise UnreadableSqlError("it does not read as columns with types")
+        raise UnreadableSqlError("not a list of columns with types")
     return statements[0]
 
 
@@ -139,7 +139,7 @@ def _statements(sql: str) -> list[exp.Expr]:
         near = f" near {first['highlight']!r}" if first.get("highlight") else ""
         raise UnreadableSqlError(f"unknown syntax{near}", int(first.get("line") or 1)) from error
     except (SqlglotError, RecursionError) as error:
-        raise UnreadableSqlError("unknown syntax, or nested too deep") from error
+        raise UnreadableSqlError("unknown syntax, or nested too deeply") from error
     return [statement for statement in parsed if statement is not None and not isinstance(statement, exp.Semicolon)]
 
 
@@ -147,7 +147,7 @@ def _scopes(query: exp.Query) -> list[Scope]:
     try:
         return traverse_scope(query)
     except (SqlglotError, RecursionError) as error:
-        raise UnreadableSqlError("its names cannot be told apart, or it is nested too deep") from error
+        raise UnreadableSqlError("its names are ambiguous, or it is nested too deeply") from error
 
 
 def _starred(scope: Scope, seen: set[int]) -> Iterator[TableParts]:

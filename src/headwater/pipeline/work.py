@@ -141,7 +141,7 @@ class Work:
             if session is not None:
                 session.sparkContext.cancelJobsWithTag(self._tag)
         except Exception as failure:
-            log.warning("Spark could not be told to stop", extra={"error": type(failure).__name__})
+            log.warning("cannot cancel the Spark jobs of a run", extra={"error": type(failure).__name__})
         finally:
             release_thread()
 
@@ -154,7 +154,7 @@ class Work:
                 for view in session.catalog.listTables():
                     session.catalog.dropTempView(view.name)
         except Exception as failure:
-            log.warning("a run could not be tidied up", extra={"error": type(failure).__name__})
+            log.warning("cannot clean up after a run", extra={"error": type(failure).__name__})
         finally:
             shutil.rmtree(self._fetched, ignore_errors=True)
             release_thread()

@@ -138,14 +138,14 @@ def test_options_that_a_function_does_not_take_are_told_by_their_names(bench: Be
         output: {iceberg: {table: lake.a.t}}
     """)
 
-    assert "steps:trim: options do not fit the function: " in error_of(ran)["message"]
+    assert "steps:trim: options do not match the function's parameters: " in error_of(ran)["message"]
     assert "columns" in error_of(ran)["message"]
 
 
 @pytest.mark.parametrize(
     ("chosen", "told"),
     [
-        ("as_of: 2001-01-01T00:00:00Z", "as_of: lake.a.t has no snapshot as old as 2001-01-01 00:00:00+00:00"),
+        ("as_of: 2001-01-01T00:00:00Z", "as_of: lake.a.t has no snapshot from before 2001-01-01 00:00:00+00:00"),
         ("snapshot_id: 7", "snapshot_id: lake.a.t has no snapshot 7"),
     ],
 )

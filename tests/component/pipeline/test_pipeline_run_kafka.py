@@ -116,9 +116,9 @@ def test_records_that_cannot_be_read_go_to_the_dead_letters_with_a_reason_and_ar
     assert bench.rows("lake.sales.orders") == [(1,), (None,)]  # the last is the record without a value
     dead = bench.table("lake.dead.orders").scan().to_arrow().sort_by("offset").to_pylist()
     assert [(row["offset"], row["value"], row["reason"]) for row in dead] == [
-        (1, b'{"order_id": "' + SECRET + b'"}', "not JSON of the declared schema"),
-        (2, SECRET, "not JSON of the declared schema"),
-        (3, b"", "not JSON of the declared schema"),
+        (1, b'{"order_id": "' + SECRET + b'"}', "not JSON that matches the declared schema"),
+        (2, SECRET, "not JSON that matches the declared schema"),
+        (3, b"", "not JSON that matches the declared schema"),
     ]
     assert ran.counters() == (5, 2)
     assert ran.last["run"]["facets"]["headwater_run"]["errorCount"] == 3
@@ -154,8 +154,8 @@ def test_whatever_bytes_stand_in_a_topic_of_avro_each_record_is_a_row_or_a_dead_
     assert [row["reason"] for row in dead] == [
         "not Avro with a schema id",
         "not Avro with a schema id",
-        "no version of the topic's subject that is read here has its schema id 4294967295",
-        *[f"not Avro of its schema id {schema_id}"] * 3,
+        "the versions of the topic's subject read here do not include its schema id 4294967295",
+        *[f"not valid Avro for its schema id {schema_id}"] * 3,
         "not Avro with a schema id",
     ]
     assert SECRET not in b"".join(ran.raw_events)
@@ -174,7 +174,7 @@ def test_without_dead_letters_such_a_record_fails_the_run_which_names_its_place_
     """)
 
     assert ran.states[-1] == "FAIL"
-    place = f"input: topic {topic}, partition 0, offset 1: not JSON of the declared schema"
+    place = f"input: topic {topic}, partition 0, offset 1: not JSON that matches the declared schema"
     assert place in (ran.result.error or "")
     assert place in ran.last["run"]["facets"]["errorMessage"]["message"]
     assert SECRET not in b"".join(ran.raw_events)
@@ -203,7 +203,7 @@ def test_json_is_read_by_the_registry_s_schema_with_an_id_before_it_or_without(b
     assert ran.result.error is None
     assert bench.rows("lake.sales.orders") == [(1, "a"), (2, None)]
     assert [row[-1] for row in bench.rows("lake.dead.orders")] == [
-        "no version of the topic's subject that is read here has its schema id 1000000"
+        "the versions of the topic's subject read here do not include its schema id 1000000"
     ]
     assert ran.input(topic)["facets"]["headwater_topic_schema"]["schemaType"] == "JSON"
 
@@ -313,7 +313,7 @@ def test_json_goes_out_and_dead_letters_keep_key_value_and_headers_in_a_topic(be
     assert (letter.key(), letter.value()) == (b"k", SECRET)
     assert dict(letter.headers()) == {
         "trace": b"t-1",
-        "headwater.reason": b"not JSON of the declared schema",
+        "headwater.reason": b"not JSON that matches the declared schema",
         "headwater.topic": source.encode(),
         "headwater.partition": b"0",
         "headwater.offset": b"1",

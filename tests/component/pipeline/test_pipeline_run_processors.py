@@ -123,7 +123,7 @@ def test_a_python_function_that_gives_no_frame_fails_the_run_with_its_name(bench
     ran, _ = processed(bench, "- python: {function: 'steps:step'}")
 
     assert ran.states[-1] == "FAIL"
-    assert "steps:step: expected a DataFrame back, got str" in (ran.result.error or "")
+    assert "steps:step: expected it to return a DataFrame, found str" in (ran.result.error or "")
 
 
 def test_metadata_stamps_every_row_with_the_run_in_one_struct(bench: Bench) -> None:

@@ -75,7 +75,7 @@ def test_a_password_that_is_not_set_is_told_by_the_name_of_its_variable(monkeypa
     monkeypatch.delenv("SHOP_PASSWORD", raising=False)
     reads = input_over(KafkaSecurity(protocol="SASL_SSL", user_env="SHOP_USER", password_env="SHOP_PASSWORD"))  # noqa: S106
 
-    with pytest.raises(SetupError, match="security is to come from SHOP_PASSWORD, which is not set"):
+    with pytest.raises(SetupError, match="security needs the environment variable SHOP_PASSWORD, which is not set"):
         client_properties(reads)
 
 

@@ -44,7 +44,7 @@ def test_an_old_java_is_refused_with_what_to_install(tmp_path: Path, version: st
 
 
 def test_a_java_home_without_java_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="where there is no bin/java"):
+    with pytest.raises(SetupError, match="which has no bin/java"):
         require_java({"JAVA_HOME": str(tmp_path), "PATH": "/bin:/usr/bin"})
 
 

@@ -160,7 +160,7 @@ lineage: {drain_timeout: 5, enabled: yes}
         f"orders.yaml:4:44: input.file.format: expected {choices}, found 'cvs', did you mean 'csv'?",
         "orders.yaml:7:7: pipeline.processors.0.filtr: unknown key, did you mean 'filter'?",
         "orders.yaml:8:22: pipeline.processors.1.dedupe.keys: expected at least one column",
-        "orders.yaml:9:19: output.iceberg: missing key 'on': the columns in which a row to update is equal",
+        "orders.yaml:9:19: output.iceberg: missing key 'on': the columns that identify the row to update",
         "orders.yaml:9:27: output.iceberg.table: expected a table of catalog lake, found catalog 'lke',"
         " did you mean 'lake'?",
         "orders.yaml:10:26: lineage.drain_timeout: expected a duration with its unit (ms, s, m, h, d), such as 5s,"
@@ -188,7 +188,7 @@ def test_two_outputs_on_stdout_are_told(tmp_path: Path) -> None:
     told = problems(tmp_path, NEEDED.replace("output: {stdout: {rows: 5}}", "outputs: [stdout: , stdout: ]"))
 
     assert told == [
-        "orders.yaml:4:28: outputs.1.stdout: expected one output on stdout at most, as two cannot be told apart"
+        "orders.yaml:4:28: outputs.1.stdout: expected at most one stdout output: rows of two could not be told apart"
     ]
 
 
@@ -310,11 +310,11 @@ YAML = {
     "": "1:1: expected a mapping with name, namespace, input and output, found nothing",
     "- a\n": "1:1: expected a mapping with name, namespace, input and output, found a list",
     "input: [${IN}/a.csv]\n": "1:10: not YAML: while parsing a flow sequence, expected ',' or ']', but got '{';"
-    " within [] and {} a text with ${…} stands in quotes",
+    " within [] and {}, put text with ${…} in quotes",
     "name: [a\nb: c\n": "2:2: not YAML: while parsing a flow sequence, expected ',' or ']', but got ':'",
     "name: a\n---\nname: b\n": "2:1: expected one document, found a second one",
-    "name: *a\n": "1:7: name: expected an alias of something before it",
-    "name: &a [*a]\n": "1:11: name.0: expected an alias of something before it",
+    "name: *a\n": "1:7: name: expected an alias of an anchor defined before it",
+    "name: &a [*a]\n": "1:11: name.0: expected an alias of an anchor defined before it",
     "? [a]\n: b\n": "1:3: expected a key that is a single value",
     "name: a\x07\n": "1:8: not YAML: character U+0007 is not allowed",
     'name: "\\ud800"\n': "1:7: name: expected text, found half of a surrogate pair",

@@ -75,7 +75,7 @@ def test_without_processors_the_only_input_is_written() -> None:
         ),
         (
             ONE + "pipeline: {processors: [{filter: x, name: input}]}\noutput: {stdout: }",
-            "4:43: pipeline.processors.0.name: the name 'input' is kept for the rows a processor works on",
+            "4:43: pipeline.processors.0.name: the name 'input' is reserved for the rows that a processor reads",
         ),
         (
             TWO.replace("planes", "Flights") + "output: {stdout: , from: flights}",

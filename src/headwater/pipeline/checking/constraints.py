@@ -70,16 +70,16 @@ def _file_input(reads: FileInput, streams: bool) -> Complaints:
         yield ("paths",), "expected at least one path"
     if streams and not reads.static:
         if len(reads.paths) > 1:
-            yield ("paths",), "expected one directory or glob, as a stream follows it"
+            yield ("paths",), "expected one directory or glob for a stream to follow"
         if reads.schema is None and reads.format != "text":
-            yield (), "missing key 'schema': a stream cannot look at data that is still to come"
+            yield (), "missing key 'schema': a stream cannot infer it from data that has not arrived"
 
 
 def _iceberg_input(reads: IcebergInput, streams: bool) -> Complaints:
     if reads.snapshot_id is not None and reads.as_of is not None:
         yield ("as_of",), "expected snapshot_id or as_of, found both"
     if streams and not reads.static and (reads.snapshot_id is not None or reads.as_of is not None):
-        yield (), "a stream follows the table: snapshot_id and as_of need static: true"
+        yield (), "a stream follows the table; snapshot_id and as_of need static: true"
 
 
 def _sql_input(reads: SqlInput, _: bool) -> Complaints:
@@ -90,38 +90,38 @@ def _sql_input(reads: SqlInput, _: bool) -> Complaints:
 
 def _generate_input(reads: GenerateInput, streams: bool) -> Complaints:
     if streams and (reads.rows is None) == (reads.rows_per_second is None):
-        yield (), "expected rows_per_second (followed) or rows (once), exactly one of them"
+        yield (), "expected exactly one of rows_per_second (followed) and rows (read once)"
     if not streams and (reads.rows is None or reads.rows_per_second is not None):
-        yield (), "expected rows alone; rows_per_second is for mode: stream"
+        yield (), "expected rows; rows_per_second is for mode: stream"
 
 
 def _mapping(does: MappingProcessor, _: bool) -> Complaints:
     if not does.columns and not does.drop:
         yield ("columns",), "expected at least one column"
     if does.drop and not does.keep:
-        yield ("drop",), "expected keep: true, without it only the mapped columns are there"
+        yield ("drop",), "expected keep: true; without it only the mapped columns are kept"
     known: dict[str, str] = {}
     for target in does.columns:
         if not target.strip():
             yield ("columns",), "expected a column's name, found an empty key"
         if (first := known.setdefault(target.lower(), target)) != target:
-            yield ("columns", target), f"upper and lower case are the same, and {first!r} is there already"
+            yield ("columns", target), f"column names are case-insensitive, and {first!r} is already mapped"
 
 
 def _sql(does: SqlProcessor, _: bool) -> Complaints:
     if does_more_than_query(does.query):
-        yield ("query",), "expected one query; what changes tables goes to an output, where lineage sees it"
+        yield ("query",), "expected one query; write to tables through an output, so that lineage includes it"
 
 
 def _dedupe(does: DedupeProcessor, streams: bool) -> Complaints:
     if not does.keys:
         yield ("keys",), "expected at least one column"
     if does.keep == "last" and not does.order_by:
-        yield ("keep",), "expected order_by, without it no row is the last"
+        yield ("keep",), "expected order_by; without it no row is the last"
     if streams and does.watermark is None:
-        yield (), "missing key 'watermark': a stream would have to remember every key for ever"
+        yield (), "missing key 'watermark': without it a stream keeps every key in its state forever"
     if streams and does.order_by:
-        yield ("order_by",), "a stream keeps the row that comes first; order_by is for mode: batch"
+        yield ("order_by",), "a stream keeps the first row that arrives; order_by is for mode: batch"
     if not streams and does.watermark is not None:
         yield ("watermark",), "a batch sees all rows; watermark is for mode: stream"
 
@@ -140,16 +140,16 @@ def _file_output(writes: FileOutput, streams: bool) -> Complaints:
     if streams and writes.mode != "append":
         yield ("mode",), f"expected append, as a stream only adds files, found {writes.mode}"
     if writes.single_file and (streams or writes.mode == "append" or writes.partition_by):
-        yield ("single_file",), "one file is written whole: not with append, partition_by or mode: stream"
+        yield ("single_file",), "single_file cannot be combined with append, partition_by or mode: stream"
 
 
 def _iceberg_output(writes: IcebergOutput, streams: bool) -> Complaints:
     if writes.mode == "merge" and not writes.on:
-        yield (), "missing key 'on': the columns in which a row to update is equal"
+        yield (), "missing key 'on': the columns that identify the row to update"
     if writes.mode != "merge" and writes.on:
         yield ("on",), f"on is for mode: merge, found mode: {writes.mode}"
     if streams and writes.mode == "overwrite":
-        yield ("mode",), "expected append or merge: each micro-batch of a stream would wipe out the one before"
+        yield ("mode",), "expected append or merge: each micro-batch of a stream would overwrite the previous one"
     for number, partition in enumerate(writes.partition_by):
         transform = _CALLED.match(partition)
         if transform is not None and transform[1].lower() not in _TRANSFORMS:
@@ -159,7 +159,7 @@ def _iceberg_output(writes: IcebergOutput, streams: bool) -> Complaints:
 
 def _sql_output(writes: SqlOutput, streams: bool) -> Complaints:
     if streams and writes.mode == "overwrite":
-        yield ("mode",), "expected append: each micro-batch of a stream would wipe out the one before"
+        yield ("mode",), "expected append: each micro-batch of a stream would overwrite the previous one"
     yield from _credential_options(writes.options)
 
 
@@ -168,7 +168,7 @@ def _credential_options(options: Mapping[str, str]) -> Complaints:
         if key.lower() in _CREDENTIAL_OPTIONS:
             yield (
                 ("options", key),
-                f"expected {key.lower()}_env beside options, with the name of an environment variable",
+                f"expected {key.lower()}_env next to options, with the name of an environment variable",
             )
 
 
@@ -218,7 +218,7 @@ def _stream(draft: Draft) -> Complaints:
     stream = draft.settings.get("stream", INVALID)
     if isinstance(stream, StreamSpec):
         if draft.settings.get("mode") != "stream":
-            yield ("stream",), "expected mode: stream beside it"
+            yield ("stream",), "expected mode: stream"
         if stream.available_now and stream.interval is not None:
             yield ("stream", "interval"), "expected interval or available_now, found both"
 
@@ -233,14 +233,17 @@ def _agent(draft: Draft) -> Complaints:
     if not isinstance(agent, AgentSpec):
         return
     if agent.backoff.first > agent.backoff.most:
-        yield ("agent", "backoff", "first"), "expected at most what `most` says"
+        yield ("agent", "backoff", "first"), "expected no more than `most`"
     if agent.schedule is None:
         return
     if (agent.schedule.every is None) == (agent.schedule.cron is None):
         yield ("agent", "schedule"), "expected exactly one of every and cron"
     ends = isinstance(stream, StreamSpec) and stream.available_now
     if draft.settings.get("mode") == "stream" and not ends:
-        yield ("agent", "schedule"), "a stream does not end: schedule is for a batch, or available_now: true"
+        yield (
+            ("agent", "schedule"),
+            "a stream does not end; schedule is for a batch or a stream with available_now: true",
+        )
 
 
 def _may_be_followed(piece: Piece) -> bool:
@@ -288,7 +291,7 @@ def _declared(draft: Draft) -> Mapping[str, CatalogSpec]:
 
 def _one_stdout(draft: Draft) -> Complaints:
     for piece in [piece for piece in draft.outputs if isinstance(piece.does, StdoutOutput)][1:]:
-        yield (*piece.path, "stdout"), "expected one output on stdout at most, as two cannot be told apart"
+        yield (*piece.path, "stdout"), "expected at most one stdout output: rows of two could not be told apart"
 
 
 def _spark(draft: Draft) -> Complaints:

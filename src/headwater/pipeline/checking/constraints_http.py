@@ -22,7 +22,7 @@ def http_input(reads: HttpInput, _: bool) -> Complaints:
     """An input's complaints."""
     yield from _call(reads)
     if urlsplit(reads.url).query:
-        yield ("url",), "expected the query in params"
+        yield ("url",), "expected no query; set it in params"
     if reads.paging is not None:
         yield from ((("paging", *path), message) for path, message in _paging(reads.paging))
 
@@ -37,7 +37,7 @@ def _call(call: HttpCall) -> Complaints:
         yield ("retries",), f"expected a number from 0 to {_MOST_RETRIES}"
     for name in call.headers:
         if name.lower() in _SECRET_HEADERS:
-            yield ("headers", name), "expected auth beside headers, with the name of an environment variable"
+            yield ("headers", name), "expected auth instead, with the name of an environment variable"
     if call.auth is not None:
         yield from _auth(call.auth)
 
@@ -50,8 +50,8 @@ def _auth(auth: HttpAuth) -> Complaints:
 
 def _paging(paging: Paging) -> Complaints:
     if (paging.by == "cursor") != (paging.next is not None):
-        yield ("next",), "by: cursor says where the cursor stands, and nothing else does"
+        yield ("next",), "by: cursor needs next, the path of the cursor in the answer; other kinds take no next"
     if paging.by == "link" and paging.parameter is not None:
-        yield ("parameter",), "by: link follows the links of the answers, and has no parameter"
+        yield ("parameter",), "by: link follows the links in the answers and takes no parameter"
     if paging.size_parameter is not None and paging.size is None:
-        yield ("size_parameter",), "expected size beside it"
+        yield ("size_parameter",), "expected size as well"

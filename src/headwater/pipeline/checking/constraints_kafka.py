@@ -19,7 +19,7 @@ _OF_THEIR_OWN: Final = {
     "includeheaders": "metadata: [headers]",
     "kafka.security.protocol": "security",
     "kafka.sasl.mechanism": "security",
-    "kafka.sasl.jaas.config": "security, with names of environment variables",
+    "kafka.sasl.jaas.config": "security (with names of environment variables)",
 }
 
 
@@ -39,7 +39,7 @@ def kafka_input(reads: KafkaInput, streams: bool) -> Complaints:
         )
     yield from _shared(reads.security, reads.schema_registry, reads.options)
     if reads.static and not streams:
-        yield ("static",), "a batch reads what is there; static is for mode: stream"
+        yield ("static",), "a batch always reads what exists; static is for mode: stream"
 
 
 def kafka_output(writes: KafkaOutput, _: bool) -> Complaints:
@@ -48,7 +48,7 @@ def kafka_output(writes: KafkaOutput, _: bool) -> Complaints:
     if (writes.format == "avro") != (writes.schema_registry is not None):
         yield (), "format: avro needs a schema_registry, and no other format takes one"
     if writes.schema_registry is not None and writes.schema_registry.from_version is not None:
-        yield ("schema_registry", "from_version"), "is for inputs: what is written has the newest version"
+        yield ("schema_registry", "from_version"), "is for inputs only; an output writes the newest version"
     yield from _shared(writes.security, writes.schema_registry, writes.options)
 
 
@@ -62,20 +62,23 @@ def _schema(reads: KafkaInput) -> Complaints:
         case "raw":
             for key in ("schema", "schema_registry"):
                 if getattr(reads, key) is not None:
-                    yield (key,), "format: raw gives the bytes as they are; a schema is for json or avro"
+                    yield (key,), "format: raw leaves the bytes as they are; a schema is for json or avro"
             if reads.dead_letter is not None:
-                yield ("dead_letter",), "format: raw can always be read; dead_letter is for json or avro"
+                yield ("dead_letter",), "format: raw never fails to parse; dead_letter is for json or avro"
         case "avro":
             if reads.schema_registry is None:
-                yield (), "missing key 'schema_registry': an Avro record has its schema there"
+                yield (), "missing key 'schema_registry': it holds the schemas of Avro records"
             if reads.schema is not None:
-                yield ("schema",), "format: avro has its schema in the registry"
+                yield ("schema",), "format: avro takes its schema from the registry"
         case "json":
             if (reads.schema is None) == (reads.schema_registry is None):
-                yield (), "expected exactly one of schema and schema_registry: a JSON record does not bring its own"
+                yield (
+                    (),
+                    "expected exactly one of schema and schema_registry: a JSON record does not contain its schema",
+                )
     registry = reads.schema_registry
     if registry is not None and registry.subject is not None and len(reads.topics) != 1:
-        yield ("schema_registry", "subject"), "one subject is for one topic; without, each topic has TOPIC-value"
+        yield ("schema_registry", "subject"), "a subject is for one topic; without it, each topic uses TOPIC-value"
 
 
 def _offsets(reads: KafkaInput) -> Complaints:
@@ -93,22 +96,22 @@ def _dead_letter(dead: DeadLetter, reads: KafkaInput, streams: bool) -> Complain
     if sum(each is not None for each in (dead.iceberg, dead.file, dead.kafka)) != 1:
         yield (), "expected exactly one of iceberg, file and kafka"
     if dead.iceberg is not None and dead.iceberg.mode != "append":
-        yield ("iceberg", "mode"), "expected append: what could not be read is kept, each start adds to it"
+        yield ("iceberg", "mode"), "expected append: each start adds its unreadable records"
     if dead.file is not None:
         if dead.file.format not in ("json", "parquet"):
-            yield ("file", "format"), "expected json or parquet, as a record's bytes are no text"
+            yield ("file", "format"), "expected json or parquet, as a record's bytes are not text"
         if streams and dead.file.mode != "append":
             yield ("file", "mode"), "expected append, as a stream only adds files"
         if dead.file.single_file:
-            yield ("file", "single_file"), "dead letters are a directory of files"
+            yield ("file", "single_file"), "not for dead letters, which are a directory of files"
     if dead.kafka is not None:
         if dead.kafka.format != "raw":
             yield ("kafka", "format"), "expected raw: the record's own bytes, with the reason in its headers"
         for key in ("key", "headers"):
             if getattr(dead.kafka, key) is not None:
-                yield ("kafka", key), "a dead letter keeps its own; take this out"
+                yield ("kafka", key), "a dead letter keeps the record's own; remove this key"
         if dead.kafka.topic in reads.topics:
-            yield ("kafka", "topic"), "is read by the same input, which would read it again and again"
+            yield ("kafka", "topic"), "the same input reads this topic and would read its dead letters again and again"
         yield from ((("kafka", *path), message) for path, message in kafka_output(dead.kafka, streams))
 
 
@@ -118,9 +121,9 @@ def _shared(security: KafkaSecurity | None, registry: SchemaRegistry | None, opt
         if security.protocol.startswith("SASL") and not both:
             yield ("security",), f"protocol: {security.protocol} needs user_env and password_env"
         if security.protocol == "SSL" and (security.user_env or security.password_env):
-            yield ("security",), "protocol: SSL has no user; SASL_SSL has"
+            yield ("security",), "protocol: SSL takes no user; use SASL_SSL"
     if registry is not None and (registry.user_env is None) != (registry.password_env is None):
         yield ("schema_registry",), "expected both user_env and password_env, or neither"
     for key in options:
         if key.lower() in _OF_THEIR_OWN:
-            yield ("options", key), f"expected {_OF_THEIR_OWN[key.lower()]} beside options"
+            yield ("options", key), f"expected {_OF_THEIR_OWN[key.lower()]} instead of this option"

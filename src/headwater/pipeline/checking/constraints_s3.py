@@ -20,4 +20,4 @@ def access(given: S3Access) -> Complaints:
     if (given.access_key_env is None) != (given.secret_key_env is None):
         yield (), "expected both access_key_env and secret_key_env, or neither"
     if given.session_token_env is not None and given.access_key_env is None:
-        yield ("session_token_env",), "expected access_key_env and secret_key_env beside it"
+        yield ("session_token_env",), "expected access_key_env and secret_key_env as well"

@@ -153,7 +153,7 @@ class _Builder:
             mark = self._mark(found.index) if found else Mark(1, 1)
             what = ", ".join(part for part in (error.context, error.problem) if part)
             if found and self._text[: found.index + 1].endswith("${"):
-                what += "; within [] and {} a text with ${…} stands in quotes"
+                what += "; within [] and {}, put text with ${…} in quotes"
             raise _Unreadable(Problem(mark, (), f"not YAML: {what}")) from error
         except yaml.reader.ReaderError as error:
             what = f"character U+{int(error.character):04X} is not allowed"
@@ -186,7 +186,7 @@ class _Builder:
                 self._size += size
                 return node
             case _:
-                raise self._unreadable(event, path, "expected an alias of something before it")
+                raise self._unreadable(event, path, "expected an alias of an anchor defined before it")
 
     def _scalar(self, event: yaml.ScalarEvent, path: Path) -> Scalar:
         mark = self._mark_of(event)
@@ -210,7 +210,7 @@ class _Builder:
                 raise self._unreadable(event, path, "expected a key that is a single value")
             here = (*path, key.text)
             if key.text in fields.nodes:
-                self._complain(event, here, f"the key stands twice, first in line {fields.keys[key.text].line}")
+                self._complain(event, here, f"duplicate key, first in line {fields.keys[key.text].line}")
             fields.keys[key.text] = self._mark_of(event)
             fields.nodes[key.text] = self._node(next(self._events), here, depth + 1)
         return fields

@@ -45,7 +45,7 @@ class _Scope:
     def claim(self, name: str, path: Path) -> None:
         taken = next((other for other in self.names if other.lower() == name.lower()), None)
         if taken is not None:
-            self.tell(path, f"the name {name!r} is taken by {'an earlier one' if taken == name else repr(taken)}")
+            self.tell(path, f"the name {name!r} is taken by {'an earlier piece' if taken == name else repr(taken)}")
         self.names.append(name)
 
     def source(self, piece: Piece) -> str | None:
@@ -92,4 +92,4 @@ def _place(piece: Piece) -> Place:
     return Place(dotted(piece.path), piece.mark.line)
 
 
-_RESERVED = f"the name {SINGLE_INPUT!r} is kept for the rows a processor works on"
+_RESERVED = f"the name {SINGLE_INPUT!r} is reserved for the rows that a processor reads"

@@ -12,7 +12,9 @@ _VARIABLE = re.compile(
     r"(?P<escaped>\$\$\{)|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(:-(?P<default>[^{}]*))?\}|(?P<other>\$\{)", re.ASCII
 )
 _WRITE_IT = "expected ${NAME} or ${NAME:-default}, the default without braces; a literal ${ is written $${"
-_NAME_IT = "a secret is not put into the spec; name its variable under a key that ends in _env, or under options_env"
+_NAME_IT = (
+    "secrets do not belong in the pipeline file; name the variable under a key that ends in _env, or under options_env"
+)
 
 
 def expand(node: Node, environment: Mapping[str, str], *, keep_unset: bool = False) -> tuple[Node, tuple[Problem, ...]]:

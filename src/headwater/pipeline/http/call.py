@@ -55,7 +55,7 @@ class Caller:
             problem = f"{answer.status_code} {answer.reason_phrase}".rstrip()
             if answer.status_code not in _FOR_NOW:
                 raise InvalidInputError(f"{where}: {problem}")
-        raise UnavailableError(f"{where}: {problem}, asked {so_many(self._call.retries + 1, 'time')}")
+        raise UnavailableError(f"{where}: {problem}, after {so_many(self._call.retries + 1, 'attempt')}")
 
 
 @contextmanager

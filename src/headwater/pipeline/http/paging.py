@@ -79,9 +79,9 @@ def records_of(answer: object, where: str | None) -> list[dict[str, Any]]:
     """
     found = answer if where is None else _at(answer, where)
     if not isinstance(found, list):
-        raise InvalidInputError(f"records: the answer has no list at {where or 'its top'}")
+        raise InvalidInputError(f"records: the answer has no list at {where or 'its top level'}")
     if not all(isinstance(record, dict) for record in found):
-        raise InvalidInputError("records: expected objects, found something else in the list")
+        raise InvalidInputError("records: expected objects in the list, found something else")
     return found
 
 
@@ -105,5 +105,5 @@ def _at(answer: object, where: str) -> Any:  # noqa: ANN401
 def _on_same_host(url: str, link: str) -> str:
     target = urljoin(url, link)
     if urlsplit(target)[:2] != urlsplit(url)[:2]:
-        raise InvalidInputError("paging: the link to the next page leads to another host; it is not followed")
+        raise InvalidInputError("paging: refused to follow the link to the next page, as it leads to another host")
     return target

@@ -73,4 +73,4 @@ def _secret(variable: str, what: str) -> str:
     try:
         return os.environ[variable]
     except KeyError:
-        raise SetupError(f"kafka: {what} is to come from {variable}, which is not set") from None
+        raise SetupError(f"kafka: {what} needs the environment variable {variable}, which is not set") from None

@@ -70,7 +70,7 @@ def json_reading(columns: str, ids: Ids | None = None) -> Reading:
 
     def reason(payload: Column) -> Column:
         wrong = value.isNotNull() & (payload.isNull() | payload[_CORRUPT].isNotNull())
-        unlike = F.when(wrong, F.lit("not JSON of the declared schema"))
+        unlike = F.when(wrong, F.lit("not JSON that matches the declared schema"))
         return unlike if ids is None else F.when(_framed(), ids.reason(unlike)).otherwise(unlike)
 
     return Reading(F.from_json(text, f"{columns}, `{_CORRUPT}` STRING", options), reason, _CORRUPT)
@@ -91,7 +91,7 @@ def avro_reading(writers: Mapping[int, str], reader: str, ids: Ids) -> Reading:
         payload = F.when(_framed() & (schema_id == number), read).otherwise(payload)
 
     def reason(payload: Column) -> Column:
-        unlike = F.concat(F.lit("not Avro of its schema id "), schema_id.cast("string"))
+        unlike = F.concat(F.lit("not valid Avro for its schema id "), schema_id.cast("string"))
         return (
             F.when(F.col("value").isNull(), F.lit(None).cast("string"))
             .when(~_framed(), F.lit("not Avro with a schema id"))
@@ -108,7 +108,7 @@ def schema_id_of_record() -> Column:
 
 def no_such_version() -> Column:
     """The reason for a record whose schema id is not one of the topic's."""
-    told = F.lit("no version of the topic's subject that is read here has its schema id ")
+    told = F.lit("the versions of the topic's subject read here do not include its schema id ")
     return F.concat(told, schema_id_of_record().cast("string"))
 
 

@@ -149,7 +149,7 @@ def _versions(spark: SparkSession, registry: Registry, reads: KafkaInput, topic:
     subject = (reads.schema_registry and reads.schema_registry.subject) or f"{topic}-value"
     versions = registry.versions(subject)
     if other := next((version.kind for version in versions if version.kind != reads.format.upper()), None):
-        raise InvalidInputError(f"{subject}: format is {reads.format}, and its schema is {other}")
+        raise InvalidInputError(f"{subject}: format is {reads.format}, but its schema is {other}")
     if reads.format == "avro":
         check_evolution(spark, versions, registry.rule(subject))
     return versions
@@ -188,8 +188,8 @@ def _columns(name: str, schemas: Mapping[str, StructType]) -> list[Column]:
             first, numbers = found.setdefault(field.name, (field, []))
             if first.dataType != field.dataType:
                 raise InvalidInputError(
-                    f"{name}: topics give column {field.name!r} as {first.dataType.simpleString()} and as"
-                    f" {field.dataType.simpleString()}: read them as inputs of their own"
+                    f"{name}: the type of column {field.name!r} differs between topics, {first.dataType.simpleString()}"
+                    f" and {field.dataType.simpleString()}: read each topic as an input of its own"
                 )
             numbers.append(number)
     return [

@@ -58,7 +58,7 @@ def signal_in(error: BaseException) -> UnknownSchema | UnreadableRecordError | N
         if found:
             return UnreadableRecordError(
                 f"{found['input']}: topic {found['topic']}, partition {found['partition']}, offset {found['offset']}:"
-                f" {found['rest']}; name a dead_letter on the input to put such records aside"
+                f" {found['rest']}; set dead_letter on the input to collect such records"
             )
     return None
 

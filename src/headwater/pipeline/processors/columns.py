@@ -22,7 +22,7 @@ def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
     there = {name.lower() for name in frame.columns}
     dropped = {name.lower() for name in does.drop}
     if missing := [name for name in does.drop if name.lower() not in there]:
-        raise InvalidPipelineError(f"drop: no column {', '.join(missing)}; there are {', '.join(frame.columns)}")
+        raise InvalidPipelineError(f"drop: no column {', '.join(missing)}; the columns are {', '.join(frame.columns)}")
     kept = [
         by_lower.pop(name.lower(), F.col(quoted_column(name)))
         for name in frame.columns

@@ -26,10 +26,12 @@ def applied(frame: DataFrame, does: PythonProcessor, directory: Path) -> DataFra
     try:
         inspect.signature(function).bind(frame, **does.options)
     except TypeError as misfit:
-        raise InvalidPipelineError(f"{does.function}: options do not fit the function: {misfit}") from misfit
+        raise InvalidPipelineError(
+            f"{does.function}: options do not match the function's parameters: {misfit}"
+        ) from misfit
     result = function(frame, **does.options)
     if not isinstance(result, DataFrame):
-        raise InvalidPipelineError(f"{does.function}: expected a DataFrame back, got {type(result).__name__}")
+        raise InvalidPipelineError(f"{does.function}: expected it to return a DataFrame, found {type(result).__name__}")
     return result
 
 
@@ -54,9 +56,7 @@ def _module(name: str, directory: Path) -> ModuleType:
         importlib.invalidate_caches()
         module = importlib.import_module(name)
     except ModuleNotFoundError as missing:
-        raise InvalidPipelineError(
-            f"{name}: no module {missing.name}, neither in {directory} nor installed"
-        ) from missing
+        raise InvalidPipelineError(f"{name}: no module {missing.name} in {directory} or installed") from missing
     finally:
         sys.path.remove(str(directory))
     for new in set(sys.modules) - before:

@@ -36,7 +36,7 @@ def _write_single_file(frame: DataFrame, writes: FileOutput) -> None:
     target = _path(frame, writes.path)
     files = target.getFileSystem(frame.sparkSession._jsparkSession.sessionState().newHadoopConf())
     if writes.mode == "error" and files.exists(target):
-        raise InvalidPipelineError(f"{writes.path}: is there already, and the mode is `error`")
+        raise InvalidPipelineError(f"{writes.path}: already exists, and the mode is `error`")
     parts = _path(frame, f"{target.getParent()}/.{target.getName()}.parts")
     try:
         _save(frame.coalesce(1), writes, str(parts), "overwrite")

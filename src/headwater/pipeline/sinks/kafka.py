@@ -48,7 +48,9 @@ def topic_records(frame: DataFrame, writes: KafkaOutput) -> DataFrame:
     """
     needed = {writes.key, writes.headers, "value" if writes.format == "raw" else None} - {None}
     if missing := sorted(str(name) for name in needed - set(frame.columns)):
-        raise InvalidPipelineError(f"kafka: expected column {', '.join(missing)}; there are {', '.join(frame.columns)}")
+        raise InvalidPipelineError(
+            f"kafka: missing column {', '.join(missing)}; the columns are {', '.join(frame.columns)}"
+        )
     columns = [_value(frame, writes).alias("value")]
     if writes.key is not None:
         key = F.col(quoted_column(writes.key))

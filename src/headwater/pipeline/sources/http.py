@@ -52,4 +52,4 @@ def _json(answer: httpx.Response) -> object:
     try:
         return orjson.loads(answer.content)
     except orjson.JSONDecodeError:
-        raise InvalidInputError(f"{shown(str(answer.url))}: the answer is no JSON") from None
+        raise InvalidInputError(f"{shown(str(answer.url))}: the answer is not JSON") from None

@@ -30,5 +30,5 @@ def read_iceberg(spark: SparkSession, reads: IcebergInput, *, follow: bool) -> D
         if reads.snapshot_id is not None:
             raise InvalidPipelineError(f"snapshot_id: {reads.table} has no snapshot {reads.snapshot_id}") from fault
         if reads.as_of is not None:
-            raise InvalidPipelineError(f"as_of: {reads.table} has no snapshot as old as {reads.as_of}") from fault
+            raise InvalidPipelineError(f"as_of: {reads.table} has no snapshot from before {reads.as_of}") from fault
         raise
