@@ -174,7 +174,7 @@ def test_the_command_prints_four_keys_a_finding_and_exits_with_1(tmp_path: Path)
 
     assert result.exit_code == 1
     assert json.loads(result.stdout) == [
-        {"rule": "HW002", "line": 1, "path": "", "message": "nobody owns the pipeline"}
+        {"rule": "HW002", "line": 1, "path": "", "message": "the pipeline has no owner"}
     ]
 
 

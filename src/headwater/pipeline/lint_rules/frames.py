@@ -13,64 +13,64 @@ def _unused(subject: Subject) -> Hits:
     used = frozenset[str]().union(*(ancestors(spec, output.source) for output in spec.outputs))
     for name, each in spec.inputs.items():
         if name not in used:
-            yield Hit(path_of(each.place), f"no output is made of input {name!r}")
+            yield Hit(path_of(each.place), f"no output uses the input {name!r}")
     for processor in spec.processors:
         if processor.frame not in used:
-            yield Hit(path_of(processor.place), f"no output is made of what {processor.frame!r} gives")
+            yield Hit(path_of(processor.place), f"no output uses the result of {processor.frame!r}")
 
 
-def _guessed_types(subject: Subject) -> Hits:
+def _inferred_types(subject: Subject) -> Hits:
     for name, each in subject.spec.inputs.items():
         if isinstance(each.reads, FileInput) and each.reads.format in ("csv", "json") and each.reads.schema is None:
-            yield Hit(path_of(each.place, "file"), f"the types of {name!r} depend on what is in the files")
+            yield Hit(path_of(each.place, "file"), f"the column types of {name!r} depend on the files' contents")
 
 
-def _unsaid_source(subject: Subject) -> Hits:
-    unsaid = [output for output in subject.spec.outputs if not _says_from(subject, output)]
-    for output in unsaid if len(unsaid) < len(subject.spec.outputs) else ():
-        yield Hit(path_of(output.place), f"takes the last frame, {output.source!r}, without saying so")
+def _implicit_source(subject: Subject) -> Hits:
+    implicit = [output for output in subject.spec.outputs if not _has_from(subject, output)]
+    for output in implicit if len(implicit) < len(subject.spec.outputs) else ():
+        yield Hit(path_of(output.place), f"has no `from` and so writes the last frame, {output.source!r}")
 
 
-def _says_from(subject: Subject, output: Output) -> bool:
+def _has_from(subject: Subject, output: Output) -> bool:
     node = node_at(subject.written, path_of(output.place))
     return isinstance(node, Fields) and "from" in node.nodes
 
 
-def _one_bad_record(subject: Subject) -> Hits:
+def _no_dead_letter(subject: Subject) -> Hits:
     for name, each in subject.spec.inputs.items():
         if isinstance(each.reads, KafkaInput) and each.reads.format != "raw" and each.reads.dead_letter is None:
-            yield Hit(path_of(each.place, "kafka"), f"one record of {name!r} that cannot be read fails the run")
+            yield Hit(path_of(each.place, "kafka"), f"one unreadable record of {name!r} fails the run")
 
 
 RULES: Final = (
     Rule(
         "HW101",
-        "a frame nobody uses",
-        "An input that reaches no output is not read at all: it is left over, or a name in a query is misspelt.",
-        "Take it out, or use it.",
+        "an unused frame",
+        "An input that reaches no output is not read at all: it is a leftover, or a query misspells its name.",
+        "Remove it, or use it.",
         _unused,
     ),
     Rule(
         "HW102",
-        "types are guessed",
-        "Without a schema every CSV column is text, or with `inferSchema` whatever today's rows look like; one odd"
-        " value changes the type of a column downstream.",
+        "inferred types",
+        "Without a schema every CSV column is text or, with `inferSchema`, the type that fits the current rows: one"
+        " odd value changes the type of a column downstream.",
         "Write `schema: order_id BIGINT, price DECIMAL(10,2), …`.",
-        _guessed_types,
+        _inferred_types,
     ),
     Rule(
         "HW103",
-        "an output that does not name its frame, beside others that do",
-        "It takes the last frame: a processor added at the end for another output changes what is written here.",
+        "an output without `from` next to other outputs",
+        "It writes the last frame: a processor added at the end for another output changes what is written here.",
         "Write `from:` with the name of an input or a processor.",
-        _unsaid_source,
+        _implicit_source,
     ),
     Rule(
         "HW104",
-        "a topic without dead letters",
-        "Anybody may write anything into a topic. The first record that cannot be read fails the run, and every start"
-        " after it, until its offset is gone from the topic.",
-        "Write `dead_letter:` with a table, files or a topic, where such records go with the reason.",
-        _one_bad_record,
+        "a topic without a dead letter target",
+        "Anybody may write anything to a topic. The first unreadable record fails the run, and every later start,"
+        " until that offset has expired from the topic.",
+        "Write `dead_letter:` with a table, files or a topic: such records go there, with the reason.",
+        _no_dead_letter,
     ),
 )

@@ -38,22 +38,27 @@ def _append_on_rerun(subject: Subject) -> Hits:
     for output in subject.spec.outputs if subject.spec.mode == "batch" else ():
         match output.writes:
             case FileOutput(mode="append") | IcebergOutput(mode="append") | SqlOutput(mode="append"):
-                yield Hit(path_of(output.place, _kind(output), "mode"), "a second run over the same data adds it again")
+                yield Hit(
+                    path_of(output.place, _kind(output), "mode"), "a second run over the same data appends it again"
+                )
 
 
-def _key_by_chance(subject: Subject) -> Hits:
+def _random_key(subject: Subject) -> Hits:
     for output, keys in _merges(subject.spec):
         for processor in processors_behind(subject.spec, output.source):
             for key in keys:
                 if not _gives_deterministically(processor, key):
-                    yield Hit(path_of(processor.place), f"key column {key!r} of a merge has another value in every run")
+                    yield Hit(
+                        path_of(processor.place), f"key column {key!r} of the merge has a different value in every run"
+                    )
 
 
 def _repeated_key(subject: Subject) -> Hits:
     for output, keys in _merges(subject.spec):
         if not any(_may_make_unique(each, keys) for each in processors_behind(subject.spec, output.source)):
             yield Hit(
-                path_of(output.place, "iceberg", "on"), "nothing before it makes the incoming rows unique in these"
+                path_of(output.place, "iceberg", "on"),
+                "no processor before it makes the incoming rows unique in these keys",
             )
 
 
@@ -64,7 +69,7 @@ def _overwrites_what_it_reads(subject: Subject) -> Hits:
     for output in subject.spec.outputs:
         match output.writes:
             case FileOutput(mode="overwrite", path=folder) if any(_may_lie_in(path, folder) for path in read):
-                yield Hit(path_of(output.place, "file", "path"), "is read by the same pipeline")
+                yield Hit(path_of(output.place, "file", "path"), "the same pipeline reads this path")
 
 
 def _may_lie_in(path: str, folder: str) -> bool:
@@ -85,7 +90,7 @@ def _same_target(subject: Subject) -> Hits:
             by_target[_target(output.writes)].append(output)
     for first, *others in by_target.values():
         for output in others:
-            yield Hit(path_of(output.place, _kind(output)), f"writes where {first.place.path} writes")
+            yield Hit(path_of(output.place, _kind(output)), f"writes to the same target as {first.place.path}")
 
 
 def _dropped_table(subject: Subject) -> Hits:
@@ -93,13 +98,16 @@ def _dropped_table(subject: Subject) -> Hits:
         if isinstance(output.writes, SqlOutput) and output.writes.mode == "overwrite":
             options = {key.lower(): value for key, value in output.writes.options.items()}
             if options.get("truncate") != "true":
-                yield Hit(path_of(output.place, "sql", "mode"), "overwrite drops the table and makes a bare one")
+                yield Hit(
+                    path_of(output.place, "sql", "mode"),
+                    "overwrite drops the table and creates it anew without its indexes and grants",
+                )
 
 
-def _nothing_to_name(subject: Subject) -> Hits:
+def _no_dataset(subject: Subject) -> Hits:
     spec = subject.spec
     if spec.lineage.enabled and all(isinstance(output.writes, StdoutOutput) for output in spec.outputs):
-        yield Hit(path_of(spec.outputs[0].place), "standard output is no dataset")
+        yield Hit(path_of(spec.outputs[0].place), "standard output is not a dataset")
 
 
 def _kind(output: Output) -> str:
@@ -169,51 +177,51 @@ def _may_make_unique(processor: Processor, keys: tuple[str, ...]) -> bool:
 RULES: Final = (
     Rule(
         "HW301",
-        "a batch that appends",
+        "an appending batch",
         "A rerun after a failure, or by hand, writes the same rows a second time, and every sum over them is wrong.",
-        "Write `mode: merge` with `on:`, or `mode: overwrite`; silence it where every run reads other data.",
+        "Write `mode: merge` with `on:`, or `mode: overwrite`; silence the rule if every run reads other data.",
         _append_on_rerun,
     ),
     Rule(
         "HW302",
-        "a merge key made by chance",
-        "A key from `uuid()`, `rand()` or the clock never meets itself again: every rerun inserts all rows anew.",
-        "Make the key of the data, such as `sha2(concat_ws('|', a, b), 256)`.",
-        _key_by_chance,
+        "a random merge key",
+        "A key from `uuid()`, `rand()` or the clock never matches an existing row: every rerun inserts all rows again.",
+        "Derive the key from the data, such as `sha2(concat_ws('|', a, b), 256)`.",
+        _random_key,
     ),
     Rule(
         "HW303",
-        "a merge whose keys may repeat",
-        "MERGE fails as soon as two incoming rows match one row of the table: on the day the data has a duplicate.",
+        "merge keys that may not be unique",
+        "MERGE fails if two incoming rows match one row of the table, so it fails as soon as the data has a duplicate.",
         "Put a `dedupe` on the same keys before it, or GROUP BY them.",
         _repeated_key,
     ),
     Rule(
         "HW304",
-        "files overwritten while they are read",
-        "Overwriting deletes the old files before the new ones are computed from them: the data is gone.",
+        "files overwritten while being read",
+        "Overwriting deletes the old files before the new ones are computed from them: the data is lost.",
         "Write to another path.",
         _overwrites_what_it_reads,
     ),
     Rule(
         "HW305",
-        "two outputs write to one place",
-        "They overwrite or interleave each other, and which one is there last is chance.",
-        "Give each its own path or table, or join them with UNION ALL in one `sql` processor.",
+        "two outputs with the same target",
+        "They overwrite each other or mix their rows, and which one is written last is undefined.",
+        "Give each its own path or table, or combine them with UNION ALL in one `sql` processor.",
         _same_target,
     ),
     Rule(
         "HW306",
         "a database table dropped by overwrite",
-        "Indexes, grants, comments and column types of the table are lost with it.",
+        "The table's indexes, grants, comments and column types are lost.",
         "Write `options: {truncate: true}`, which empties the table instead.",
         _dropped_table,
     ),
     Rule(
         "HW307",
-        "nothing that lineage could name",
-        "The run shows in the graph with inputs and no outputs: nothing downstream can be found from it.",
-        "Write to a file or a table; while trying things out, silence it or write `lineage: {enabled: false}`.",
-        _nothing_to_name,
+        "an output that lineage cannot name",
+        "The run has inputs but no outputs in the graph, so nothing downstream can be found from it.",
+        "Write to a file or a table; while experimenting, silence the rule or write `lineage: {enabled: false}`.",
+        _no_dataset,
     ),
 )

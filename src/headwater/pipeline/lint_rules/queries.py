@@ -46,7 +46,7 @@ def _undeclared_table(subject: Subject) -> Hits:
                 known = ", ".join(processor.views)
                 yield Hit(
                     path_of(processor.place, "sql", "query"),
-                    f"{'.'.join(parts)} is no input and no processor; there are {known}",
+                    f"{'.'.join(parts)} is neither an input nor a processor; known are {known}",
                     line,
                 )
 
@@ -54,19 +54,19 @@ def _undeclared_table(subject: Subject) -> Hits:
 def _open_join(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
         for line in joins_without_condition(query):
-            yield Hit(path_of(processor.place, "sql", "query"), "joins every row with every row", line)
+            yield Hit(path_of(processor.place, "sql", "query"), "the join combines every row with every row", line)
 
 
 def _limit_without_order(subject: Subject) -> Hits:
     for processor, query in _queries(subject.spec):
         for line in limits_without_order(parsed_query(query)):
-            yield Hit(path_of(processor.place, "sql", "query"), "LIMIT without ORDER BY keeps rows by chance", line)
+            yield Hit(path_of(processor.place, "sql", "query"), "LIMIT without ORDER BY keeps arbitrary rows", line)
 
 
 def _arbitrary_row(subject: Subject) -> Hits:
     for processor in subject.spec.processors if subject.spec.mode == "batch" else ():
         if isinstance(processor.does, DedupeProcessor) and not processor.does.order_by:
-            yield Hit(path_of(processor.place, "dedupe"), "which of several rows stays is left to chance")
+            yield Hit(path_of(processor.place, "dedupe"), "an arbitrary one of several rows is kept")
 
 
 def _queries(spec: PipelineSpec) -> Iterator[tuple[Processor, str]]:
@@ -112,39 +112,39 @@ def _expressions(
 RULES: Final = (
     Rule(
         "HW202",
-        "SQL that cannot be read before Spark starts",
-        "Either it is wrong, and Spark will say so after it has started, or it is a syntax that lint does not know:"
-        " then no other rule looks at it.",
-        "Mend it; where Spark takes it, silence this rule on that line.",
+        "SQL that cannot be parsed before Spark starts",
+        "Either it is wrong, and Spark will reject it after it has started, or lint does not know the syntax; then"
+        " no other rule checks it.",
+        "Correct it; if Spark accepts it, silence this rule on that line.",
         _unreadable,
     ),
     Rule(
         "HW203",
-        "a query reads what the file does not declare",
-        "A misspelt name is found only once Spark runs; a table that is read past `inputs` is missing where a reader of"
-        " the file looks for what it depends on.",
+        "a query reads an undeclared table",
+        "A misspelt name is only found once Spark runs; and readers of the file look for its dependencies under"
+        " `inputs`.",
         "Correct the name, or declare the table under `inputs`.",
         _undeclared_table,
     ),
     Rule(
         "HW204",
         "a join without a condition",
-        "Every row meets every row: two tables of a million rows give a million million.",
-        "Write ON or USING, or CROSS JOIN where it is meant.",
+        "Every row is combined with every row: two tables of a million rows give a trillion.",
+        "Write ON or USING, or CROSS JOIN if that is intended.",
         _open_join,
     ),
     Rule(
         "HW205",
         "LIMIT without ORDER BY",
-        "Which rows are kept changes from run to run, and with it everything made of them.",
-        "Write ORDER BY with columns that decide, or take LIMIT out.",
+        "Which rows are kept changes from run to run, and so does everything derived from them.",
+        "Write ORDER BY with columns that determine the order, or remove LIMIT.",
         _limit_without_order,
     ),
     Rule(
         "HW206",
         "dedupe without order_by",
-        "Of rows with equal keys an arbitrary one stays, so that a rerun over the same data may give other values.",
-        "Write `order_by:` with columns that decide.",
+        "Of the rows with equal keys an arbitrary one is kept, so a rerun over the same data may give other values.",
+        "Write `order_by:` with columns that determine the order.",
         _arbitrary_row,
     ),
 )

@@ -30,7 +30,7 @@ def _credentials(subject: Subject) -> Hits:
 def _absolute_path(subject: Subject) -> Hits:
     for path, scalar in scalars(subject.written):
         if scalar.text.startswith(("/", "file:/")) and _is_location(path):
-            yield Hit(path, "is a path of one machine")
+            yield Hit(path, "is an absolute path, valid on one machine")
 
 
 def _is_location(path: Path) -> bool:
@@ -41,14 +41,15 @@ RULES: Final = (
     Rule(
         "HW501",
         "a secret in the file",
-        "Files are copied, committed and shown; whoever reads this one has the secret.",
-        "Name an environment variable (`password_env`, `token_env`, a catalog's `options_env`), and change the secret.",
+        "Files are copied, committed and shown: everyone who can read this one has the secret.",
+        "Name an environment variable (`password_env`, `token_env`, a catalog's `options_env`) instead, and replace"
+        " the secret, as it is exposed.",
         _credentials,
     ),
     Rule(
         "HW502",
         "an absolute path",
-        "The pipeline runs on the one machine that has it, and its datasets are named after that machine.",
+        "The pipeline runs only on a machine that has the path, and its datasets are named after that machine.",
         "Write a path relative to the file, a URI such as `s3://…`, or `${DATA_DIR}/…`.",
         _absolute_path,
     ),

@@ -34,7 +34,7 @@ def _star_into_table(subject: Subject) -> Hits:
     for output in subject.spec.outputs:
         star = open_frames.get(output.source)
         if star and isinstance(output.writes, IcebergOutput | SqlOutput):
-            message = f"{output.writes.table} gets whatever columns {' and '.join(star.tables)} may have"
+            message = f"{output.writes.table} gets all columns of {' and '.join(star.tables)}"
             yield Hit(path_of(star.processor.place, "sql", "query"), message)
 
 
@@ -79,8 +79,8 @@ RULES: Final = (
     Rule(
         "HW201",
         "SELECT * into a table",
-        "A column that somebody adds upstream appears in the table unasked, one that is dropped there is missing, and"
-        " the file does not show what the table holds.",
+        "A column added upstream appears in the table unintended, one dropped there disappears, and the file does"
+        " not show which columns the table has.",
         "Name the columns in the query, or give the input a `schema`.",
         _star_into_table,
     ),
