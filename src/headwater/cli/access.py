@@ -29,7 +29,9 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def _time_to_come(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
     if value is not None and read_with_zone(value, said_by(context, parameter)) <= datetime.now(UTC):
-        raise InvalidInputError(f"--until: {value} is over, and the key would let nobody in; name a time to come")
+        raise InvalidInputError(
+            f"--until: {value} is in the past, so the key would never be valid; expected a future time"
+        )
     return value
 
 
@@ -65,7 +67,7 @@ def create(
     Example: headwater access key create dashboards --role read --scope 'sales*'
     """
     if not scope and {*role} != {"admin"}:
-        raise InvalidInputError("--scope: say of which namespaces, such as --scope 'sales*'; --scope '*' is for all")
+        raise InvalidInputError("--scope: name the namespaces, such as --scope 'sales*'; --scope '*' means all")
     body = {
         "name": name,
         "roles": role,
@@ -77,7 +79,7 @@ def create(
     with _as_admin(url) as client:
         made = client.post("/access/keys", body)
     print_result(made["secret"], made, json_output=json_output)
-    say("this is the only time it is shown; give it to its owner as HEADWATER_TOKEN", err=True)
+    say("the key is shown only this once; give it to its owner as HEADWATER_TOKEN", err=True)
 
 
 @key.command("list")
@@ -91,7 +93,7 @@ def list_keys(json_output: _Json = False, url: UrlOption = DEFAULT_URL) -> None:
     if json_output:
         typer.echo(orjson.dumps(keys))
     else:
-        say(*map(_line, keys) if keys else ("there are none",))
+        say(*map(_line, keys) if keys else ("no API keys",))
 
 
 @key.command()

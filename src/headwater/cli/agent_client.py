@@ -41,8 +41,10 @@ def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mappin
     params = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
     found: list[Mapping[str, Any]] = client.get("/jobs", params)
     if not found:
-        where = "here" if namespace is None else f"here in the namespace {namespace!r}"
-        raise NotFoundError(f"no job {name!r} is deployed {where}; `headwater job list` shows those that are")
+        where = "" if namespace is None else f" in the namespace {namespace!r}"
+        raise NotFoundError(
+            f"no job {name!r} is deployed on this agent{where}; `headwater job list` shows the deployed jobs"
+        )
     if len(found) > 1:
         namespaces = ", ".join(one["namespace"] for one in found)
         raise InvalidInputError(f"several jobs are named {name!r}: say --namespace, one of {namespaces}")

@@ -110,10 +110,10 @@ def export(
     Example: headwater audit export --from 2026-05-01T00:00:00Z --to 2026-06-01T00:00:00Z -o may.zip
     """
     if output.exists() and not force:
-        raise InvalidInputError(f"--output: {output} is there already: name a new file, or replace it with --force")
+        raise InvalidInputError(f"--output: {output} already exists: name a new file, or replace it with --force")
     home = headwater_home()
     if not (home / "keys" / "log.key").exists():
-        raise SetupError(f"there is no log key in {home / 'keys'}: export where the service runs")
+        raise SetupError(f"there is no log key in {home / 'keys'}: export on the machine where the service runs")
     signer = log_key(home, None, socket.gethostname())
     with closing(open_reader(database or home / "headwater.db", home / "segments")) as reader:
         asked = ExportRequest(
@@ -128,7 +128,7 @@ def export(
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:
-        warnings = [*warnings, f"no entry came then: {output} shows none of the {manifest['size']:,} that the log has"]
+        warnings = [*warnings, f"no entry is in that range: {output} has none of the {manifest['size']:,} in the log"]
     for told in warnings:
         say(f"warning: {told}", err=True)
     members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": warnings}
@@ -166,7 +166,7 @@ def verify(
         report, folded = _checked(bundle, trust)
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
-        in_words = f"{bundle}: {fault}; expected a file as `headwater audit export` writes it"
+        in_words = f"{bundle}: {fault}; expected a file written by `headwater audit export`"
         if json_output:
             typer.echo(json.dumps(told))
         else:
@@ -181,8 +181,8 @@ def _export_summary(output: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}"
     if manifest["dataset"] is not None:
         names = [" ".join(each.values()).strip() for each in manifest["names"]]
-        yield f"shown is what is about it by any name that it has: {', '.join(names)}"
-    yield f"tell the auditor the log's key by another way: {manifest['logKey']}"
+        yield f"it includes the entries about the dataset by any of its names: {', '.join(names)}"
+    yield f"give the auditor the log's key through another channel: {manifest['logKey']}"
 
 
 def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:
@@ -237,8 +237,8 @@ def _verdict(report: Report) -> str:
     if not report.is_proven:
         return "NOT PROVEN"
     if blank := report.counts[UNEXPLAINED]:
-        return f"proven, but for facets of {so_many(blank, 'event')} that somebody left out: see what is not known"
-    return "proven: this is what the log took, unaltered"
+        return f'proven, except for facets left out of {so_many(blank, "event")}: see "not known"'
+    return "proven: these are the entries of the log, unaltered"
 
 
 def _members(report: Report, folded: Folded) -> dict[str, object]:
@@ -269,11 +269,11 @@ def _places(reader: Reader, begin: str, end: str | None) -> range:
 def _place(reader: Reader, when: str, size: int, option: str) -> int:
     """The index in the log: as given, or that of the first entry at or after a time."""
     expected = (
-        f"expected a time like 2026-05-22T14:00:00Z, or a place from 0 to {size}: the log has {so_many(size, 'entry')}"
+        f"expected a time like 2026-05-22T14:00:00Z, or an index from 0 to {size}: the log has {so_many(size, 'entry')}"
     )
     if when.isascii() and when.isdigit():
         if (place := int(when)) > size:
-            raise InvalidInputError(f"{option}: {when} is beyond the log; {expected}")
+            raise InvalidInputError(f"{option}: {when} is beyond the end of the log; {expected}")
         return place
     try:
         time = read_time(when)

@@ -15,8 +15,8 @@ from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.jwks import read_jwks, read_revocations
 from headwater.signing.note import NoteVerifier, parse_note, parse_verifier
 
-_KEY_SET: Final = "a JSON Web Key Set, as `headwater key show --jwks` writes one"
-_HEAD: Final = "a head of the log, as /api/v1/log/checkpoint of the service gives it"
+_KEY_SET: Final = "a JSON Web Key Set, as from `headwater key show --jwks`"
+_HEAD: Final = "a head of the log, as from the service's /api/v1/log/checkpoint"
 
 
 def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witnesses: Sequence[str]) -> Trust:
@@ -45,7 +45,7 @@ def verifier_of(text: str, option: str) -> NoteVerifier:
         return parse_verifier(text)
     except InvalidInputError as fault:
         raise typer.BadParameter(
-            f"expected NAME+HASH+KEY, as /api/v1/log/key of the service says it: {fault}", param_hint=option
+            f"expected NAME+HASH+KEY, as from the service's /api/v1/log/key: {fault}", param_hint=option
         ) from None
 
 

@@ -25,7 +25,9 @@ class Certificate:
         try:
             self._load_into(_scratch())
         except OSError as fault:  # of ssl, too
-            raise SetupError(f"--tls-cert, --tls-key: no certificate with its key in PEM ({fault.strerror})") from fault
+            raise SetupError(
+                f"--tls-cert, --tls-key: expected a certificate and its private key in PEM ({fault.strerror})"
+            ) from fault
 
     def renew(self, used: ssl.SSLContext) -> None:
         """Reload the files into the context in use, for new connections, if they were replaced.
@@ -41,9 +43,12 @@ class Certificate:
             self._load_into(_scratch())  # loading a bad pair straight into `used` would drop its key
             self._load_into(used)
         except OSError as fault:
-            log.warning("the new certificate cannot be used", extra={"path": str(self.path), "why": fault.strerror})
+            log.warning(
+                "cannot load the new TLS certificate; the old one stays in use",
+                extra={"path": str(self.path), "why": fault.strerror},
+            )
         else:
-            log.info("a new certificate is used", extra={"path": str(self.path)})
+            log.info("loaded a new TLS certificate", extra={"path": str(self.path)})
 
     def _load_into(self, context: ssl.SSLContext) -> None:
         context.load_cert_chain(self.path, self.key)

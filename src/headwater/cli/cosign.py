@@ -23,10 +23,10 @@ from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 
 _MEANING: Final = {
-    403: "it knows the log by another key",
+    403: "it has another key for this log",
     404: "it does not know this log: its operator must add it",
 }
-_REWRITTEN: Final = "the log was rewritten, or shows another history to others"
+_REWRITTEN: Final = "the log was rewritten, or shows different histories to different readers"
 _MOST_DIGITS: Final = 19
 """The most digits of a size, which has 64 bits."""
 
@@ -72,19 +72,21 @@ def _cosigned(service: str, witness: str) -> int:
     if answer.status_code == httpx.codes.CONFLICT:  # the answer has the size of the head that it last signed
         seen = _size(answer)
         if seen is None:
-            raise UnavailableError(f"{witness} does not tell the size that it signed last")
+            raise UnavailableError(f"the answer of {witness} lacks the log size that it signed last")
         if seen > size:
-            raise UntrustedNoteError(f"{witness} saw {so_many(seen, 'entry')}, and the log has {size}: it was cut off")
+            raise UntrustedNoteError(
+                f"{witness} saw {so_many(seen, 'entry')}, and the log now has {size}: it was truncated"
+            )
         proof = consistency_proof(service, seen, size) if 0 < seen < size else []
         answer = _asked(witness, seen, proof, note)
         if answer.status_code == httpx.codes.CONFLICT and seen == size and _size(answer) in (None, size):
             raise UntrustedNoteError(
-                f"{witness} did not sign, 409: it saw another head over {so_many(size, 'entry')}: {_REWRITTEN}"
+                f"{witness} did not sign, 409: it saw another head with {so_many(size, 'entry')}: {_REWRITTEN}"
             )
     _check_signed(answer, witness)
     kept = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
     if kept.is_error:
-        told = f"{service} did not keep the signature of {witness}, {kept.status_code}: {kept.text[:200]}"
+        told = f"{service} rejected the signature of {witness}, {kept.status_code}: {kept.text[:200]}"
         raise UnavailableError(told) if kept.is_server_error else SetupError(told)
     return size
 
@@ -92,7 +94,7 @@ def _cosigned(service: str, witness: str) -> int:
 def _check_signed(answer: httpx.Response, witness: str) -> None:
     told = f"{witness} did not sign, {answer.status_code}"
     if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
-        raise UntrustedNoteError(f"{told}: the head does not add to what it saw before: {_REWRITTEN}")
+        raise UntrustedNoteError(f"{told}: the head does not extend the one it saw before: {_REWRITTEN}")
     if answer.status_code in _MEANING:
         raise SetupError(f"{told}: {_MEANING[answer.status_code]}")
     if answer.is_error:

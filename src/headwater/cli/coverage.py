@@ -88,7 +88,7 @@ def _print(console: Console, answer: Answer) -> None:
             console.print(Line(f"  {node}  ").append(f"{gap['words']} · {gap['at']}", style="dim"))
     shown, found = len(answer["gaps"]), answer["totalCount"]
     is_empty = not (found or signed["events"] or any(total[count] for count in ("jobs", "runs", "datasets")))
-    none = "no event is known, so no gap either" if is_empty else "no gap is known"
+    none = "no events are stored, so there are no gaps" if is_empty else "no gaps found"
     console.print()
     console.print(Line(f"{shown:,} of {so_many(found, 'gap')}" if found else none, style="bold"))
 
@@ -97,4 +97,4 @@ def _print_nodes(console: Console, nodes: Answer) -> None:
     if not nodes["nodes"]:
         return
     told = [f"{nodes['troubles'][kind]:,} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
-    console.print(Line(f"{so_many(nodes['nodes'], 'node')}: {', '.join(told) or 'every record is whole'}"))
+    console.print(Line(f"{so_many(nodes['nodes'], 'node')}: {', '.join(told) or 'every record is complete'}"))

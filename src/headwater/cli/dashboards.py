@@ -86,7 +86,7 @@ def push(
         typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read), *map(_gone, gone)]))
         return
     say(*_told(read, found))
-    say(*(f"{each.job.name}: is not in the file any more: what was declared of it is taken back" for each in gone))
+    say(*(f"{each.job.name}: no longer in the file: its declaration is withdrawn" for each in gone))
 
 
 def _check_arrived(emitter: Emitter) -> None:
@@ -100,11 +100,11 @@ def _check_arrived(emitter: Emitter) -> None:
     stats = emitter.stats()
     if stats.dropped:
         lost = so_many(sum(stats.dropped.values()), "event")
-        raise HeadwaterError(f"{lost} did not arrive and will not: {stats.last_error}")
+        raise HeadwaterError(f"{lost} rejected and lost: {stats.last_error}")
     if not has_all:
         raise UnavailableError(
-            f"{so_many(stats.spooled, 'event')} not taken yet, in {headwater_home() / 'spool'}: "
-            f"{stats.last_error or 'it has not answered yet'}; push again once it takes them"
+            f"{so_many(stats.spooled, 'event')} not sent yet, in {headwater_home() / 'spool'}: "
+            f"{stats.last_error or 'no answer yet'}; push again once the service accepts them"
         )
 
 
@@ -153,15 +153,15 @@ def _asked_for(client: ServiceClient, name: DatasetId) -> Sequence[str]:
 def _told(file: Dashboards, found: Sequence[Asked]) -> Iterator[str]:
     for each in found:
         if each.told is None:
-            yield f"{_name(each)}: told without its tables: {each.fault}"
+            yield f"{_name(each)}: declared without its tables: {each.fault}"
             continue
         tables = ", ".join(dataset(file, table).name for table in each.told.reads)
-        gaps = f"; not known in full: {', '.join(each.told.gaps)}" if each.told.gaps else ""
+        gaps = f"; incomplete: {', '.join(each.told.gaps)}" if each.told.gaps else ""
         yield f"{_name(each)}: {so_many(len(each.told.columns), 'column')} from {tables}{gaps}"
     for dashboard in file.dashboards:
         if dashboard.tables:
             rests = ", ".join(dataset(file, rest.table).name for rest in dashboard.tables)
-            yield f"{dashboard.name}: rests on {rests}"
+            yield f"{dashboard.name}: uses {rests}"
 
 
 def _name(each: Asked) -> str:

@@ -48,9 +48,9 @@ def diff(
     Example: headwater diff 2026-05-22T00:00:00Z --dataset lake.marts.carrier_delays
     """
     if runs and after is None:
-        raise typer.BadParameter("two runs are needed to compare", param_hint="TO")
+        raise typer.BadParameter("expected two run ids", param_hint="TO")
     if not runs and any(map(_is_run, (before, after))):
-        raise typer.BadParameter("two runs are compared with --runs", param_hint="FROM and TO")
+        raise typer.BadParameter("to compare two runs, add --runs", param_hint="FROM and TO")
     asked = {"fromRun": bare_run(before), "toRun": bare_run(after)} if runs else {"from": before, "to": after}
     with service_at(url, LONG_S, options=_ARGUMENTS) as client:
         asked["namespace"] = known_namespace(client, namespace)
@@ -91,7 +91,7 @@ def _lines(answer: Answer) -> Iterator[Line]:
     said = (
         f"{counts['came']} came, {counts['went']} went, {counts['changed']} changed"
         if answer["totalCount"]
-        else ("nothing is different")
+        else ("no differences")
     )
     yield Line(said, "bold")
 

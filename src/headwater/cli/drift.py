@@ -56,7 +56,9 @@ def drift(
         if dataset is not None:
             found = find(client, dataset)
             if found.column is not None:
-                raise InvalidNameError(f"{dataset!r} is a column; schemas change as a whole: name its dataset alone")
+                raise InvalidNameError(
+                    f"{dataset!r} is a column; schema changes are listed by dataset: name the dataset alone"
+                )
             asked["nodeId"] = found.node_id
         answer = client.get("/drift", {key: value for key, value in asked.items() if value is not None})
     if json_output:
@@ -84,7 +86,7 @@ def _by(each: Answer) -> Line:
         rule = "" if subject["fitsRule"] is None else " fits" if subject["fitsRule"] else " breaks"
         rule = f",{rule} {subject['compatibility'] or 'its rule'}" if rule else ""
         return Line(f"{subject['subject']} version {subject['version']}{rule}", style="dim")
-    return Line("declared" if job is None else f"told by {job['name']}", style="dim")
+    return Line("declared" if job is None else f"reported by {job['name']}", style="dim")
 
 
 def _change(change: Answer) -> Line:

@@ -57,4 +57,4 @@ def closed_with_warning(emitter: "Emitter") -> Iterator["Emitter"]:
         stats = emitter.stats()
         if stats.spooled:
             waits = f"{so_many(stats.spooled, 'lineage event')} not sent yet, in {headwater_home() / 'spool'}"
-            say(f"{waits}: {stats.last_error}; the next run that tells the same target sends all, too", err=True)
+            say(f"{waits}: {stats.last_error}; the next run with the same target sends them, too", err=True)

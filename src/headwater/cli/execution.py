@@ -70,7 +70,7 @@ def with_trouble(each: Mapping[str, Any]) -> str:
     """An execution on one line; below it the first line of its error, or why its lineage waits."""
     trouble = each["error"]
     if not trouble and each["state"] == "degraded" and each["health"]["lastError"]:
-        trouble = f"its lineage waits: {each['health']['lastError']}"
+        trouble = f"its events are not delivered yet: {each['health']['lastError']}"
     return f"{execution_line(each)}\n    {trouble.splitlines()[0]}" if trouble else execution_line(each)
 
 

@@ -71,7 +71,7 @@ def run(
     from headwater.emission import opened_emitter
 
     if not file.is_file():
-        raise InvalidInputError(f"{file}: there is no such file")
+        raise InvalidInputError(f"{file}: no such file")
     if file.suffix not in (".py", ".sql"):
         raise InvalidInputError(f"{file}: expected a file that ends in .py or .sql")
     interpreter, environment = _python(python)
@@ -114,8 +114,8 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
         made = False
     if not made:
         raise SetupError(
-            "no Python with PyFlink: name one with --python,"
-            " or have one made with the lab's connectors: headwater lab fetch flink"
+            "no Python with PyFlink found: name one with --python,"
+            " or create one with the lab's connectors: headwater lab fetch flink"
         )
     logs = flink.PYTHON.parents[1] / "log"
     logs.mkdir(exist_ok=True)

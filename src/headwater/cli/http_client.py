@@ -31,7 +31,7 @@ def opened_client(**settings: Any) -> httpx.Client:  # noqa: ANN401  as httpx ha
             return httpx.Client(**settings)
     except (ImportError, ValueError, httpx.InvalidURL):  # their messages may show a password
         raise SetupError(
-            f"{' or '.join(_unusable_proxies())} names no proxy that can be used; name one like "
+            f"{' or '.join(_unusable_proxies())} holds no valid proxy address; set it to one like "
             "http://proxy.example.org:3128, or unset it"
         ) from None
 
@@ -50,22 +50,22 @@ def no_answer(fault: httpx.HTTPError, url: str, nobody: str) -> str:
     """
     why = reason(fault)
     if isinstance(fault, _LATE):
-        return f"{url} did not answer in time ({why}): it is there, and slow or busy; ask again later"
+        return f"{url} did not answer in time ({why}): it is running, but slow or busy; try again later"
     if is_not_trusted(fault):
         return not_trusted(url, why)
     if isinstance(fault, _ON_THE_WAY) and (proxy := _proxy_to(url)):
         return (
-            f"the proxy that {proxy} names gives no way to {url} ({why}); mend or unset that, or name the host in "
-            "NO_PROXY, by which it is asked without"
+            f"the proxy in {proxy} does not connect to {url} ({why}); correct or unset the variable, or add the host "
+            "to NO_PROXY to bypass the proxy"
         )
     if "SSL" in why:
-        return f"what is at {url} does not speak TLS as expected ({why}); where it speaks none, name it with http://"
+        return f"TLS failed with the server at {url} ({why}); if it does not use TLS, write http://"
     if isinstance(fault.__cause__ and fault.__cause__.__context__, socket.gaierror):
-        return f"the host of {url} is not known ({why}); look for a slip in its name, and whether there is a network"
+        return f"the host name in {url} cannot be resolved ({why}); check the name and the network"
     if isinstance(fault, _ON_THE_WAY):
         return nobody.format(url=url, why=why)
-    hint = "where it speaks TLS, name it with https://; else ask" if url.startswith("http:") else "ask"
-    return f"what is at {url} broke off before it answered ({why}); {hint} again later"
+    hint = "if it uses TLS, write https://; otherwise try" if url.startswith("http:") else "try"
+    return f"the server at {url} closed the connection before it answered ({why}); {hint} again later"
 
 
 def _unusable_proxies() -> list[str]:

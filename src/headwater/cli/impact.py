@@ -138,7 +138,7 @@ def _note(reached: Answer) -> Line:
     if last_run is not None and last_run["state"] != "COMPLETED":
         said.append(f"last run {last_run['state']}")
     if last_told := _told_before(reached):
-        said.append(f"last told {last_told}")
+        said.append(f"last reported {last_told}")
     if quality is not None and quality["failed"]:
         said.append(f"{len(quality['failed'])} of {so_many(quality['assertions'], 'check')} failed")
     if any(said):

@@ -99,7 +99,7 @@ def stop(
     with agent_here() as client:
         found = found_job(client, name, namespace)
         answer = client.post(f"/jobs/{found['id']}/stop", {"by": who(), "note": why})
-    _show(answer, f"{name}: told to stop", json_output)
+    _show(answer, f"{name}: stop requested", json_output)
 
 
 @job.command()
@@ -110,7 +110,7 @@ def rerun(name: NameArgument, namespace: NamespaceOption = None, json_output: Js
     """
     with agent_here() as client:
         answer = client.post(f"/jobs/{found_job(client, name, namespace)['id']}/rerun", {})
-    _show(answer, f"{name}: starts as run {answer['runId']}", json_output)
+    _show(answer, f"{name}: starting as run {answer['runId']}", json_output)
 
 
 @job.command()

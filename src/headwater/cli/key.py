@@ -130,13 +130,16 @@ def revoke(
     told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
     if not by and token is None:
         raise InvalidInputError(
-            f"KEYID: this machine's key is {own.key_id}; to revoke another takes HEADWATER_KEY_TOKEN, a one-time "
-            "token, which `headwater key token` makes on the service's machine"
+            f"KEYID: this machine's key is {own.key_id}; to revoke another, set HEADWATER_KEY_TOKEN to a one-time "
+            "token from `headwater key token` on the service's machine"
         )
     known = _post(address(url, to), told, token)
     fallen = [each["keyId"] for each in known if each.get("fellWith") == key_id]
     members = {"keyId": key_id, "from": from_time, "reason": reason, "fallen": fallen}
-    in_words = [f"revoked {key_id} from {from_time}", *(f"with it falls {each}, which it had named" for each in fallen)]
+    in_words = [
+        f"revoked {key_id} from {from_time}",
+        *(f"this also revokes {each}, which it had introduced" for each in fallen),
+    ]
     print_result(in_words, members, json_output=json_output)
 
 
@@ -146,6 +149,6 @@ def _post(url: str, signed: Signed, token: str | None) -> list[dict[str, object]
     with service_at(url) as client:
         answer = client.post("/keys", body if token is None else {**body, "token": token})
     if not isinstance(answer, dict) or "keys" not in answer:
-        raise HeadwaterError(f"{url} is something else than a lineage service; nothing was changed")
+        raise HeadwaterError(f"{url} is not a lineage service; nothing was changed")
     known: list[dict[str, object]] = answer["keys"]
     return known

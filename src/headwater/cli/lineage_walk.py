@@ -113,12 +113,12 @@ def find(client: ServiceClient, text: str) -> Target:
         InvalidNameError: several datasets have that name, or it is empty.
     """
     if not text:
-        raise InvalidNameError("the name is empty; name a dataset as DATASET or DATASET:COLUMN")
+        raise InvalidNameError("the name is empty; expected DATASET or DATASET:COLUMN")
     text = re.sub("^datasetField:", "dataset:", text)
     dataset = called(client, text)
     if dataset is not None:
         return Target(dataset, None)
-    is_called = f"was known {client.then} that is called" if str(client.then) else "is called"
+    is_called = f"was known {client.then} with the name" if str(client.then) else "has the name"
     fault = None
     for colon in reversed([*re.finditer("(?<=.):", text)]):  # column names may contain colons, too
         head, column = text[: colon.start()], text[colon.end() :]
@@ -128,7 +128,7 @@ def find(client: ServiceClient, text: str) -> Target:
         columns = _columns(client, dataset, column)
         if column in columns:
             return Target(dataset, column)
-        fault = f"{head} has no column {column!r}; it has {', '.join(map(harmless, columns)) or 'none that is known'}"
+        fault = f"{head} has no column {column!r}; it has {', '.join(map(harmless, columns)) or 'no known columns'}"
     raise NotFoundError(fault or f"no dataset {is_called} {text!r}; {hint(client, text)}")
 
 

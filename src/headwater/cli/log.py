@@ -48,11 +48,11 @@ def actions(
         typer.echo(json.dumps(answer, indent=2))
         return
     if not answer["actions"]:
-        say("there are none")
+        say("no entries")
     for each in answer["actions"]:
         for did in each["did"]:
             what = f"{did['what']}  {' '.join(did['target'])}"
-            say(f"{each['index']:>8}  {each['at']}  {each['by'] or 'nobody was asked'}  {what}")
+            say(f"{each['index']:>8}  {each['at']}  {each['by'] or 'unauthenticated'}  {what}")
 
 
 @log.command()
@@ -76,5 +76,5 @@ def redact(
     with closing(open_existing(database or home / "headwater.db", home / "segments")) as store:
         told = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
         gone, entry = erased(store, told)
-    in_words = f"erased from entry {index}: {', '.join(gone)}; entry {entry} says so"
+    in_words = f"erased from entry {index}: {', '.join(gone)}; recorded as entry {entry}"
     print_result(in_words, {"index": index, "erased": gone, "saidBy": entry}, json_output=json_output)

@@ -15,8 +15,10 @@ from headwater.store.store import Store
 
 log = logging.getLogger(__name__)
 
-_PUT_BACK = "which no reader or witness knows; if there is a backup of the old key, stop, and put it back"
-_NAME_ANEW = "stop, and put the database back, or give what goes on from here another key and name"
+_PUT_BACK = (
+    "which readers and witnesses do not know; if you have a backup of the old key, stop the service and restore it"
+)
+_NAME_ANEW = "stop the service and restore the database, or continue under another key and name"
 
 
 def check_log_name(home: Path, name: str | None) -> None:
@@ -46,16 +48,18 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     has = f"the log has {so_many(entries, 'entry')}"
     if entries and is_missing:
         _warn(
-            f"{has} and its key was not here: from now on a new one signs its heads, {path}",
+            f"{has} but its key is missing: a new key, {path}, signs its heads from now on",
             _PUT_BACK,
         )
     elif entries and (signer := _other_signer(kept, key.verifier)) is not None:
         _warn(
-            f"{has} and {signer} signed its heads: from now on another key does, {path}",
+            f"{has}, whose heads {signer} signed: another key, {path}, signs them from now on",
             _PUT_BACK,
         )
     elif (other := _other_log(kept, key.verifier, store)) is not None:
-        _warn(f"{other}: it was restored or rewritten, and whoever kept a head or a receipt can show it", _NAME_ANEW)
+        _warn(
+            f"{other}: it was restored or rewritten, which anyone with an earlier head or receipt can prove", _NAME_ANEW
+        )
     _keep(head, store, key)
     return key
 
@@ -70,9 +74,9 @@ def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None
         return None
     kept, size = parse_checkpoint(note.text), store.tree.size()
     if kept.size > size:
-        return f"the log had {so_many(kept.size, 'entry')} when it was opened last, and has {size:,}"
+        return f"the log had {so_many(kept.size, 'entry')} when it was last opened, and now has {size:,}"
     if store.tree.frontier(kept.size).root != kept.root:
-        return f"the log's first {kept.size:,} entries are not those that it had when it was opened last"
+        return f"the log's first {kept.size:,} entries differ from those it had when it was last opened"
     return None
 
 
@@ -101,4 +105,4 @@ def _keep(head: Path, store: Store, key: NoteSigner) -> None:
     try:
         write_whole(head, note)
     except OSError as fault:
-        log.warning("the log's head could not be kept", extra={"path": str(head), "why": fault.strerror})
+        log.warning("cannot save the head of the log", extra={"path": str(head), "why": fault.strerror})

@@ -142,7 +142,7 @@ def _run() -> int | str | None:
         if fault.errno not in _NO_ROOM:
             return _report_fault(fault)
         _discard(sys.stdout)
-        say(f"headwater: the output could not be written: {fault.strerror}", err=True)
+        say(f"headwater: cannot write the output: {fault.strerror}", err=True)
         return NOT_DONE
     except Exception as fault:
         return _report_fault(fault)
@@ -152,10 +152,10 @@ def _run() -> int | str | None:
 def _report_fault(fault: Exception) -> int:
     """Report an unexpected error."""
     if _NO_TEXT in str(fault) and any(map(_has_invalid_utf8, sys.argv)):
-        say("headwater: an argument is no text in UTF-8", err=True)
+        say("headwater: an argument is not valid UTF-8", err=True)
         return NOT_DONE
     say(*lines_of(["".join(traceback.format_exception(fault)).rstrip()]), err=True)
-    say("headwater: this is a fault of Headwater's own; please report it, with the lines above", err=True)
+    say("headwater: this is a bug in Headwater; please report it with the lines above", err=True)
     return FAULT
 
 

@@ -71,7 +71,7 @@ def describe(
         try:
             answer = client.get(f"/nodes/{in_path(node_id)}")
         except NotFoundError as fault:
-            raise NotFoundError(f"{fault} `headwater node list` lists those that have a record.") from fault
+            raise NotFoundError(f"{fault} `headwater node list` lists the known nodes.") from fault
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return
@@ -86,7 +86,7 @@ def describe(
         console.print(
             Line(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
         )
-    console.print(Line("its record is whole" if not answer["listed"] else so_many(answer["listedCount"], "trouble")))
+    console.print(Line("its record is complete" if not answer["listed"] else so_many(answer["listedCount"], "trouble")))
 
 
 def _describe_agent(json_output: bool) -> None:

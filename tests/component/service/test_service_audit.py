@@ -162,7 +162,7 @@ def test_people_are_told_what_was_checked_and_what_cannot_be_known(home: Path) -
     assert told.exit_code == 0
     assert "checked    checkpoint: lineage.example.org signed the head over 30 entries" in told.output
     assert "not known  whether lineage.example.org+" in told.output
-    assert told.output.splitlines()[-1] == "verdict    proven: this is what the log took, unaltered"
+    assert told.output.splitlines()[-1] == "verdict    proven: these are the entries of the log, unaltered"
 
 
 @pytest.mark.parametrize(
@@ -507,9 +507,9 @@ def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Pat
     [
         (
             ("--from", "31"),
-            "--from: 31 is beyond the log; expected a time like 2026-05-22T14:00:00Z, or a place from 0",
+            "--from: 31 is beyond the end of the log; expected a time like 2026-05-22T14:00:00Z, or an index from 0",
         ),
-        (("--to", "1764000000000"), "--to: 1764000000000 is beyond the log; expected a time like 2026-05-22T14:00:00Z"),
+        (("--to", "1764000000000"), "--to: 1764000000000 is beyond the end of the log; expected a time like 2026-05-22T14:00:00Z"),
         (("--to", "yesterday-ish"), "--to: 'yesterday-ish' cannot be read; expected a time like"),
         (("--from", "20", "--to", "10"), "--to: expected no earlier than --from (entries 20 to 10)"),
     ],
@@ -527,7 +527,7 @@ def test_a_bundle_of_a_time_in_which_nothing_came_says_so(home: Path) -> None:
     told = run("export", "-o", str(home / "bundle.zip"), "--to", "2020-01-01")
 
     assert told.exit_code == 0
-    assert "warning: no entry came then" in told.stderr
+    assert "warning: no entry is in that range" in told.stderr
 
 
 def test_a_graph_that_the_entries_do_not_make_is_found(home: Path) -> None:
@@ -663,7 +663,7 @@ def test_a_bundle_that_is_there_is_replaced_only_where_that_is_asked_for(home: P
     told = run("export", "-o", str(home / "bundle.zip"))
 
     assert str(told.exception) == (
-        f"--output: {home / 'bundle.zip'} is there already: name a new file, or replace it with --force"
+        f"--output: {home / 'bundle.zip'} already exists: name a new file, or replace it with --force"
     )
     assert (home / "bundle.zip").read_text() == "of last month"
     assert verdict(bundle_of(home, "--force"))["verdict"] == "proven"
@@ -708,7 +708,7 @@ def test_what_is_no_bundle_is_told_so(tmp_path: Path) -> None:
     assert told.exit_code == 2
     assert told.stderr == (
         f"headwater: {tmp_path / 'x'}: this is no zip archive, or a damaged one; "
-        "expected a file as `headwater audit export` writes it\n"
+        "expected a file written by `headwater audit export`\n"
     )
 
 
@@ -844,7 +844,7 @@ def test_what_was_erased_is_gone_everywhere_and_everything_is_still_proven(home:
         app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "asked for", "--by", "ann"]
     )
     assert told.exit_code == 0, told.output
-    assert "erased from entry 4: run.facets.nominalTime, run.facets.signature; entry 31 says so" in told.stdout
+    assert "erased from entry 4: run.facets.nominalTime, run.facets.signature; recorded as entry 31" in told.stdout
 
     shown = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 

@@ -161,7 +161,7 @@ def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None
     told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "glue", "shop.orders")
 
     assert told.exit_code == 0, told.output
-    assert "by any name that it has: glue shop.orders, lake orders" in told.output
+    assert "by any of its names: glue shop.orders, lake orders" in told.output
     with zipfile.ZipFile(home / "bundle.zip") as bundle:
         entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
     assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 3]

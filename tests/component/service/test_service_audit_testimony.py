@@ -222,7 +222,7 @@ def test_a_facet_that_somebody_left_out_of_a_part_of_the_log_is_told_by_name_and
         in told["notKnown"]
     )
     assert "unaltered" not in text
-    assert "proven, but for facets of 1 event that somebody left out" in text
+    assert "proven, except for facets left out of 1 event" in text
 
 
 @pytest.mark.parametrize("arguments", [(), ("--dataset", "lake", "orders")])

@@ -112,7 +112,7 @@ def test_a_service_s_address_with_a_path_is_told_as_none_of_a_service(tmp_path: 
 
     assert [told.split(":")[0] for told in wrong] == ["there is no lineage service at http"] * 2
     assert witness.startswith(f"there is no lineage service at {service.url}/foo: what is there answered 404;")
-    assert "`headwater node list` lists those that have a record" in unknown
+    assert "`headwater node list` lists the known nodes" in unknown
 
 
 @pytest.mark.parametrize(
@@ -204,15 +204,15 @@ def test_tls_where_none_is_spoken_and_the_reverse_are_told_as_that(tls: ssl.SSLC
         without = fault("coverage", "--url", plain.replace("http:", "https:"))
         with_tls = fault("coverage", "--url", encrypted.replace("https:", "http:"))
 
-    assert re.match(r"what is at https://localhost:\d+ does not speak TLS .* name it with http://$", without)
-    assert re.match(r"what is at http://localhost:\d+ broke off .* speaks TLS, name it with https://; else", with_tls)
+    assert re.match(r"TLS failed with the server at https://localhost:\d+ .* write http://$", without)
+    assert re.match(r"the server at http://localhost:\d+ closed the connection .* uses TLS, write https://; otherwise", with_tls)
 
 
 def test_a_service_that_takes_too_long_is_told_as_slow() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         service_at(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.1) as client,
-        pytest.raises(UnavailableError, match=r"did not answer in time \(timed out\): it is there, and slow or busy"),
+        pytest.raises(UnavailableError, match=r"did not answer in time \(timed out\): it is running, but slow or busy"),
     ):
         client.get("/coverage")
 
@@ -220,7 +220,7 @@ def test_a_service_that_takes_too_long_is_told_as_slow() -> None:
 def test_a_host_that_is_not_known_is_told_as_that() -> None:
     told = fault("coverage", "--url", "http://no.such.host.invalid:5000")
 
-    assert told.startswith("the host of http://no.such.host.invalid:5000 is not known (")
+    assert told.startswith("the host name in http://no.such.host.invalid:5000 cannot be resolved (")
     assert "headwater serve" not in told
 
 
@@ -234,7 +234,7 @@ def test_a_proxy_that_does_not_answer_is_told_as_that(monkeypatch: pytest.Monkey
 
     told = fault("coverage", "--url", "http://lineage.example.org")
 
-    assert told.startswith("the proxy that HTTP_PROXY names gives no way to http://lineage.example.org (")
+    assert told.startswith("the proxy in HTTP_PROXY does not connect to http://lineage.example.org (")
     assert "hush" not in told
 
 
@@ -290,7 +290,7 @@ def test_a_proxy_that_cannot_be_used_is_told_with_what_to_do(
     told = fault(*command)
 
     assert variable in told
-    assert "names no proxy that can be used; name one like http://proxy.example.org:3128, or unset it" in told
+    assert "holds no valid proxy address; set it to one like http://proxy.example.org:3128, or unset it" in told
     assert "hush" not in told
 
 

@@ -191,8 +191,8 @@ def test_what_a_dashboard_has_no_more_is_taken_back_by_the_next_push(tmp_path: P
     assert (before, after) == (["b.price"], [])
     assert said.splitlines() == [
         "two.a: 1 column from lake.sales.suppliers",
-        "two.b: is not in the file any more: what was declared of it is taken back",
-        "two.tables: is not in the file any more: what was declared of it is taken back",
+        "two.b: no longer in the file: its declaration is withdrawn",
+        "two.tables: no longer in the file: its declaration is withdrawn",
     ]
     assert [each["name"] for each in feeding["neighbours"]] == ["two.a", "two.seen"]
     assert [(each["query"], each["isGone"]) for each in again] == [("a", False)]
@@ -268,7 +268,7 @@ def test_a_push_that_the_service_takes_not_is_none(guarded: tuple[Service, dict[
     told = pushed(tmp_path, service, HEADWATER_TOKEN=keys["read"])
 
     assert isinstance(told.exception, UnavailableError)
-    waiting = r"\d+ events not taken yet, in .*/node/spool: .* 403 .* its role is read"
+    waiting = r"\d+ events not sent yet, in .*/node/spool: .* 403 .* its role is read"
     assert re.match(waiting, str(told.exception))
     assert told.stdout == ""
     assert known(tmp_path, service, keys["admin"]) == []

@@ -68,7 +68,7 @@ def test_root_cause_takes_a_run_in_either_form(url: str, arguments: tuple[str, .
 def test_root_cause_of_what_there_is_not_tells_of_datasets(url: str) -> None:
     done = CliRunner().invoke(app, ["root-cause", "third", "--url", url])
 
-    assert str(done.exception).startswith("no dataset is called 'third'; ")
+    assert str(done.exception).startswith("no dataset has the name 'third'; ")
 
 
 def test_diff_of_two_runs_shows_each_parameter_that_differs(url: str) -> None:
@@ -88,7 +88,7 @@ def test_diff_tells_a_script_the_whole_answer_of_the_service(url: str) -> None:
 
 
 def test_diff_says_so_where_nothing_is_different(url: str) -> None:
-    assert told("diff", "log:2", "--url", url) == "nothing is different\n"
+    assert told("diff", "log:2", "--url", url) == "no differences\n"
 
 
 def test_trace_shows_what_a_dataset_was_made_from_then(url: str) -> None:
@@ -104,7 +104,7 @@ def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
     done = CliRunner().invoke(app, ["impact", "prices", "--as-of", THEN, "--url", url])
 
     assert done.exit_code == 1
-    assert "that is called 'prices'" in str(done.exception)
+    assert "with the name 'prices'" in str(done.exception)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_run_where_a_time_is_expected_is_told_how_runs_are_compared(url: str, 
     done = CliRunner().invoke(app, ["diff", run, "--url", url])
 
     assert done.exit_code == 2
-    assert "two runs are compared with --runs" in " ".join(done.stderr.replace("│", " ").split())
+    assert "to compare two runs, add --runs" in " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.fixture(scope="module")

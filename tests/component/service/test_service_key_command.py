@@ -62,7 +62,7 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
     assert replaced == f"{second} replaces {first}"
     assert own == f"revoked {second} from {now}"
     assert json.loads(earlier) == {"keyId": second, "from": long_ago, "reason": "laptop lost", "fallen": []}
-    assert stranger == f"revoked {first} from {long_ago}\nwith it falls {second}, which it had named"
+    assert stranger == f"revoked {first} from {long_ago}\nthis also revokes {second}, which it had introduced"
     assert (keys[second]["replaces"], keys[second]["fellWith"]) == (first, first)
     assert {keys[each]["revokedBecause"] for each in (first, second)} == {"laptop lost"}
 

@@ -77,7 +77,7 @@ def test_the_command_counts_what_a_node_told_in_words(tmp_path: Path) -> None:
     assert first.startswith(f"{key.node_id}  1 event, last received ")
     assert last == "1 node"
     at = "2026-05-22T14:00:00.000Z"
-    assert described.stdout.splitlines()[1:] == [f"  {E1}  1 event to 0, {at} to {at}", "its record is whole"]
+    assert described.stdout.splitlines()[1:] == [f"  {E1}  1 event to 0, {at} to {at}", "its record is complete"]
 
 
 def test_what_is_missing_is_told_with_its_places_until_it_comes(client: TestClient) -> None:

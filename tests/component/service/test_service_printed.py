@@ -107,7 +107,7 @@ def test_a_full_disk_is_told_in_a_sentence(service: Service, command: list[str])
     done = program(service, *command, to=Path("/dev/full"))
 
     assert (done.returncode, done.stderr.decode()) == (
-        2, "headwater: the output could not be written: No space left on device\n"
+        2, "headwater: cannot write the output: No space left on device\n"
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_a_name_of_dots_is_no_way_up(service: Service, name: str) -> None:
     done = CliRunner().invoke(app, ["impact", name, "--url", service.url])
 
     if name.startswith("a"):
-        assert str(done.exception) == "a:. has no column 'c'; it has none that is known"
+        assert str(done.exception) == "a:. has no column 'c'; it has no known columns"
     else:
         assert (done.exit_code, done.exception) == (0, None)
     with_namespace = CliRunner().invoke(app, ["coverage", "--namespace", "..", "--url", service.url])

@@ -93,7 +93,7 @@ def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
-    assert "warning: the log has 1 entry and its key was not here" in told
+    assert "warning: the log has 1 entry but its key is missing" in told
     assert str(key) in told
 
 
@@ -118,7 +118,7 @@ def test_a_key_of_a_log_that_was_exchanged_for_another_is_told_once_with_whose_p
         assert "warning" not in capfd.readouterr().err
 
     entries = "2 entries" if has_events_before else "1 entry"
-    assert f"{entries} and {name}+{key_hash} signed its heads: from now on another key does, {key}" in told
+    assert f"{entries}, whose heads {name}+{key_hash} signed: another key, {key}, signs them" in told
 
 
 @pytest.mark.parametrize("comes_again", [False, True], ids=["shorter", "with other entries"])
@@ -143,7 +143,7 @@ def test_a_database_that_is_older_than_the_head_that_was_kept_is_told_once(
     with running(tmp_path):
         assert "warning" not in capfd.readouterr().err
 
-    what = "the log's first 2 entries are not those that it had" if comes_again else "the log had 2 entries when"
+    what = "the log's first 2 entries differ from those it had" if comes_again else "the log had 2 entries when"
     assert f"warning: {what}" in told
 
 

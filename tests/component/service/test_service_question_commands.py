@@ -198,7 +198,7 @@ def test_impact_says_until_when_a_use_was_told_where_the_job_ran_since(url: str)
 
     assert lines == [
         "wide:two",
-        "└── slim:two  identity  unharmed  · last told 2026-05-22T14:11:00.000Z",
+        "└── slim:two  identity  unharmed  · last reported 2026-05-22T14:11:00.000Z",
         "",
         "not breaking: reaches 1 column, 1 dataset and 1 job, and all of these can go on",
     ]
@@ -274,12 +274,12 @@ def test_a_column_may_have_colons_in_its_name(url: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("", "the name is empty; name a dataset as DATASET or DATASET:COLUMN"),
-        ("nowhere", "no dataset is called 'nowhere'; name it as DATASET or DATASET:COLUMN"),
-        ("conis", "no dataset is called 'conis'; name it as DATASET or DATASET:COLUMN"),
-        ("flihgts:carrier", "no dataset is called 'flihgts:carrier'; did you mean flights?"),
-        ("all_click", "no dataset is called 'all_click'; did you mean all_clicks?"),
-        ("merge", "no dataset is called 'merge'; it is a job, so name a dataset that it reads or writes"),
+        ("", "the name is empty; expected DATASET or DATASET:COLUMN"),
+        ("nowhere", "no dataset has the name 'nowhere'; name it as DATASET or DATASET:COLUMN"),
+        ("conis", "no dataset has the name 'conis'; name it as DATASET or DATASET:COLUMN"),
+        ("flihgts:carrier", "no dataset has the name 'flihgts:carrier'; did you mean flights?"),
+        ("all_click", "no dataset has the name 'all_click'; did you mean all_clicks?"),
+        ("merge", "no dataset has the name 'merge'; it is a job, so name a dataset that it reads or writes"),
         ("coins:euros", "coins has no column 'euros'; it has cents, owner_hash"),
         ("in:orders:x:z", "in:orders has no column 'x:z'; it has x:y"),
     ],
@@ -316,7 +316,7 @@ def test_what_was_not_there_yet_is_told_with_the_time(url: str) -> None:
     done = CliRunner().invoke(app, ["root-cause", "mart", "--as-of", "2020-01-01T00:00:00Z", "--url", url])
 
     assert str(done.exception) == (
-        "no dataset was known as of 2020-01-01T00:00:00Z that is called 'mart'; "
+        "no dataset was known as of 2020-01-01T00:00:00Z with the name 'mart'; "
         "what came later is found without --as-of"
     )
 
@@ -353,7 +353,7 @@ def test_what_was_known_then_of_an_earlier_time_is_asked_by_both(url: str) -> No
 
 
 def test_where_nobody_did_anything_the_list_of_actions_says_so(url: str) -> None:
-    assert told("log", "actions", "--url", url) == "there are none\n"
+    assert told("log", "actions", "--url", url) == "no entries\n"
 
 
 def test_impact_without_a_change_shows_only_the_reach(url: str) -> None:
@@ -427,7 +427,7 @@ def test_coverage_counts_one_as_one(url: str) -> None:
 def test_where_no_event_is_known_coverage_does_not_say_that_all_is_well(url: str) -> None:
     lines = told("coverage", "--as-of", "2001-01-01T00:00:00Z", "--url", url).splitlines()
 
-    assert lines[-1] == "no event is known, so no gap either"
+    assert lines[-1] == "no events are stored, so there are no gaps"
 
 
 def test_coverage_of_one_kind_lists_that_alone(url: str) -> None:
@@ -451,5 +451,5 @@ def test_coverage_tells_a_script_the_answer(url: str) -> None:
 
 
 def test_drift_of_a_column_is_refused_since_schemas_change_as_a_whole(url: str) -> None:
-    with pytest.raises(InvalidNameError, match=r"'flights:arr_delay' is a column; .* name its dataset alone"):
+    with pytest.raises(InvalidNameError, match=r"'flights:arr_delay' is a column; .* name the dataset alone"):
         told("drift", "flights:arr_delay", "--url", url)

@@ -103,7 +103,7 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
             post(service.url, 6)
             status, told = cosigned(service.url, other)
 
-    assert (status, "422: the head does not add to what it saw before" in told) == (1, True)
+    assert (status, "422: the head does not extend the one it saw before" in told) == (1, True)
 
 
 def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_witness_of_others_that_saw_another_head_of_that_size_is_a_bad_answer(
             told = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
 
     assert isinstance(told.exception, HeadwaterError)
-    assert (status_of(told.exception), "it saw another head over 3 entries" in str(told.exception)) == (1, True)
+    assert (status_of(told.exception), "it saw another head with 3 entries" in str(told.exception)) == (1, True)
 
 
 @pytest.mark.parametrize(("knows", "status"), [("log", 1), ("another log", 2)])

@@ -14,7 +14,7 @@ CREATE = ["access", "key", "create", "ci", "--role", "read", "--scope", "*", "--
 @pytest.mark.parametrize(
     ("until", "said"),
     [
-        ("2020-01-01T00:00:00Z", "--until: 2020-01-01T00:00:00Z is over, and the key would let nobody in; name a time"),
+        ("2020-01-01T00:00:00Z", "--until: 2020-01-01T00:00:00Z is in the past, so the key would never be valid"),
         ("tomorrow", "--until: expected a time with its zone, such as 2026-05-22T14:00:00Z, not 'tomorrow'"),
         ("2099-01-01", "--until: expected a time with its zone, such as 2026-05-22T14:00:00Z, not '2099-01-01'"),
     ],
@@ -36,7 +36,7 @@ def test_no_key_is_made_for_no_namespace(tmp_path: object, monkeypatch: pytest.M
     told = CliRunner().invoke(app, [each for each in CREATE if each not in ("--scope", "*")])
 
     assert isinstance(told.exception, InvalidInputError)
-    assert str(told.exception).startswith("--scope: say of which namespaces")
+    assert str(told.exception).startswith("--scope: name the namespaces")
 
 
 def test_a_time_to_come_is_passed_on(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:

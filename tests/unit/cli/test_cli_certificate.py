@@ -46,7 +46,7 @@ def test_a_renewed_certificate_is_shown_once_its_key_is_there_too(tmp_path: Path
 def test_a_certificate_without_its_key_is_refused(tmp_path: Path) -> None:
     path, key = certificate(tmp_path)
 
-    with pytest.raises(SetupError, match="no certificate with its key in PEM"):
+    with pytest.raises(SetupError, match="expected a certificate and its private key in PEM"):
         Certificate(path, path)
-    with pytest.raises(SetupError, match="no certificate with its key in PEM"):
+    with pytest.raises(SetupError, match="expected a certificate and its private key in PEM"):
         Certificate(key.with_name("none.pem"), key)

@@ -39,4 +39,4 @@ def test_one_that_is_degraded_says_why_its_lineage_waits() -> None:
 
     told = with_trouble({**FAILED, "state": "degraded", "error": None, "health": health}).splitlines()
 
-    assert told[1:] == ["    its lineage waits: http://localhost:5000: ConnectError"]
+    assert told[1:] == ["    its events are not delivered yet: http://localhost:5000: ConnectError"]

@@ -98,7 +98,7 @@ def test_what_nobody_expected_is_told_whole_and_exits_with_a_status_of_its_own(
     assert status == 70
     assert trace[0] == "Traceback (most recent call last):"
     assert error.startswith("ModuleNotFoundError: ")
-    assert told == "headwater: this is a fault of Headwater's own; please report it, with the lines above"
+    assert told == "headwater: this is a bug in Headwater; please report it with the lines above"
 
 
 def status_of_call(arguments: list[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> object:

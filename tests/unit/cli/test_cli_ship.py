@@ -124,4 +124,4 @@ def test_what_nobody_signed_is_held_back_whatever_the_keys(tmp_path: Path, monke
 def test_a_file_for_flink_that_is_not_there_is_told_so(tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["flink", "run", str(tmp_path / "orders.sql")])
 
-    assert str(told.exception) == f"{tmp_path / 'orders.sql'}: there is no such file"
+    assert str(told.exception) == f"{tmp_path / 'orders.sql'}: no such file"

@@ -42,13 +42,13 @@ def demo(
     stop = StopSignal()
     with signals_request(stop), shown_progress("looking for Java") as progress:
         require_java()
-        progress("laying out the flights of 2013")
+        progress("writing the files with the flights of 2013")
         pipelines = lay_out(folder)
         progress("starting the lineage service")
         service = running_service(port, folder / "service.log")
         with service as url, service_at(url) as client:
             run_ids = {path.stem: _run(path, url, folder, stop, progress) for path in pipelines}
-            progress("comparing what was learned with what the pipelines say")
+            progress("comparing the captured lineage with the pipelines")
             wrong = differences(client, run_ids)
             _tell(client, [difference.what for difference in wrong], url, folder, is_served=not once)
             if once or wrong:
@@ -74,7 +74,7 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
         raise typer.Exit(128 + int(getattr(signal, result.stop_reason or "", signal.SIGTERM)))
     if result.state != "COMPLETE":
         log = folder.parent / "log"
-        say(f"headwater: {spec.name} failed: {result.error}; what Spark printed is in {log}", err=True)
+        say(f"headwater: {spec.name} failed: {result.error}; Spark's output is in {log}", err=True)
         raise typer.Exit(IS_BAD)
     return result.run_id
 
@@ -82,7 +82,7 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
 def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path, *, is_served: bool) -> None:
     say(tally(client.get("/summary")))
     for what in wrong:
-        say(f"not as it must be: {what}")
+        say(f"wrong lineage: {what}")
     if wrong:
         return
     say(origin(walk(client, find(client, _MART), "upstream")))

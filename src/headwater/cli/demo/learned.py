@@ -52,7 +52,7 @@ def _run_differences(client: ServiceClient, job: str, run_id: str) -> Iterator[D
 
 def _set_differences(what: str, must: set[str], known: set[str]) -> Iterator[Difference]:
     yield from (Difference(f"{what} {name}: missing") for name in sorted(must - known))
-    yield from (Difference(f"{what} {name}: not expected") for name in sorted(known - must))
+    yield from (Difference(f"{what} {name}: unexpected") for name in sorted(known - must))
 
 
 def _column_differences(name: str, must: Mapping[str, Any], known: Mapping[str, set[str]]) -> Iterator[Difference]:

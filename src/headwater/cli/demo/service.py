@@ -52,7 +52,7 @@ def _free_port(first: int) -> int:
             except OSError:
                 continue
             return port
-    raise SetupError(f"no port is free from {first} on; name another start with --port")
+    raise SetupError(f"no free port from {first} on; set another start with --port")
 
 
 def _announced_url(service: "subprocess.Popen[str]", log: Path) -> str:

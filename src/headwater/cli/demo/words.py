@@ -17,7 +17,7 @@ def origin(walked: Walk) -> str:
     if hangs_on <= 0:
         return sentence
     how = "filters, joins or groups" if hangs_on == 1 else "filter, join or group"
-    return f"{sentence}; {so_many(hangs_on, 'more column')} {how} what it is made of"
+    return f"{sentence}; {so_many(hangs_on, 'more column')} {how} its rows"
 
 
 def reach(walked: Walk) -> str:
