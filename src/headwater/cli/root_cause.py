@@ -103,7 +103,7 @@ def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, s
         for looked_at in answer["lookedAt"]:
             console.print(_looked_at(looked_at))
     if answer["isCut"]:
-        console.print(Line("there is more further up; --depth goes further", style="yellow"))
+        console.print(Line("the search stopped at --depth; a larger value goes further upstream", style="yellow"))
 
 
 def _finding(finding: Answer, labels: Mapping[str, str]) -> Iterator[Line]:

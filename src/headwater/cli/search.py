@@ -30,7 +30,7 @@ def called(client: ServiceClient, text: str) -> DatasetId | None:
         some = ", ".join(sorted(harmless(hit["nodeId"]) for hit in answer["results"])[:_MOST_NAMED])
         more = answer["totalCount"] - _MOST_NAMED
         raise InvalidNameError(
-            f"{text!r} may be any of {some}{f' and {more:,} more' if more > 0 else ''}; give one of these"
+            f"{text!r} is ambiguous: {some}{f' and {more:,} more' if more > 0 else ''}; name one of these"
         )
     return next((DatasetId(hit["namespace"], hit["name"]) for hit in answer["results"]), None)
 
@@ -51,7 +51,7 @@ def known_namespace(client: ServiceClient, namespace: str | None) -> str | None:
     try:
         client.get(f"/namespaces/{in_path(namespace)}")
     except NotFoundError as fault:
-        raise NotFoundError(f"no event names the namespace {namespace!r}{_known(client, namespace)}") from fault
+        raise NotFoundError(f"no namespace {namespace!r}{_known(client, namespace)}") from fault
     return namespace
 
 
@@ -61,17 +61,17 @@ def _known(client: ServiceClient, namespace: str) -> str:
     if near := get_close_matches(namespace, names, _MOST_NEAR, _ALIKE):
         return f"; did you mean {' or '.join(map(repr, near))}?"
     some = ", ".join(map(repr, sorted(names)[:_MOST_NAMED]))
-    return f"; there is {some}{', …' if len(names) > _MOST_NAMED else ''}" if names else ""
+    return f"; known are {some}{', …' if len(names) > _MOST_NAMED else ''}" if names else ""
 
 
 def hint(client: ServiceClient, text: str) -> str:
     """Advice on a name without a dataset: it is a job's, it is similar to another, or how to name a dataset."""
     if any(text in (hit["name"], hit["nodeId"]) for hit in _search(client, text, "JOB", match="NAME")["results"]):
-        return "it is a job, so name a dataset that it reads or writes"
+        return "it is a job; name a dataset that it reads or writes"
     if near := _near(client, text):
         return f"did you mean {' or '.join(map(harmless, near))}?"
     without = " and ".join(OPTIONS[asked] for asked in client.then.asked)
-    return f"what came later is found without {without}" if without else "name it as DATASET or DATASET:COLUMN"
+    return f"to include later events, leave out {without}" if without else "name it as DATASET or DATASET:COLUMN"
 
 
 def _near(client: ServiceClient, text: str) -> list[str]:

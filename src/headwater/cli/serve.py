@@ -50,8 +50,8 @@ _BesideOption = Annotated[
     bool | None,
     typer.Option(
         "--beside/--alone",
-        help="Read and store events in a process beside the one that answers, or in that one, which takes fewer "
-        "of them a second and less memory; beside by default, where there are two cores.",
+        help="Read and store events in a second process, or in the one that answers, which needs less memory but "
+        "takes fewer events a second; by default a second process if there are two cores.",
     ),
 ]
 _DatabaseOption = Annotated[
@@ -69,8 +69,8 @@ _LogNameOption = Annotated[
     typer.Option(
         envvar="HEADWATER_LOG_NAME",
         callback=name_of_key,
-        help="The name under which the log signs its heads, for good, like lineage.example.org; "
-        "by default that of this machine.",
+        help="The permanent name under which the log signs its heads, like lineage.example.org; "
+        "by default this machine's.",
     ),
 ]
 _RetainRawDaysOption = Annotated[
@@ -86,8 +86,8 @@ _AccessOption = Annotated[
     typer.Option(
         "--access",
         envvar="HEADWATER_ACCESS",
-        help="Ask who calls, by API keys (`headwater access`) and bearer tokens. On with an `access.yaml` in "
-        "HEADWATER_HOME, too; every address but loopback takes it.",
+        help="Require API keys (`headwater access`) or bearer tokens. Also on if HEADWATER_HOME has an `access.yaml`; "
+        "required for any address but loopback.",
     ),
 ]
 _AllowHostOption = Annotated[
@@ -96,8 +96,8 @@ _AllowHostOption = Annotated[
         metavar="NAME",
         callback=host_names,
         envvar="HEADWATER_ALLOWED_HOSTS",
-        help="Without --access: a name by which it may be asked, as a proxy's, and whose pages may ask, like "
-        "lineage.example.org; may be given again. Other names are refused, so that no page from elsewhere asks.",
+        help="Without --access: a host name, such as a proxy's, that requests may use and whose pages may call; "
+        "may be given several times. Other hosts are refused, so that pages of other sites cannot use the API.",
     ),
 ]
 _CertificateOption = Annotated[
@@ -193,7 +193,7 @@ def _bound(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except socket.gaierror as fault:
-        raise SetupError(f"--host {host}: no such address ({fault.strerror})") from fault
+        raise SetupError(f"--host {host}: cannot be resolved ({fault.strerror})") from fault
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -208,11 +208,11 @@ def _bound(host: str, port: int) -> socket.socket:
 def _cannot_listen(host: str, port: int, fault: OSError) -> str:
     match fault.errno:
         case errno.EADDRINUSE:
-            return f"port {port} is taken; stop what listens there, or choose another with --port (0 takes a free one)"
+            return f"port {port} is in use; stop what listens there, or choose another with --port (0: any free port)"
         case errno.EACCES:
             return f"port {port} needs more rights than this user has; choose one from 1024 on with --port"
         case errno.EADDRNOTAVAIL:
-            return f"--host {host} is no address of this machine; 127.0.0.1 always is"
+            return f"--host {host} is not an address of this machine; 127.0.0.1 always works"
     return f"cannot listen on {host}, port {port}: {fault.strerror}"
 
 
@@ -232,13 +232,13 @@ def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls:
         return
     if entrance is None:
         raise SetupError(
-            f"{_url(listener, tls)} can be reached from other machines, and whoever reaches it could read and write: "
-            "add --access, which asks who calls (docs/access.md), or listen on 127.0.0.1"
+            f"{_url(listener, tls)} can be reached from other machines, and anyone there could read and write: "
+            "add --access to require keys or tokens (docs/access.md), or listen on 127.0.0.1"
         )
     if tls is None:
         say(
-            f"warning: {_url(listener, tls)} can be reached from other machines, and what they send, keys and tokens "
-            "too, can be read on its way; give --tls-cert and --tls-key, or put it behind something that speaks TLS",
+            f"warning: {_url(listener, tls)} can be reached from other machines without TLS, so keys and tokens can be "
+            "read on the network; set --tls-cert and --tls-key, or put it behind a proxy with TLS",
             err=True,
         )
 

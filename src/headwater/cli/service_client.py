@@ -114,9 +114,9 @@ def service_at(
     try:
         base = httpx.URL(f"{url.rstrip('/')}/api/v1")
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
+        raise InvalidInputError(f"{url!r} is not a URL ({fault}); expected one like {DEFAULT_URL}") from fault
     if not is_web_address(url):
-        raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
+        raise InvalidInputError(f"{url!r} is not an HTTP URL; expected one like {DEFAULT_URL}")
     with opened_client(base_url=base, timeout=timeout, params=then.asked, headers=bearer(token)) as client:
         yield ServiceClient(without_credentials(url.rstrip("/")), client, _NOBODY, then=then, options=options)
 
@@ -158,8 +158,8 @@ def key_in(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if key and not fits_a_header(key):
         raise SetupError(
-            f"{variable} holds no API key: a blank, the end of a line, or a letter like … is in it; set it to the key "
-            "alone, as it was shown"
+            f"{variable} is not a valid API key: it contains a space, a line break or a non-ASCII character; set it to "
+            "exactly the key that was shown"
         )
     return key
 
@@ -167,8 +167,8 @@ def key_in(variable: str) -> str:
 def no_service_there(url: str, status: int) -> str:
     """The error message for an answer of something other than a lineage service."""
     return (
-        f"there is no lineage service at {url}: what is there answered {status}; name what stands before /api/v1 in "
-        f"the service's addresses, like {DEFAULT_URL} or https://example.org/lineage"
+        f"no lineage service at {url}: the server there answered {status}; use the part of the service's "
+        f"addresses before /api/v1, like {DEFAULT_URL} or https://example.org/lineage"
     )
 
 
@@ -237,15 +237,15 @@ class ServiceClient:
             raise HeadwaterError(f"{self._url} answered {answer.status_code}: {_message(answer)}")
         if answer.is_redirect:
             raise HeadwaterError(
-                f"{self._url} answered {answer.status_code} and sends on to {answer.headers['location']!r}: name the "
-                "lineage service itself"
+                f"{self._url} answered {answer.status_code} and redirects to {answer.headers['location']!r}: use "
+                "the address of the lineage service itself"
             )
         try:
             told = answer.json()
             self._is_known = True
             return told
         except ValueError as fault:
-            raise HeadwaterError(f"{self._url} answered with no JSON: something else than a lineage service") from fault
+            raise HeadwaterError(f"the answer of {self._url} is not JSON: it is not a lineage service") from fault
 
     def _is_ours(self) -> bool:
         """Whether it is a lineage service: each of them shows its log's key to everybody."""
@@ -258,9 +258,9 @@ class ServiceClient:
 
     def _unknown_caller(self, answer: httpx.Response) -> str:
         if "authorization" not in answer.request.headers:
-            how = "which `headwater access key create` makes there"
-            return f"{self._url} asks who calls: set {TOKEN} to an API key, {how}"
-        return f"{self._url} does not know who calls: set {TOKEN} to another API key ({_message(answer)})"
+            how = "from `headwater access key create` on its machine"
+            return f"{self._url} requires authentication: set {TOKEN} to an API key {how}"
+        return f"{self._url} rejects the API key: set {TOKEN} to another one ({_message(answer)})"
 
     def _is_of_the_call(self, answer: httpx.Response) -> bool:
         """Whether the error is about the user's input, rather than about a request made by the command."""
@@ -283,8 +283,8 @@ def _name(parameter: re.Match[str]) -> str:
 def _unaskable(fault: httpx.InvalidURL | UnicodeError) -> str:
     """The error message if no request can be made of the input."""
     if isinstance(fault, UnicodeEncodeError):
-        return f"what was typed is no text in UTF-8 ({fault.reason})"
-    return f"no service can be asked for what was typed: {fault}"
+        return f"an argument is not valid UTF-8 ({fault.reason})"
+    return f"the arguments do not form a valid request: {fault}"
 
 
 def _message(answer: httpx.Response) -> str:

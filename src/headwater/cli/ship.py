@@ -25,8 +25,8 @@ from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
 
 _TIMEOUT_S = 30.0
-_UNFINISHED = "cut off, or still being written; it is sent once its end is there"
-_WRONG_ADDRESS = "what is there takes no events: name what stands before /api/v1 in the service's addresses"
+_UNFINISHED = "truncated, or still being written; it is sent once complete"
+_WRONG_ADDRESS = "the server there accepts no events: use the part of the service's addresses before /api/v1"
 
 
 def ship(
@@ -83,7 +83,7 @@ def _endpoint(url: str) -> str:
         BadParameter: it is not a valid URL.
     """
     if not is_web_address(url):
-        raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--url")
+        raise typer.BadParameter(f"{url!r} is not a URL like https://lineage.example.org", param_hint="--url")
     return lineage_at(url)
 
 
@@ -121,10 +121,10 @@ def _trouble(trouble: Trouble) -> dict[str, object]:
 def _to_go_on(why: str | None) -> str:
     match (why or "")[:3]:
         case "401":
-            return "name the variable with the service's token with --token-env, and run it again to go on"
+            return "set --token-env to the variable with the service's token, and run it again to continue"
         case "404" | "405":
-            return f"{_WRONG_ADDRESS}, and run it again to go on"
-    return "run it again to go on"
+            return f"{_WRONG_ADDRESS}, and run it again to continue"
+    return "run it again to continue"
 
 
 def _in_words(shipped: Shipped) -> str:
@@ -144,17 +144,17 @@ def _line(trouble: Trouble) -> str:
 def _sends_again(shipped: Shipped) -> str:
     """The advice on how to send the events that did not arrive."""
     is_unknown = any(one.verdict == "unknown-key" for one in shipped.troubles)
-    keys = "; --from-start sends it once --keys has its key" if is_unknown else ""
+    keys = "; once --keys contains its key, --from-start sends it" if is_unknown else ""
     refusals = [one.reason or "" for one in shipped.troubles if one.verdict == "refused"]
     if refusals and all(why.startswith("404") for why in refusals):
         return f"{keys}; {_WRONG_ADDRESS}"
     is_refused = shipped.refused or shipped.refused_before
-    return keys + ("; --from-start sends it once the service would take it" if is_refused else "")
+    return keys + ("; once the service would accept it, --from-start sends it" if is_refused else "")
 
 
 def _from_before(shipped: Shipped) -> Iterator[str]:
     if shipped.held_back_before or shipped.refused_before:
         yield (
             f"from before: {shipped.held_back_before:,} held back, {shipped.refused_before:,} refused; they are still "
-            "in their files, not sent again, and count until they arrive or their lines are taken out"
+            "in their files, are not sent again, and are counted until they arrive or their lines are removed"
         )

@@ -88,7 +88,7 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        hint = "; a query itself is given with -e" if isinstance(fault, FileNotFoundError) else ""
+        hint = "; to pass the query itself, use -e" if isinstance(fault, FileNotFoundError) else ""
         raise InvalidInputError(f"{file}: {why_unread(fault)}{hint}") from None
 
 
@@ -104,7 +104,9 @@ def _catalogs(settings: list[str]) -> "Catalogs":
         properties = said.get(name, {})
         if not properties and not Config().get_catalog_config(name):
             if name != _EMBEDDED:
-                raise InvalidInputError(f"catalog {name}: nobody says where it is; say --catalog {name}.type=…")
+                raise InvalidInputError(
+                    f"catalog {name}: not configured; set --catalog {name}.type=… and its other properties"
+                )
             properties = lake_properties(headwater_home())
             _check_is_there(Path(properties["uri"].removeprefix("sqlite:///")))
         try:
@@ -112,7 +114,7 @@ def _catalogs(settings: list[str]) -> "Catalogs":
         except (ValueError, NoSuchPropertyException) as fault:
             raise InvalidInputError(f"catalog {name}: pyiceberg cannot open it ({type(fault).__name__})") from None
         except OSError as fault:
-            raise UnavailableError(f"catalog {name}: it does not answer ({type(fault).__name__})") from fault
+            raise UnavailableError(f"catalog {name}: no answer ({type(fault).__name__})") from fault
 
     return opened
 
@@ -120,8 +122,8 @@ def _catalogs(settings: list[str]) -> "Catalogs":
 def _check_is_there(lake: Path) -> None:
     if not lake.exists():
         raise NotFoundError(
-            f"there is no lake in {lake}: a pipeline that writes an Iceberg table makes it; "
-            "another user's is found by HEADWATER_HOME, another catalog by --catalog"
+            f"no lake at {lake}: it is created by the first pipeline that writes an Iceberg table; "
+            "set HEADWATER_HOME for another user's lake, or --catalog for another catalog"
         )
 
 

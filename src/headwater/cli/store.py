@@ -81,7 +81,7 @@ def copy(
     Example: headwater store copy ~/.headwater/headwater.db postgresql://headwater@db.example.org/lineage
     """
     if source == target or _is_same_file(source, target):
-        raise SetupError("FROM and TO are one database: name another TO")
+        raise SetupError("FROM and TO are the same database; expected another TO")
     segments = headwater_home() / "segments"
     with (
         closing(open_existing(source, segments)) as here,
@@ -112,8 +112,8 @@ def _backed_up(target: Path, held: BackedUp) -> str:
 def _sentence(result: Copied) -> str:
     there = result.target
     if not result.is_same:
-        return f"NOT THE SAME: FROM has {_shown(result.source)}; TO has {_shown(there)}"
-    return f"{so_many(result.copied, 'entry')} copied; FROM and TO are the same: {_shown(there)}"
+        return f"NOT IDENTICAL: FROM has {_shown(result.source)}; TO has {_shown(there)}"
+    return f"{so_many(result.copied, 'entry')} copied; FROM and TO are identical: {_shown(there)}"
 
 
 def _shown(digest: Digest) -> str:

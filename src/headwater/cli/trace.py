@@ -70,7 +70,7 @@ def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> T
                 unfolded.add((end, behind))
                 waiting.append((twig, end, node))
     if not root.children:
-        root.add(Line("nothing: no edge leads further " + walked.way, style="dim"))
+        root.add(Line("none: no edges " + walked.way, style="dim"))
     return root
 
 
@@ -87,5 +87,5 @@ def _line(walked: Walk, step: Step, *, is_repeated: bool) -> Line:
     if step.how:
         line.append(f"  {', '.join(step.how).lower()}", style="dim")
     if is_repeated:
-        line.append("  (unfolded elsewhere)", style="dim italic")
+        line.append("  (shown above)", style="dim italic")
     return line

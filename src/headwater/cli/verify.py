@@ -141,11 +141,11 @@ def _fetched(url: str) -> str:
         with opened_client(timeout=_KEYS_TIMEOUT_S, follow_redirects=True) as client:
             answer = client.get(url)
     except httpx.HTTPError as fault:
-        raise InvalidInputError(f"nothing answers there ({reason(fault)})") from fault
+        raise InvalidInputError(f"no answer ({reason(fault)})") from fault
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise InvalidInputError(f"it is no URL ({fault})") from fault
+        raise InvalidInputError(f"not a URL ({fault})") from fault
     if not answer.is_success:
-        raise InvalidInputError(f"what is there answered {answer.status_code}")
+        raise InvalidInputError(f"the server answered {answer.status_code}")
     return answer.text
 
 

@@ -188,7 +188,9 @@ def trino(
 
     namespace = namespace_of(etc) if uri is None else engine_namespace(uri)
     if namespace is None:
-        raise InvalidInputError(f"{etc} has no OpenLineage listener that names this Trino: say --uri http://host:port")
+        raise InvalidInputError(
+            f"{etc} has no OpenLineage listener that gives Trino's address: set --uri http://host:port"
+        )
     with _until_stopped() as stop, _emission(headwater_home(), endpoint, token_env, file) as outlet:
         if once:
             stop.set()
@@ -197,14 +199,14 @@ def trino(
 
 def _meant(catalog: "CatalogMeaning") -> None:
     if catalog.facet is None:
-        say(f"{catalog.name}: its tables are joined to no others: {catalog.why}", err=True)
+        say(f"{catalog.name}: its tables cannot be matched with those of other engines: {catalog.why}", err=True)
     else:
         where = catalog.facet.namespace or catalog.facet.metadataUri or catalog.facet.warehouseUri
         say(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
 
 
 def _told(told: ReportedVersion) -> None:
-    breaking = ", breaking for who reads what it changed" if told.is_breaking else ""
+    breaking = ", breaking for readers of the changed columns" if told.is_breaking else ""
     say(f"{told.subject} version {told.version}{breaking}")
 
 

@@ -100,7 +100,7 @@ def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
     except httpx.HTTPError as fault:
         raise UnavailableError(no_answer(fault, service, "the log at {url} does not answer ({why})")) from fault
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise InvalidInputError(f"{service!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
+        raise InvalidInputError(f"{service!r} is not a URL ({fault}); expected one like {DEFAULT_URL}") from fault
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise UnavailableError(no_service_there(service, answer.status_code))
     if not answer.is_success:
@@ -118,7 +118,7 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
     try:
         return [b64decode(each, validate=True) for each in orjson.loads(answer.content)["consistencyProof"]]
     except (ValueError, LookupError, TypeError) as fault:
-        raise UnavailableError(f"the log at {answer.url} gives no proof that can be read") from fault
+        raise UnavailableError(f"the consistency proof from {answer.url} cannot be parsed") from fault
 
 
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
@@ -144,13 +144,15 @@ def _post(service: str, note: str) -> None:
         with opened_client(timeout=TIMEOUT_S) as client:
             answer = client.post(f"{service}/api/v1/log/cosignatures", content=note)
     except httpx.HTTPError as fault:
-        say(f"warning: {service} did not take the signature: {reason(fault)}", err=True)
+        say(f"warning: {service} rejected the signature: {reason(fault)}", err=True)
         return
     if answer.is_error:
         hint = (
-            "; its operator enrols a witness in keys/witnesses" if answer.status_code == httpx.codes.FORBIDDEN else ""
+            "; its operator must enrol this witness in keys/witnesses"
+            if answer.status_code == httpx.codes.FORBIDDEN
+            else ""
         )
-        say(f"warning: {service} did not take the signature: {answer.status_code}{hint}", err=True)
+        say(f"warning: {service} rejected the signature: {answer.status_code}{hint}", err=True)
 
 
 def _read(path: Path, log: NoteVerifier) -> Witnessed:
@@ -164,7 +166,7 @@ def _read(path: Path, log: NoteVerifier) -> Witnessed:
     try:
         return Witnessed(parse_checkpoint(parse_note(note).text), note)
     except UntrustedNoteError as fault:
-        raise SetupError(f"{path} is damaged: restore it, or what was seen before is forgotten") from fault
+        raise SetupError(f"{path} is damaged: restore it; without it, earlier heads are no longer checked") from fault
 
 
 def _write(path: Path, text: str) -> None:

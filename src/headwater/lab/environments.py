@@ -56,5 +56,5 @@ def make(part: str, project: Path = PROJECT) -> None:
     arguments = ["--quiet", "--no-deps", "--require-hashes", "-r", str(lock)]
     done = subprocess.run([*installer, *arguments], capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
-        raise SetupError(f"what {lock} names could not be installed: {done.stderr.strip()[-400:]}")
+        raise SetupError(f"cannot install the packages in {lock}: {done.stderr.strip()[-400:]}")
     once.done(folder / _DONE, lock)

@@ -111,11 +111,9 @@ def _more_settings() -> dict[str, object]:
     try:
         found = yaml.safe_load(Path(file).read_text())
     except (OSError, yaml.YAMLError) as unreadable:
-        raise SetupError(f"{MORE_SETTINGS}: {file} cannot be read as YAML") from unreadable
+        raise SetupError(f"{MORE_SETTINGS}: {file} cannot be read, or is not YAML") from unreadable
     if not isinstance(found, dict):
-        raise SetupError(
-            f"{MORE_SETTINGS}: {file} has no settings: write `taskmanager.numberOfTaskSlots: 4` or the like"
-        )
+        raise SetupError(f"{MORE_SETTINGS}: {file}: expected settings such as `taskmanager.numberOfTaskSlots: 4`")
     return found
 
 

@@ -40,7 +40,7 @@ def fetch(part: str, project: Path = PROJECT) -> None:
     pom, folder = pom_of(part, project), folder_of(part, project)
     maven = shutil.which("mvn")
     if maven is None:
-        raise SetupError("Maven (mvn) is missing: install it, the lab fetches its servers with it")
+        raise SetupError("Maven (mvn) is missing: install it; the lab downloads its servers with it")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     quiet = ("--batch-mode", "--quiet", "--no-transfer-progress")
@@ -48,7 +48,9 @@ def fetch(part: str, project: Path = PROJECT) -> None:
         [maven, *quiet, "-f", str(pom), f"-DoutputDirectory={folder}"], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        first = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), "it says nothing")
+        first = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), "no error message")
         free = shutil.disk_usage(folder).free // 1_000_000
-        raise SetupError(f"Maven could not fetch what {pom} names ({free} MB are free there): {first.strip()[:400]}")
+        raise SetupError(
+            f"Maven cannot download the artifacts in {pom} ({free} MB of disk are free): {first.strip()[:400]}"
+        )
     once.done(folder / _DONE, pom)

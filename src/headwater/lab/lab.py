@@ -58,7 +58,7 @@ class Lab:
 
     def __init__(self, name: str, home: Path, ports: Mapping[str, int] | None = None) -> None:
         if name not in LABS:
-            raise NotFoundError(f"there is no lab {name!r}; there are {', '.join(LABS)}")
+            raise NotFoundError(f"no lab {name!r}; the labs are {', '.join(LABS)}")
         self._parts = {part.name: part for part in LABS[name]}
         self._folder = home.absolute() / "lab"
         for part in ports or {}:
@@ -72,7 +72,7 @@ class Lab:
             NotFoundError: the lab has none.
         """
         if name not in self._parts:
-            raise NotFoundError(f"the lab has no part {name!r}; it has {', '.join(self._parts)}")
+            raise NotFoundError(f"the lab has no part {name!r}; its parts are {', '.join(self._parts)}")
         return self._parts[name]
 
     def has(self, name: str) -> bool:
@@ -128,7 +128,7 @@ class Lab:
         """
         log = self._site(self.part(name)).log
         if not log.is_file():
-            raise NotFoundError(f"{name} has printed nothing: it was not started here")
+            raise NotFoundError(f"{name} has no log: it was not started in this HEADWATER_HOME")
         return log
 
     def down(self, progress: Progress, *, keep: bool = False) -> None:
@@ -156,11 +156,11 @@ class Lab:
             raise SetupError("Java is missing: install Java 17 or newer (Debian: apt install openjdk-17-jre-headless)")
         for part, pom in needed:
             if not jars.is_fetched(pom):
-                progress(f"{part.name}: Maven fetches {pom} (once)")
+                progress(f"{part.name}: downloading {pom} with Maven (once)")
                 jars.fetch(pom)
         for part in parts:
             if part.python is not None and not environments.is_made(part.python):
-                progress(f"{part.name}: a Python environment is made for {part.python} (once)")
+                progress(f"{part.name}: creating a Python environment for {part.python} (once)")
                 environments.make(part.python)
 
     def _begin(self, part: Part, begun: list[Part], progress: Progress) -> float | None:
@@ -168,10 +168,10 @@ class Lab:
         site = self._site(part)
         found = processes.running(site.folder)
         if found and part.ready(part, site):
-            progress(f"{part.name}: up already at {self.address(part.name)}")
+            progress(f"{part.name}: already running at {self.address(part.name)}")
             return None
         if found:
-            progress(f"{part.name}: half dead, clearing away what is left of it")
+            progress(f"{part.name}: not responding; stopping its processes")
             processes.kill(found)
         first = self.ports[part.name]
         for port in range(first, first + 1 + part.further_ports):
@@ -190,7 +190,7 @@ class Lab:
         site = self._site(part)
         while not part.ready(part, site):
             if not processes.running(site.folder):
-                raise SetupError(f"{part.name} ended while it was starting; it printed last:\n{_tail(site.log)}")
+                raise SetupError(f"{part.name} ended during its start; last output:\n{_tail(site.log)}")
             if time.monotonic() - since > _READY_WITHIN_S:
                 raise UnavailableError(f"{part.name} is not ready after {_READY_WITHIN_S:.0f} s; its log: {site.log}")
             time.sleep(_LOOK_AGAIN_S)
@@ -244,8 +244,8 @@ def _waves(parts: Sequence[Part]) -> Iterator[list[Part]]:
 
 def _taken(part: Part, port: int) -> str:
     return (
-        f"port {port}, where {part.name} is to listen, is taken by {processes.owner_of(port)}:"
-        f" stop that, or choose another with --port {part.name}=PORT"
+        f"port {port} for {part.name} is in use by {processes.owner_of(port)}:"
+        f" stop it, or choose another with --port {part.name}=PORT"
     )
 
 

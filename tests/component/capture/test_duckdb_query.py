@@ -220,7 +220,7 @@ def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
     done = CliRunner().invoke(app, ["sql", "run", "select 1"])
 
     assert done.exit_code == 1
-    assert str(done.exception) == "select 1: No such file or directory; a query itself is given with -e"
+    assert str(done.exception) == "select 1: No such file or directory; to pass the query itself, use -e"
 
 
 @pytest.mark.usefixtures("lake")

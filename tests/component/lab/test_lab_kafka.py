@@ -68,7 +68,7 @@ def test_a_second_up_leaves_what_is_up_alone(kafka: Lab) -> None:
     kafka.up(["broker", "registry"], told.append)
 
     assert [one.pids for one in kafka.status()] == before
-    assert [line.partition(" at ")[0] for line in told] == ["broker: up already", "registry: up already"]
+    assert [line.partition(" at ")[0] for line in told] == ["broker: already running", "registry: already running"]
 
 
 def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(kafka: Lab, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_is_half_dead_is_started_anew_and_down_leaves_nothing_behind(tmp_pa
     revived = _pid_of(lab, "s3")
     lab.down(told.append)
 
-    assert "s3: half dead, clearing away what is left of it" in told
+    assert "s3: not responding; stopping its processes" in told
     assert revived != stuck
     assert not psutil.pid_exists(stuck)
     assert not psutil.pid_exists(revived)

@@ -63,7 +63,7 @@ def test_a_column_to_drop_that_is_not_there_fails_the_run(bench: Bench) -> None:
     """)
 
     assert ran.result.state == "FAIL"
-    assert "drop: no column nope; there are order_id, supplier, price, day" in (ran.result.error or "")
+    assert "drop: no column nope; the columns are order_id, supplier, price, day" in (ran.result.error or "")
 
 
 def test_filter_keeps_rows_for_which_the_condition_is_true_not_null(bench: Bench) -> None:

@@ -509,7 +509,10 @@ def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Pat
             ("--from", "31"),
             "--from: 31 is beyond the end of the log; expected a time like 2026-05-22T14:00:00Z, or an index from 0",
         ),
-        (("--to", "1764000000000"), "--to: 1764000000000 is beyond the end of the log; expected a time like 2026-05-22T14:00:00Z"),
+        (
+            ("--to", "1764000000000"),
+            "--to: 1764000000000 is beyond the end of the log; expected a time like 2026-05-22T14:00:00Z",
+        ),
         (("--to", "yesterday-ish"), "--to: 'yesterday-ish' cannot be read; expected a time like"),
         (("--from", "20", "--to", "10"), "--to: expected no earlier than --from (entries 20 to 10)"),
     ],

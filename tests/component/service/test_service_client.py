@@ -75,9 +75,9 @@ def fault(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("status", "body", "location", "words"),
     [
-        (200, b"<html>log in</html>", "", "answered with no JSON: something else than a lineage service"),
-        (200, b"", "", "answered with no JSON"),
-        (302, b"", "https://id.example.org/", "answered 302 and sends on to 'https://id.example.org/'"),
+        (200, b"<html>log in</html>", "", "is not JSON: it is not a lineage service"),
+        (200, b"", "", "is not JSON"),
+        (302, b"", "https://id.example.org/", "answered 302 and redirects to 'https://id.example.org/'"),
         (502, b"<html>", "", "answered 502: Bad Gateway"),
     ],
 )
@@ -99,8 +99,8 @@ def test_what_is_no_lineage_service_is_told_in_a_sentence(
 def test_another_web_server_is_told_as_such(command: tuple[str, ...], status: int, body: bytes) -> None:
     with answering(status, body) as url:
         assert fault(*command, "--url", url) == (
-            f"there is no lineage service at {url}: what is there answered {status}; name what stands before /api/v1 "
-            "in the service's addresses, like http://127.0.0.1:5000 or https://example.org/lineage"
+            f"no lineage service at {url}: the server there answered {status}; use the part of the "
+            "service's addresses before /api/v1, like http://127.0.0.1:5000 or https://example.org/lineage"
         )
 
 
@@ -110,8 +110,8 @@ def test_a_service_s_address_with_a_path_is_told_as_none_of_a_service(tmp_path: 
         witness = fault("witness", f"{service.url}/foo", "--log-key", LOG, "--once")
         unknown = fault("node", "describe", "nobody", "--url", service.url)
 
-    assert [told.split(":")[0] for told in wrong] == ["there is no lineage service at http"] * 2
-    assert witness.startswith(f"there is no lineage service at {service.url}/foo: what is there answered 404;")
+    assert [told.split(":")[0] for told in wrong] == ["no lineage service at http"] * 2
+    assert witness.startswith(f"no lineage service at {service.url}/foo: the server there answered 404;")
     assert "`headwater node list` lists the known nodes" in unknown
 
 
@@ -135,7 +135,9 @@ def test_a_log_that_answers_with_a_fault_is_told_in_a_sentence() -> None:
     assert told == f"the log at {url} answered 502: Bad Gateway"
 
 
-@pytest.mark.parametrize(("token", "words"), [("", "asks who calls: set"), ("old", "does not know who calls: set")])
+@pytest.mark.parametrize(
+    ("token", "words"), [("", "requires authentication: set"), ("old", "rejects the API key: set")]
+)
 def test_a_caller_who_is_not_known_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch, token: str, words: str) -> None:
     monkeypatch.setenv("HEADWATER_TOKEN", token)
 
@@ -144,7 +146,7 @@ def test_a_caller_who_is_not_known_is_told_what_to_set(monkeypatch: pytest.Monke
 
 
 def test_what_is_no_url_is_told_in_a_sentence() -> None:
-    assert fault("coverage", "--url", "http://[::1").startswith("'http://[::1' is no URL")
+    assert fault("coverage", "--url", "http://[::1").startswith("'http://[::1' is not a URL")
 
 
 @pytest.mark.parametrize(
@@ -152,9 +154,7 @@ def test_what_is_no_url_is_told_in_a_sentence() -> None:
     ["localhost:5000", "127.0.0.1:5000", "lineage.example.org", "ftp://localhost", "http://", "http://x:99999999"],
 )
 def test_an_address_without_its_scheme_or_host_or_with_no_port_that_is_one_is_told_how_one_looks(url: str) -> None:
-    assert fault("coverage", "--url", url) == (
-        f"{url!r} is no URL of a web server; expected one like http://127.0.0.1:5000"
-    )
+    assert fault("coverage", "--url", url) == (f"{url!r} is not an HTTP URL; expected one like http://127.0.0.1:5000")
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[]"])
@@ -196,7 +196,7 @@ def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do(
         after = fault("coverage", "--url", url)
 
     assert re.match(f"the certificate of {re.escape(url)} is not trusted .*self-signed.* set SSL_CERT_FILE", before)
-    assert "answered with no JSON" in after
+    assert "is not JSON" in after
 
 
 def test_tls_where_none_is_spoken_and_the_reverse_are_told_as_that(tls: ssl.SSLContext) -> None:
@@ -205,7 +205,9 @@ def test_tls_where_none_is_spoken_and_the_reverse_are_told_as_that(tls: ssl.SSLC
         with_tls = fault("coverage", "--url", encrypted.replace("https:", "http:"))
 
     assert re.match(r"TLS failed with the server at https://localhost:\d+ .* write http://$", without)
-    assert re.match(r"the server at http://localhost:\d+ closed the connection .* uses TLS, write https://; otherwise", with_tls)
+    assert re.match(
+        r"the server at http://localhost:\d+ closed the connection .* uses TLS, write https://; otherwise", with_tls
+    )
 
 
 def test_a_service_that_takes_too_long_is_told_as_slow() -> None:
@@ -225,7 +227,7 @@ def test_a_host_that_is_not_known_is_told_as_that() -> None:
 
 
 def test_a_host_that_there_cannot_be_is_told_in_a_sentence() -> None:
-    assert fault("coverage", "--url", f"http://{'a' * 70}.example.org").startswith("no service can be asked for")
+    assert fault("coverage", "--url", f"http://{'a' * 70}.example.org").startswith("the arguments do not form")
 
 
 @pytest.mark.parametrize("proxy", ["http://ann:hush@127.0.0.1:9", "http://no.such.host.invalid:9"])
@@ -310,7 +312,7 @@ def test_what_can_be_no_key_is_told_as_that_without_it(
 
     told = fault(*command, "--url", "http://127.0.0.1:9")
 
-    assert told.startswith("HEADWATER_TOKEN holds no API key: ")
+    assert told.startswith("HEADWATER_TOKEN is not a valid API key: ")
     assert "hw" not in told
 
 
@@ -319,8 +321,8 @@ def test_a_name_of_any_length_is_told_in_a_sentence() -> None:
         told = [fault(*command, "a" * 100_000, "--url", url) for command in (("trace",), ("node", "describe"))]
 
     assert told == [
-        "no service can be asked for what was typed: URL component 'query' too long",
-        "no service can be asked for what was typed: URL too long",
+        "the arguments do not form a valid request: URL component 'query' too long",
+        "the arguments do not form a valid request: URL too long",
     ]
 
 
@@ -344,7 +346,7 @@ def test_an_empty_name_is_no_name_of_all(command: tuple[str, ...]) -> None:
 )
 def test_what_is_no_text_is_told_in_a_sentence(command: tuple[str, ...]) -> None:
     with answering(200, b"{}") as url:
-        assert fault(*command, "--url", url) == "what was typed is no text in UTF-8 (surrogates not allowed)"
+        assert fault(*command, "--url", url) == "an argument is not valid UTF-8 (surrogates not allowed)"
 
 
 def test_an_address_s_password_is_not_shown() -> None:

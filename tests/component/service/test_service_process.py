@@ -65,8 +65,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(tmp_path: Path) -> None:
 
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == (
-        f"headwater: port {port} is taken; stop what listens there, or choose another with --port"
-        " (0 takes a free one)\n"
+        f"headwater: port {port} is in use; stop what listens there, or choose another with --port (0: any free port)\n"
     )
 
 
@@ -163,8 +162,8 @@ def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--host", "no.such.host.invalid"], "--host no.such.host.invalid: no such address"),
-        (["--host", "192.0.2.1"], "--host 192.0.2.1 is no address of this machine"),
+        (["--host", "no.such.host.invalid"], "--host no.such.host.invalid: cannot be resolved"),
+        (["--host", "192.0.2.1"], "--host 192.0.2.1 is not an address of this machine"),
         (["--allow-host", "https://lineage.example.org"], "--allow-host: expected a host's name alone"),
     ],
 )

@@ -279,7 +279,7 @@ def test_a_column_may_have_colons_in_its_name(url: str, name: str) -> None:
         ("conis", "no dataset has the name 'conis'; name it as DATASET or DATASET:COLUMN"),
         ("flihgts:carrier", "no dataset has the name 'flihgts:carrier'; did you mean flights?"),
         ("all_click", "no dataset has the name 'all_click'; did you mean all_clicks?"),
-        ("merge", "no dataset has the name 'merge'; it is a job, so name a dataset that it reads or writes"),
+        ("merge", "no dataset has the name 'merge'; it is a job; name a dataset that it reads or writes"),
         ("coins:euros", "coins has no column 'euros'; it has cents, owner_hash"),
         ("in:orders:x:z", "in:orders has no column 'x:z'; it has x:y"),
     ],
@@ -317,7 +317,7 @@ def test_what_was_not_there_yet_is_told_with_the_time(url: str) -> None:
 
     assert str(done.exception) == (
         "no dataset was known as of 2020-01-01T00:00:00Z with the name 'mart'; "
-        "what came later is found without --as-of"
+        "to include later events, leave out --as-of"
     )
 
 
@@ -348,7 +348,7 @@ def test_what_was_known_then_of_an_earlier_time_is_asked_by_both(url: str) -> No
     assert of_then == 2  # the flights came first, and happened later
     assert str(done.exception) == (
         f"no dataset was known as of 2020-01-01T00:00:00Z by the first {len(FLIGHTS) + 2} events of the log that is "
-        "called 'flights'; what came later is found without --as-of and --log-size"
+        "called 'flights'; to include later events, leave out --as-of and --log-size"
     )
 
 
@@ -441,7 +441,7 @@ def test_of_a_namespace_that_no_event_names_nothing_is_said_to_be_well(url: str,
     done = CliRunner().invoke(app, [*command, "--namespace", "lkae", "--url", url])
 
     assert done.exit_code == 1
-    assert str(done.exception) == "no event names the namespace 'lkae'; did you mean 'lake'?"
+    assert str(done.exception) == "no namespace 'lkae'; did you mean 'lake'?"
 
 
 def test_coverage_tells_a_script_the_answer(url: str) -> None:

@@ -142,7 +142,7 @@ def test_the_command_copies_and_says_so(tmp_path: Path, cluster: Cluster) -> Non
     assert (first.exit_code, told["same"], told["copied"]) == (0, True, 43)
     assert told["from"] == told["to"]
     assert again.exit_code == 0
-    assert again.stdout.startswith("43 entries copied; FROM and TO are the same: 43 entries sha256:")
+    assert again.stdout.startswith("43 entries copied; FROM and TO are identical: 43 entries sha256:")
     assert "copying: 43 of 43" in again.stderr
 
 
@@ -154,7 +154,7 @@ def test_a_copy_that_comes_out_differently_is_told_by_the_exit_status(tmp_path: 
 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
-    assert (result.exit_code, result.stdout[:13]) == (1, "NOT THE SAME:")
+    assert (result.exit_code, result.stdout[:14]) == (1, "NOT IDENTICAL:")
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "target", "told"),
     [
-        ("from.db", "from.db", "FROM and TO are one database"),
-        ("folder/../from.db", "from.db", "FROM and TO are one database"),
+        ("from.db", "from.db", "FROM and TO are the same database"),
+        ("folder/../from.db", "from.db", "FROM and TO are the same database"),
         ("from.db", "folder", "folder is a folder: name a file"),
         ("folder", "to.db", "folder is not a Headwater store"),
     ],

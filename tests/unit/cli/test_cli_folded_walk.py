@@ -73,8 +73,8 @@ def test_a_column_that_is_named_as_well_stands_for_itself() -> None:
 @pytest.mark.parametrize(
     ("steps", "leads_to"),
     [
-        ((), ["nothing: no edge leads further downstream"]),
-        ((Step("raw:a", "raw:a", ("IDENTITY",)),), ["raw:a  identity  (unfolded elsewhere)"]),
+        ((), ["none: no edges downstream"]),
+        ((Step("raw:a", "raw:a", ("IDENTITY",)),), ["raw:a  identity  (shown above)"]),
     ],
 )
 def test_a_column_that_is_made_anew_from_itself_alone_leads_there(steps: tuple[Step, ...], leads_to: list[str]) -> None:

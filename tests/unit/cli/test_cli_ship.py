@@ -21,7 +21,7 @@ def test_nothing_is_shipped_to_what_is_no_url(tmp_path: Path, url: str) -> None:
     told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", url], env={"COLUMNS": "200"})
 
     assert told.exit_code == 2
-    assert f"--url: {url!r} is no URL like https://lineage.example.org" in told.output
+    assert f"--url: {url!r} is not a URL like https://lineage.example.org" in told.output
 
 
 def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +33,7 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
     told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
 
     assert told.exit_code == 1
-    assert "0 arrived, 1 held back, 0 refused; --from-start sends it once --keys has its key" in told.stdout
+    assert "0 arrived, 1 held back, 0 refused; once --keys contains its key, --from-start sends it" in told.stdout
 
 
 @pytest.mark.parametrize(
@@ -41,31 +41,31 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
     [
         (
             Shipped(left=3, why="401"),
-            "3 left: 401; name the variable with the service's token with --token-env, and run",
+            "3 left: 401; set --token-env to the variable with the service's token, and run",
         ),
         (
             Shipped(left=3, why="404 HTTP 404 Not Found"),
-            "3 left: 404 HTTP 404 Not Found; what is there takes no events: name what stands before /api/v1 in the "
-            "service's addresses, and run it again to go on",
+            "3 left: 404 HTTP 404 Not Found; the server there accepts no events: use the part of the "
+            "service's addresses before /api/v1, and run it again to continue",
         ),
-        (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
+        (Shipped(left=3, why="503"), "3 left: 503; run it again to continue"),
         (
             Shipped(
                 arrived=4, unfinished=1, troubles=[Trouble("events.jsonl", 5, "unfinished", "the line is incomplete")]
             ),
             "events.jsonl:5  unfinished  the line is incomplete\n"
-            "4 arrived, 0 held back, 0 refused, 1 unfinished: cut off, or still being written; it is sent once its end "
-            "is there",
+            "4 arrived, 0 held back, 0 refused, 1 unfinished: truncated, or still being written; "
+            "it is sent once complete",
         ),
-        (Shipped(refused=2), "2 refused; --from-start sends it once the service would take it"),
+        (Shipped(refused=2), "2 refused; once the service would accept it, --from-start sends it"),
         (
             Shipped(refused=1, troubles=[Trouble("events.jsonl", 4, "refused", "404 HTTP 404 Not Found")]),
-            "1 refused; what is there takes no events: name what stands before /api/v1 in the service's addresses",
+            "1 refused; the server there accepts no events: use the part of the service's addresses before /api/v1",
         ),
         (
             Shipped(refused_before=2, troubles=[Trouble("events.jsonl", 4, "refused", "422 run", True)]),
             "events.jsonl:4  refused  (before)  422 run\n"
-            "0 arrived, 0 held back, 0 refused; --from-start sends it once the service would take it\n"
+            "0 arrived, 0 held back, 0 refused; once the service would accept it, --from-start sends it\n"
             "from before: 0 held back, 2 refused; they are still in their files",
         ),
     ],
@@ -104,7 +104,7 @@ def test_a_line_that_was_cut_off_is_no_success(tmp_path: Path, monkeypatch: pyte
     words, wire = CliRunner().invoke(app, command), CliRunner().invoke(app, [*command, "--json"])
 
     assert (words.exit_code, wire.exit_code) == (1, 1)
-    assert "0 arrived, 0 held back, 0 refused, 1 unfinished: cut off, or still being written" in words.stdout
+    assert "0 arrived, 0 held back, 0 refused, 1 unfinished: truncated, or still being written" in words.stdout
     told = json.loads(wire.stdout)
     assert told["unfinishedLines"] == 1
     assert [(each["file"], each["line"], each["verdict"]) for each in told["troubles"]] == [

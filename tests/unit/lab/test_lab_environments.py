@@ -48,7 +48,7 @@ def test_a_package_that_cannot_be_installed_is_told_with_the_lock_that_names_it(
     lock.parent.mkdir(parents=True)
     lock.write_text("nowhere @ file:///nowhere --hash=sha256:" + "0" * 64 + "\n")
 
-    with pytest.raises(SetupError, match=r"part/requirements\.lock names could not be installed"):
+    with pytest.raises(SetupError, match=r"cannot install the packages in .*part/requirements\.lock"):
         environments.make("part", tmp_path)
 
     assert not environments.is_made("part", tmp_path)

@@ -58,12 +58,12 @@ def test_who_has_a_port_is_told_by_process_and_command() -> None:
 
 
 def test_an_unknown_lab_or_part_is_told_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="there is no lab 'kafak'; there are kafka, flink"):
+    with pytest.raises(NotFoundError, match="no lab 'kafak'; the labs are kafka, flink"):
         Lab("kafak", tmp_path)
-    with pytest.raises(NotFoundError, match="no part 'brocker'; it has broker, registry, s3, connect"):
+    with pytest.raises(NotFoundError, match="no part 'brocker'; its parts are broker, registry, s3, connect"):
         Lab("kafka", tmp_path).up(["brocker"], lambda _: None)
 
 
 def test_logs_of_a_part_that_never_started_are_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="broker has printed nothing: it was not started here"):
+    with pytest.raises(NotFoundError, match="broker has no log: it was not started in"):
         Lab("kafka", tmp_path).log("broker")
