@@ -20,9 +20,9 @@ from headwater.emit.emitter import Emitter
 from headwater.errors import HeadwaterError
 from headwater.model.build import HeadwaterRunFacet
 from headwater.model.names import JobId
+from headwater.observe.dataset_arguments import Dataset, described_datasets, plain_name
 from headwater.observe.described import Described
 from headwater.observe.failure import Failure, is_exit, python_message, python_trace
-from headwater.observe.given import Dataset, given, plain
 from headwater.observe.run_facets import failure_facet
 from headwater.observe.run_reporter import Content, EventOutput, RunReporter
 from headwater.observe.signals import SignalCallbacks, Signals
@@ -76,8 +76,8 @@ def run(
     """
     if not running_every_s > 0:
         raise ValueError(f"running_every_s: expected more than 0 seconds, found {running_every_s}")
-    named = JobId(plain("namespace", namespace), plain("job", job))
-    flows = Flows(given("inputs", inputs), given("outputs", outputs))
+    named = JobId(plain_name("namespace", namespace), plain_name("job", job))
+    flows = Flows(described_datasets("inputs", inputs), described_datasets("outputs", outputs))
     opened = partial(opened_emitter, endpoint, file, token_env)
     return ExplicitRun(named, flows, opened, running_every_s, lambda: datetime.now(UTC))
 
@@ -118,11 +118,11 @@ class ExplicitRun:
 
     def reads(self, *datasets: Dataset) -> None:
         """Add inputs; the next event names them."""
-        self._inputs |= {one.id: one for one in given("reads", datasets)}
+        self._inputs |= {one.id: one for one in described_datasets("reads", datasets)}
 
     def writes(self, *datasets: Dataset) -> None:
         """Add outputs; the next event names them."""
-        self._outputs |= {one.id: one for one in given("writes", datasets)}
+        self._outputs |= {one.id: one for one in described_datasets("writes", datasets)}
 
     def running(self) -> None:
         """Send a RUNNING event now, besides the periodic ones."""

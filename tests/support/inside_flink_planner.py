@@ -6,8 +6,8 @@ import sys
 from types import SimpleNamespace
 
 os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112  (PyFlink's own name)
-from headwater_probe.noted import parsed, writes
 from headwater_probe.script import statements
+from headwater_probe.statement_writes import parsed, writes
 from pyflink.table import EnvironmentSettings, TableEnvironment
 from pyflink.table.udf import udtf
 

@@ -20,7 +20,7 @@ from headwater.agent.endpoints import Endpoint
 from headwater.agent.messages import Pipeline
 from headwater.agent.states import DeliveryCounts, Execution, Health
 from headwater.agent.store import AgentStore
-from headwater.emit.places import is_anything_waiting, is_clear, is_left
+from headwater.emit.spool_paths import is_anything_waiting, is_clear, is_left
 from headwater.errors import InvalidPipelineError
 from headwater.signing.keyfile import load_or_create
 

@@ -6,13 +6,13 @@
     emitter.py    Emitter: put, drain, close, stats; the worker thread, which signs in the order of the puts
     intake.py     Intake: the bounded queue in memory, and its overflow
     chain.py      Chain: numbers and signs events in the node's hash chain, and persists its head; survives kill -9
-    pulse.py      Pulse: decides when the emitter sends heartbeats and gap records of its own
+    heartbeats.py Heartbeats: decides when the emitter sends heartbeats and gap records of its own
     overflow.py   Overflow: a file that takes unsigned events while the queue is full
     courier.py    Courier: one thread per transport, which sends the head of its backlog until it is acknowledged
     backlog.py    Backlog: all events that wait for one target, oldest first: adopted spools, our own, and memory
     spool.py      Spool: signed events in an SQLite file; survives kill -9
     claim.py      Claim: a directory locked by one process; another may take it over once that process is dead
-    places.py     paths in the spool directory, and whether events are left there
+    spool_paths.py   paths in the spool directory, and whether events are left there
     observed.py   ObservedTransport: a transport with a callback for each outcome
     transport.py  the transport protocol, and the three outcomes of a delivery
     http.py       POST to a service                file.py      append to a JSONL file, rotated by size

@@ -243,9 +243,11 @@ class Backlog:
             return
         self._metrics.failed(str(failure))
         if not self._disk_fails:
-            told = {"why": str(failure)}
+            details = {"why": str(failure)}
             log.warning(
-                "cannot write events to the lineage spool: %(why)s", told, extra={**told, "transport": self._transport}
+                "cannot write events to the lineage spool: %(why)s",
+                details,
+                extra={**details, "transport": self._transport},
             )
         self._disk_fails = True
 
@@ -265,8 +267,8 @@ class Backlog:
             aside = None  # it stays in place, claimed by us, until this process ends
         self._metrics.set_aside()
         self._metrics.failed(str(damage))
-        told = {"path": str(aside), "why": str(damage)}
-        log.error("moved a damaged lineage spool aside to %(path)s: %(why)s", told, extra=told)
+        details = {"path": str(aside), "why": str(damage)}
+        log.error("moved a damaged lineage spool aside to %(path)s: %(why)s", details, extra=details)
 
     def _drop(self, events: Sequence[Outgoing]) -> None:
         if events:

@@ -125,7 +125,7 @@ class Courier:
         if waiting is None:
             self._idle()
         else:
-            self._settle(waiting, self._transport.send_some([event.body for event in waiting.events]))
+            self._settle(waiting, self._transport.send_batch([event.body for event in waiting.events]))
 
     def _idle(self) -> None:
         with self._emptied:
@@ -144,8 +144,8 @@ class Courier:
                 case Acknowledged():
                     self._metrics.delivered(self._transport.name, self._clock() - event.put_at)
                 case Refused(why, advice):
-                    told = {"target": self._transport.target, "why": why, "advice": advice or MEND_THE_EVENT}
-                    log.warning("lineage event rejected by %(target)s: %(why)s; %(advice)s", told, extra=told)
+                    details = {"target": self._transport.target, "why": why, "advice": advice or MEND_THE_EVENT}
+                    log.warning("lineage event rejected by %(target)s: %(why)s; %(advice)s", details, extra=details)
                     self._metrics.dropped("refused", 1, why)
                 case Unavailable():
                     break
@@ -169,8 +169,8 @@ class Courier:
     def _fail(self, failure: Unavailable) -> None:
         target, why = self._transport.target, failure.why
         if not self._failures:
-            told = {"target": target, "why": why, "advice": failure.advice or _WAIT}
-            log.warning("cannot deliver lineage events yet to %(target)s: %(why)s; %(advice)s", told, extra=told)
+            details = {"target": target, "why": why, "advice": failure.advice or _WAIT}
+            log.warning("cannot deliver lineage events yet to %(target)s: %(why)s; %(advice)s", details, extra=details)
         self._failures += 1
         self._why = why if target in why else f"{target}: {why}"
         self._metrics.failed(self._why)

@@ -16,15 +16,15 @@ from headwater.emit.chain import Chain
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.courier import Courier
 from headwater.emit.file import FileTransport
+from headwater.emit.heartbeats import Heartbeats
 from headwater.emit.http import HttpTransport
 from headwater.emit.intake import Intake
 from headwater.emit.metrics import EmitMetrics, EmitStats
 from headwater.emit.observed import Observe, ObservedTransport
 from headwater.emit.overflow import Batch
-from headwater.emit.places import named, place
-from headwater.emit.pulse import Pulse
 from headwater.emit.receipts import Receipts
 from headwater.emit.spool import Outgoing
+from headwater.emit.spool_paths import spool_name, spool_path
 from headwater.emit.transport import Transport
 from headwater.errors import HeadwaterError
 from headwater.model.run_ids import RANDOM_BITS, run_id
@@ -73,7 +73,9 @@ class Emitter:
         self._chain = chain
         self._clock = clock
         self._metrics = metrics or EmitMetrics()
-        self._pulse = Pulse(chain, config.heartbeat_s, self._metrics) if chain and config.heartbeat_s else None
+        self._heartbeats = (
+            Heartbeats(chain, config.heartbeat_s, self._metrics) if chain and config.heartbeat_s else None
+        )
         transports = self._transports(config)
         if observe is not None:
             transports = [ObservedTransport(each, observe) for each in transports]
@@ -98,7 +100,7 @@ class Emitter:
         """An emitter that signs with the node's key, in an epoch of its own in the node's chain."""
         metrics = EmitMetrics()
         epoch = run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
-        directory = place(config.spool, "chain", key.node_id)
+        directory = spool_path(config.spool, "chain", key.node_id)
         chain = Chain(key, epoch, directory, metrics.failed)
         return cls(config, chain.sign, chain=chain, metrics=metrics, clock=clock, observe=observe)
 
@@ -215,40 +217,40 @@ class Emitter:
         """The receipts of the service, whose head the chain names; None without a chain, which alone has use for it."""
         if self._chain is None:
             return None
-        directory = place(config.spool, "chain", self._chain.key.node_id)
-        path = directory / f"{named('receipt', http.target)}.json" if directory else None
+        directory = spool_path(config.spool, "chain", self._chain.key.node_id)
+        path = directory / f"{spool_name('receipt', http.target)}.json" if directory else None
         return Receipts(path, self._chain.note, self._metrics.failed, self._metrics.mended)
 
     def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
         max_bytes = int(self._config.spool_max_mb * _MB)
         # The overflow is for all targets: only an emitter for the same ones takes it over.
-        overflow_dir = place(self._config.spool, "overflow", *(transport.target for transport in transports))
+        overflow_dir = spool_path(self._config.spool, "overflow", *(transport.target for transport in transports))
         return Intake(self._config.queue_size, overflow_dir, max_bytes, self._metrics)
 
     def _courier(self, transport: Transport) -> Courier:
         max_bytes = int(self._config.spool_max_mb * _MB)
-        directory = place(self._config.spool, transport.name, transport.target)
+        directory = spool_path(self._config.spool, transport.name, transport.target)
         backlog = Backlog(transport.name, directory, max_bytes, self._metrics)
         return Courier(transport, backlog, self._metrics, clock=self._clock)
 
     def _work(self) -> None:
         while True:
             try:
-                for batch in self._intake.batches(self._pulse.wait_s if self._pulse else lambda: None):
+                for batch in self._intake.batches(self._heartbeats.wait_s if self._heartbeats else lambda: None):
                     self._pass_on(batch)
-                    self._beat()
+                    self._send_own_event()
                 return
             except Exception as fault:
                 self._metrics.failed(f"{type(fault).__name__} in the worker thread")
                 log.exception("unexpected error in the lineage worker thread")
                 time.sleep(_AFTER_A_FAULT_S)
 
-    def _beat(self) -> None:
-        if self._pulse is None:
+    def _send_own_event(self) -> None:
+        if self._heartbeats is None:
             return
         try:
             now_s = self._clock()
-            event = self._pulse.beat(now_s, is_last=self._is_closing)
+            event = self._heartbeats.due_event(now_s, is_last=self._is_closing)
             if event is not None:
                 self._pass_on(Batch([Outgoing(now_s, event)]))
         except Exception as fault:
@@ -269,8 +271,8 @@ class Emitter:
         self._send(signed)
         if self._chain is not None and self._metrics.lost == lost and all(each.is_safe for each in self._couriers):
             self._chain.settle()
-        if self._pulse is not None:
-            self._pulse.spoke()
+        if self._heartbeats is not None:
+            self._heartbeats.note_event()
 
     def _keep(self, batch: Batch, signed: Sequence[Outgoing]) -> None:
         try:

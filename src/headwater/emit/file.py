@@ -45,7 +45,7 @@ class FileTransport:
         """The file's absolute path."""
         return str(self._path)
 
-    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+    def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Append the events."""
         outcomes: list[Outcome] = []
         for event in events:

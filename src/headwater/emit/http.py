@@ -108,7 +108,7 @@ class HttpTransport:
         """The endpoint without its query, which may hold a key."""
         return self._config.target
 
-    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+    def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Post the events in one body if the service supports batches, else only the first.
 
         A timeout halves the batch size and each answer doubles it again: otherwise a service that is slow under many
@@ -151,9 +151,9 @@ class HttpTransport:
         answer = self._posted("/batch", "application/x-ndjson", body, len(events))
         if isinstance(answer, Unavailable):
             return [answer]
-        if answer.status == 200 and (outcomes := _outcomes(told := _json(answer.body), len(events))):
+        if answer.status == 200 and (outcomes := _outcomes(parsed := _json(answer.body), len(events))):
             if answer.is_receipt_wanted:
-                self._take_receipt(_last_receipt(told))
+                self._take_receipt(_last_receipt(parsed))
             self._most_bytes = min(self._most_bytes + self._most_bytes // _MORE_EACH_TIME, _MOST_TOGETHER_BYTES)
             return outcomes
         if answer.status == _TOO_LARGE:
@@ -224,13 +224,13 @@ class HttpTransport:
             return Acknowledged()
         if 300 <= answer.status < 400:
             return Unavailable(f"{answer.status} {_ELSEWHERE}")
-        told = _json(answer.body)
-        why = f"{answer.status} {_message(answer.body, told)}".rstrip()
+        parsed = _json(answer.body)
+        why = f"{answer.status} {_message(answer.body, parsed)}".rstrip()
         is_final = answer.status in _ABOUT_THE_EVENT
         advice = _ADVICE.get(answer.status, "")
         if answer.status == _FORBIDDEN:
-            is_final = isinstance(told, dict) and told.get("retriable") is False
-            why, advice = (why, "") if isinstance(told, dict) else (f"{_FORBIDDEN}", advice)  # it words it better
+            is_final = isinstance(parsed, dict) and parsed.get("retriable") is False
+            why, advice = (why, "") if isinstance(parsed, dict) else (f"{_FORBIDDEN}", advice)  # it words it better
         if is_final:
             return Refused(why, advice)
         return Unavailable(why, retry_after_s(answer.retry_after, self._now()), advice)
@@ -278,22 +278,22 @@ def _json(answer: bytes | str) -> object:
         return None
 
 
-def _receipt(told: object) -> object:
+def _receipt(parsed: object) -> object:
     """The receipt in the answer for one event; None if there is none."""
-    return told.get("receipt") if isinstance(told, dict) else None
+    return parsed.get("receipt") if isinstance(parsed, dict) else None
 
 
-def _last_receipt(told: object) -> object:
+def _last_receipt(parsed: object) -> object:
     """The newest receipt in the answer to a batch; None if there is none."""
-    match told:
+    match parsed:
         case {"results": [*results]}:
             return next((receipt for each in reversed(results) if (receipt := _receipt(each))), None)
     return None
 
 
-def _outcomes(told: object, sent: int) -> Sequence[Outcome]:
+def _outcomes(parsed: object, sent: int) -> Sequence[Outcome]:
     """The outcome of each of the `sent` events; empty if the answer does not have exactly that many."""
-    match told:
+    match parsed:
         case {"summary": {"received": int(received)}, "failed_events": [*failed]} if received == sent:
             outcomes: list[Outcome] = [Acknowledged()] * sent
         case _:
@@ -356,11 +356,11 @@ def _text(answer: bytes) -> bytes:
     return answer.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
-def _message(answer: bytes, told: object) -> str:
+def _message(answer: bytes, parsed: object) -> str:
     """The answer's message on one line: `message` of a JSON error, else the text itself."""
     text = answer.decode("utf-8", errors="replace")
-    if isinstance(told, dict) and isinstance(told.get("message"), str):
-        text = told["message"]
+    if isinstance(parsed, dict) and isinstance(parsed.get("message"), str):
+        text = parsed["message"]
     return _short(text)
 
 

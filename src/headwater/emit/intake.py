@@ -119,8 +119,10 @@ class Intake:
             )
         except OSError as failure:
             self._metrics.failed(f"overflow: {failure.strerror}")
-            told = {"why": failure.strerror, "path": str(self._overflow_dir)}
-            log.warning("cannot open an overflow file for the lineage queue in %(path)s: %(why)s", told, extra=told)
+            details = {"why": failure.strerror, "path": str(self._overflow_dir)}
+            log.warning(
+                "cannot open an overflow file for the lineage queue in %(path)s: %(why)s", details, extra=details
+            )
             return None
 
     def _taken(self, *, wait: bool, timeout_s: float | None = None) -> list[Outgoing]:
@@ -160,5 +162,5 @@ class Intake:
                         return
             except OSError as failure:
                 self._metrics.failed(f"overflow: {failure.strerror}")
-                told = {"why": failure.strerror, "path": str(self._overflow_dir)}
-                log.warning("cannot read the lineage overflow file in %(path)s: %(why)s", told, extra=told)
+                details = {"why": failure.strerror, "path": str(self._overflow_dir)}
+                log.warning("cannot read the lineage overflow file in %(path)s: %(why)s", details, extra=details)

@@ -61,8 +61,8 @@ class EmitMetrics:
     def __init__(self, registry: CollectorRegistry | None = None, *, clock: Callable[[], float] = time.time) -> None:
         """Register the counters, in a new registry unless one is given."""
         self._clock = clock
-        self._untold: Tally[str] = Tally()
-        self._untold_s: list[float] = []
+        self._unrecorded: Tally[str] = Tally()
+        self._unrecorded_s: list[float] = []
         """When the first and the last event of the current gap were dropped."""
         self.registry = registry or CollectorRegistry()
         self._dropped = Counter("lineage_events_dropped", "Events lost, by reason", ["reason"], registry=self.registry)
@@ -93,13 +93,13 @@ class EmitMetrics:
         with self._lock:
             before = self._tallies["dropped"][reason]
             self._tallies["dropped"][reason] = total = before + events
-            self._untold[reason] += events
-            self._untold_s = [*self._untold_s[:1], self._clock()]
+            self._unrecorded[reason] += events
+            self._unrecorded_s = [*self._unrecorded_s[:1], self._clock()]
             self._last_error = why or self._last_error
         self._dropped.labels(reason).inc(events)
         if before == 0 or len(str(total)) > len(str(before)):
-            told = {"reason": reason, "total": total}
-            log.warning("lineage events dropped (%(reason)s): %(total)d so far", told, extra={**told, "why": why})
+            details = {"reason": reason, "total": total}
+            log.warning("lineage events dropped (%(reason)s): %(total)d so far", details, extra={**details, "why": why})
 
     @property
     def lost(self) -> int:
@@ -110,16 +110,18 @@ class EmitMetrics:
     @property
     def has_gap(self) -> bool:
         """Whether events were dropped since `take_gap` was last called."""
-        return bool(self._untold_s)
+        return bool(self._unrecorded_s)
 
     def take_gap(self) -> Gap | None:
         """The events dropped since the last call; None if there were none."""
         with self._lock:
-            if not self._untold_s:
+            if not self._unrecorded_s:
                 return None
-            gap = Gap(dict(self._untold), self._untold_s[0], self._untold_s[-1], self._tallies["dropped"].total())
-            self._untold.clear()
-            self._untold_s = []
+            gap = Gap(
+                dict(self._unrecorded), self._unrecorded_s[0], self._unrecorded_s[-1], self._tallies["dropped"].total()
+            )
+            self._unrecorded.clear()
+            self._unrecorded_s = []
             return gap
 
     def delivered(self, transport: str, waited_s: float) -> None:

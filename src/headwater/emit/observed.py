@@ -28,9 +28,9 @@ class ObservedTransport:
         """The transport's own."""
         return self._transport.target
 
-    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+    def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Deliver events through the transport, and report each outcome."""
-        outcomes = self._transport.send_some(events)
+        outcomes = self._transport.send_batch(events)
         for event, outcome in zip(events, outcomes, strict=False):
             try:
                 self._observe(self.name, event, outcome)

@@ -87,8 +87,8 @@ class Receipts:
 
     def _refuse(self, why: str) -> None:
         self._failed(f"receipt: {why}")
-        told = {"why": why}
-        log.warning("rejected a lineage receipt: %(why)s", told, extra=told)
+        details = {"why": why}
+        log.warning("rejected a lineage receipt: %(why)s", details, extra=details)
 
     def _failed(self, why: str) -> None:
         self._why = why

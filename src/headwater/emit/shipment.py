@@ -122,15 +122,15 @@ def ship(folder: Path, how: ShipmentOptions, *, from_start: bool = False) -> Shi
 
 def _ship_files(folder: Path, how: ShipmentOptions, marks: Marks, shipped: Shipped) -> None:
     done: set[tuple[int, int]] = set()
-    told: list[Mark] = []
+    seen: list[Mark] = []
     order = FileOrder()
     while (file := _next_file(folder, order, done)) is not None:
         with file:
             done.add(_inode(file))
             mark = marks.of(file)
-            if not any(mark is other for other in told):  # a copy has the same
+            if not any(mark is other for other in seen):  # a copy has the same
                 _tell_of_before(file, mark, shipped)
-            told.append(mark)
+            seen.append(mark)
             _ship_file(file, mark, how, marks, shipped)
             if shipped.why is None and _unfinished_line(file) is not None:
                 how.wait(_TO_FINISH_S)
@@ -255,7 +255,7 @@ def _send(lines: Sequence[Line], course: _FileProgress, how: ShipmentOptions) ->
     """Send lines in order; False if the service is no longer available, with `left` and `why` set."""
     failures, shipped = 0, course.shipped
     while lines:
-        outcomes = how.transport.send_some([line.event for line in lines])
+        outcomes = how.transport.send_batch([line.event for line in lines])
         taken = _taken(outcomes)
         for line, outcome in zip(lines, outcomes[:taken], strict=False):
             if isinstance(outcome, Refused):

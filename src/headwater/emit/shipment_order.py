@@ -128,18 +128,18 @@ def _span_of(file: IO[bytes], size: int) -> Span:
 def _chained(line: bytes) -> Mapping[str, Any] | None:
     """The chain facet of the event on the line; None if it has none, or is not a complete event."""
     try:
-        told: Mapping[str, Any] = orjson.loads(line)["run"]["facets"][CHAIN]
-        _place(told)
+        link: Mapping[str, Any] = orjson.loads(line)["run"]["facets"][CHAIN]
+        _place(link)
     except (ValueError, LookupError, TypeError, OverflowError):
         return None
-    return told
+    return link
 
 
-def _place(told: Mapping[str, Any]) -> Place:
-    return Place(str(told["epoch"]), int(told["sequence"]))
+def _place(link: Mapping[str, Any]) -> Place:
+    return Place(str(link["epoch"]), int(link["sequence"]))
 
 
-def _followed(told: Mapping[str, Any]) -> Iterator[str]:
-    match told.get("follows"):
+def _followed(link: Mapping[str, Any]) -> Iterator[str]:
+    match link.get("follows"):
         case [*heads]:
             yield from (str(head["epoch"]) for head in heads if isinstance(head, dict) and "epoch" in head)

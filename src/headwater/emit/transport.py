@@ -44,11 +44,11 @@ class Transport(Protocol):
     def target(self) -> str:
         """Where events go, without credentials; also identifies the spools of dead processes that may be adopted."""
 
-    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+    def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Deliver one or more signed events, from the first on; returns the outcome of each event that was sent.
 
         Failures of the network or the disk are outcomes, not exceptions.
         """
 
     def close(self) -> None:
-        """Close connections and files; a later `send_some` opens them again."""
+        """Close connections and files; a later `send_batch` opens them again."""

@@ -7,7 +7,7 @@ run_reporter   emits the events of one run
 counters     how many rows and bytes a run has read and written
 run_facets   run facets that any run of ours may have
 described    a dataset with its facets
-given        datasets as a person passes them to `headwater.run`
+dataset_arguments   datasets as a person passes them to `headwater.run`
 local_url    JDBC URLs of databases that are local files
 queries      which tables a query that runs in a database reads, from its text
 signals      a terminal event before SIGTERM ends a Python program

@@ -27,14 +27,14 @@ class SignalCallbacks(NamedTuple):
     """A run's callbacks for a signal; none may wait for a lock of the interrupted thread.
 
     Attributes:
-        noted: called with the signal's name; work cancelled from then on counts as stopped.
-        told: called with the signal's name, to emit the terminal event, since the program is about to end.
-        delivered: returns once that event is safe.
+        on_signal: called with the signal's name; work cancelled from then on counts as stopped.
+        on_end: called with the signal's name, to emit the terminal event, since the program is about to end.
+        wait_delivered: returns once that event is safe.
     """
 
-    noted: Callable[[str], None]
-    told: Callable[[str], None]
-    delivered: Callable[[], None]
+    on_signal: Callable[[str], None]
+    on_end: Callable[[str], None]
+    wait_delivered: Callable[[], None]
 
 
 class Signals:
@@ -47,31 +47,31 @@ class Signals:
         reason: the signal's name, once it arrived.
     """
 
-    def __init__(self, ends: SignalCallbacks) -> None:
+    def __init__(self, callbacks: SignalCallbacks) -> None:
         self.reason: str | None = None
-        self._ends = ends
+        self._callbacks = callbacks
         _open.append(self)
-        _take_signal()
+        _install_handler()
 
     def restore(self) -> None:
         """Deregister the ended run; the last one restores the old handler, unless the program has set another."""
         if self in _open:
             _open.remove(self)
         if not _open:
-            _give_signal_back()
+            _restore_handler()
 
-    def note(self, reason: str) -> None:
+    def mark_signalled(self, reason: str) -> None:
         """Note that the signal arrived."""
         self.reason = reason
-        _attempt(lambda: self._ends.noted(reason))
+        _attempt(lambda: self._callbacks.on_signal(reason))
 
-    def tell(self, reason: str) -> None:
+    def emit_end(self, reason: str) -> None:
         """Emit the terminal event, since the program ends."""
-        _attempt(lambda: self._ends.told(reason))
+        _attempt(lambda: self._callbacks.on_end(reason))
 
-    def deliver(self) -> None:
+    def wait_delivered(self) -> None:
         """Wait until the terminal event is safe."""
-        _attempt(self._ends.delivered)
+        _attempt(self._callbacks.wait_delivered)
 
 
 class _Handler:
@@ -84,7 +84,7 @@ class _Handler:
         reason = signal.Signals(number).name
         runs = _open[::-1]
         for run in runs:
-            run.note(reason)
+            run.mark_signalled(reason)
         if callable(self.before):
             self.before(number, frame)
         elif self.before == signal.SIG_DFL:
@@ -95,17 +95,17 @@ class _Handler:
 
 def _end(runs: Sequence[Signals], reason: str) -> None:
     for run in runs:
-        run.tell(reason)
+        run.emit_end(reason)
     # In parallel: each may wait for an unreachable service, and SIGKILL follows a SIGTERM soon.
-    waiting = [(run, ObserverThread(run.deliver, "headwater-end")) for run in runs]
+    waiting = [(run, ObserverThread(run.wait_delivered, "headwater-end")) for run in runs]
     alone = [run for run, thread in waiting if not thread.start()]
     for run in alone:
-        run.deliver()
+        run.wait_delivered()
     for _, thread in waiting:
         thread.join()
 
 
-def _take_signal() -> None:
+def _install_handler() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     before = signal.getsignal(signal.SIGTERM)
@@ -114,7 +114,7 @@ def _take_signal() -> None:
         signal.signal(signal.SIGTERM, _Handler(before))
 
 
-def _give_signal_back() -> None:
+def _restore_handler() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     while isinstance(ours := signal.getsignal(signal.SIGTERM), _Handler):
@@ -143,7 +143,7 @@ def _after_fork() -> None:
 
 def _in_child() -> None:
     _open.clear()
-    _give_signal_back()
+    _restore_handler()
     _after_fork()
 
 

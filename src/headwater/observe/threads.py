@@ -50,5 +50,5 @@ class ObserverThread:
             self._is_warned = True
             told = {"which": self._name, "why": why}
             log.warning(
-                "cannot start the lineage thread %(which)s: %(why)s; the program goes on without it", told, extra=told
+                "cannot start a lineage thread (%(which)s): %(why)s; the program goes on without it", told, extra=told
             )

@@ -30,7 +30,7 @@ class Letterbox:
     target: str = "letterbox"
     together: int = 1
 
-    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+    def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         sent = events[: self.together]
         self.tried += sent
         outcomes = [self.answer(event) for event in sent]

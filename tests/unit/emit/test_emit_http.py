@@ -305,7 +305,7 @@ def test_a_program_that_logs_at_info_is_not_told_of_each_post_with_the_endpoints
 def test_an_endpoint_whose_host_cannot_be_one_has_events_wait(events: int) -> None:
     transport = HttpTransport(HttpConfig(endpoint="http://xn--a/api/v1/lineage"))
 
-    outcomes = transport.send_some([EVENT] * events)
+    outcomes = transport.send_batch([EVENT] * events)
 
     assert outcomes == [Unavailable("the endpoint for events is not an HTTP URL")]
 
@@ -326,7 +326,7 @@ class ManyTaker:
     def sends(self, times: int = 1) -> list[Outcome]:
         """The outcomes of the last of so many sendings."""
         for _ in range(times):
-            outcomes = self.transport.send_some(MANY)
+            outcomes = self.transport.send_batch(MANY)
         self.transport.close()
         return [*outcomes]
 
@@ -358,7 +358,7 @@ def test_a_service_without_the_route_has_its_events_one_by_one(status: int) -> N
 def test_a_route_that_was_missing_is_asked_for_again_after_a_thousand_events(answer: httpx.Response) -> None:
     service = ManyTaker(answer, told(4))
 
-    outcomes = [[*service.transport.send_some(MANY)] for _ in range(1_026)]
+    outcomes = [[*service.transport.send_batch(MANY)] for _ in range(1_026)]
 
     assert outcomes == [*[[Acknowledged()]] * 1_025, [Acknowledged()] * 4]
     assert [path for path, _ in service.requests].count("/api/v1/lineage/batch") == 2
@@ -417,7 +417,7 @@ def test_where_a_body_was_too_large_the_next_ones_are_smaller_and_hardly_one_is_
     transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
     waiting = [b"x" * 5_000] * 1_000
     while waiting:
-        outcomes = transport.send_some(waiting[:64])
+        outcomes = transport.send_batch(waiting[:64])
         assert set(outcomes) == {Acknowledged()}
         waiting = waiting[len(outcomes) :]
     transport.close()
@@ -436,7 +436,7 @@ def test_an_event_that_alone_is_too_large_is_refused_and_the_others_go_on() -> N
     transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
     waiting, refused = [b"small", b"x" * 101, *[b"small"] * 20], []
     while waiting:
-        outcomes = transport.send_some(waiting)
+        outcomes = transport.send_batch(waiting)
         refused += [event for event, outcome in zip(waiting, outcomes, strict=False) if isinstance(outcome, Refused)]
         waiting = waiting[len(outcomes) :]
     transport.close()
@@ -462,7 +462,7 @@ def test_a_route_that_fails_does_not_hold_up_events() -> None:
 def test_an_event_with_a_line_break_goes_alone() -> None:
     service = ManyTaker()
 
-    assert [*service.transport.send_some([b"{\n}", *MANY])] == [Acknowledged()]
+    assert [*service.transport.send_batch([b"{\n}", *MANY])] == [Acknowledged()]
     assert service.requests == [("/api/v1/lineage", b"{\n}")]
 
 
@@ -478,7 +478,7 @@ def test_a_service_that_answers_too_late_is_sent_fewer_until_it_answers() -> Non
 
     transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
     for _ in range(6):
-        transport.send_some([EVENT] * 10)
+        transport.send_batch([EVENT] * 10)
     transport.close()
 
     assert sizes == [10, 5, 2, 4, 2, 4]

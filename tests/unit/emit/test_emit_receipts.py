@@ -138,9 +138,9 @@ def test_a_transport_asks_for_a_receipt_now_and_then_and_takes_it_from_either_an
 
     receipts = Receipts(None, noted.append, print, monotonic=lambda: now_s)
     transport = HttpTransport(HttpConfig(), network=httpx.MockTransport(service), receipts=receipts)
-    outcomes = [*transport.send_some([b"{}", b"{}"]), *transport.send_some([b"{}"])]
+    outcomes = [*transport.send_batch([b"{}", b"{}"]), *transport.send_batch([b"{}"])]
     now_s = ASK_EVERY_S
-    outcomes += transport.send_some([b"{}"])
+    outcomes += transport.send_batch([b"{}"])
     transport.close()
 
     assert outcomes == [Acknowledged()] * 4
@@ -153,7 +153,7 @@ def test_a_service_that_gives_no_receipts_is_served_as_before() -> None:
     network = httpx.MockTransport(lambda _: httpx.Response(201, content=b"[created"))
     transport = HttpTransport(HttpConfig(), network=network, receipts=receipts)
 
-    outcomes = transport.send_some([b"{}"])
+    outcomes = transport.send_batch([b"{}"])
     transport.close()
 
     assert outcomes == [Acknowledged()]

@@ -30,7 +30,7 @@ class Target:
         self._script = deque(script)
         self._at_once = at_once
 
-    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+    def send_batch(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         outcomes = self._script.popleft() if self._script else [Acknowledged()] * self._at_once
         told = list(zip(events, outcomes, strict=False))
         self.got += [event for event, outcome in told if isinstance(outcome, Acknowledged)]

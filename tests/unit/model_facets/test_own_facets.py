@@ -17,8 +17,8 @@ from headwater.capture.flink.jobs import Failure
 from headwater.capture.flink.lifecycle import RunUpdate
 from headwater.capture.trino import meant
 from headwater.emit.chain import Chain
+from headwater.emit.heartbeats import Heartbeats
 from headwater.emit.metrics import EmitMetrics
-from headwater.emit.pulse import Pulse
 from headwater.model import declared, slim
 from headwater.model.build import dataset_event
 from headwater.model.events import RunEvent, parse_event
@@ -122,7 +122,7 @@ def by_emitters(folder: Path) -> Iterator[bytes]:
     yield chain.sign(start)
     metrics = EmitMetrics(clock=lambda: 0.0)
     metrics.dropped("queue full", 3)
-    beat = Pulse(chain, 60.0, metrics).beat(0.0, is_last=True)
+    beat = Heartbeats(chain, 60.0, metrics).due_event(0.0, is_last=True)
     assert beat is not None
     yield chain.sign(beat)
     chain.close()

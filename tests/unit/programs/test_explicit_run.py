@@ -20,7 +20,7 @@ import headwater
 from headwater.emission import opened_emitter
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
-from headwater.emit.places import is_anything_waiting
+from headwater.emit.spool_paths import is_anything_waiting
 from headwater.errors import InvalidNameError
 from headwater.explicit import ExplicitRun, Flows
 from headwater.model.names import JobId
@@ -152,14 +152,14 @@ def test_what_a_block_says_of_its_stop_stays_where_it_is_then_stopped_from_outsi
     assert stop_reasons(told) == ["a newer load is there"]
 
 
-def test_a_run_is_told_once(told: Path) -> None:
+def test_a_run_is_started_once(told: Path) -> None:
     run = headwater.run("load", file=told)
     run.running()
     with run:
-        with pytest.raises(RuntimeError, match="told once"), run:
+        with pytest.raises(RuntimeError, match="already started"), run:
             pass
         run.running()
-    with pytest.raises(RuntimeError, match="told once"), run:
+    with pytest.raises(RuntimeError, match="already started"), run:
         pass
 
     assert states(told) == ["START", "RUNNING", "COMPLETE"]
@@ -211,7 +211,9 @@ resource.setrlimit(resource.RLIMIT_AS, (1 << 30, resource.RLIM_INFINITY))
 def test_a_program_that_may_start_no_thread_runs_on_and_its_events_wait_for_the_next(told: Path) -> None:
     said = printed(f"{NO_THREADS}\nwith headwater.run('load', file=FILE): print('loaded')", told).splitlines()
     assert said[-1] == "loaded"
-    assert {line.partition("): ")[2] for line in said[:-1]} == {"can't start new thread; the program goes on without"}
+    assert {line.partition("): ")[2] for line in said[:-1]} == {
+        "can't start new thread; the program goes on without it"
+    }
     assert not told.exists()
 
     with headwater.run("next", file=told):

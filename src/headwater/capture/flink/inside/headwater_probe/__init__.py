@@ -6,7 +6,7 @@ script      splits a file of SQL into statements with their lines
 run_script  executes a file of SQL
 hooks       wraps PyFlink's methods, to see a program's own calls
 report      JSON lines to the parent process
-noted       the lineage of one statement: its target, and the planner's tree
+statement_writes   the lineage of one statement: its target, and the planner's tree
 tree        the planner's tree as JSON
 tables      a table as JSON: its options without secrets, its columns, its location
 java        Java collections and fields, through py4j

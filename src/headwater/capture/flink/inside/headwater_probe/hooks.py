@@ -12,8 +12,8 @@ from pyflink.table import StatementSet, Table, TableEnvironment, TableResult
 from pyflink.util.java_utils import get_field
 
 from .java import Java
-from .noted import Write, parsed
 from .report import Report
+from .statement_writes import Write, parsed
 
 Method = Callable[..., Any]
 
@@ -52,9 +52,9 @@ class _Hooks:
 
     def execute_sql(self, original: Method, owner: TableEnvironment, stmt: str) -> TableResult:
         java = owner._j_tenv
-        noted = self._report.noted(java, lambda: parsed(java, stmt))
+        writes = self._report.writes_of(java, lambda: parsed(java, stmt))
         result = original(owner, stmt)
-        self._tell(java, result, noted, stmt)
+        self._report_job(java, result, writes, stmt)
         return result
 
     def add_to_set(self, original: Method, owner: StatementSet, stmt: str) -> StatementSet:
@@ -63,43 +63,45 @@ class _Hooks:
 
     def execute_set(self, original: Method, owner: StatementSet) -> TableResult:
         environment = owner._t_env._j_tenv
-        noted = self._noted_set(owner, environment)
+        writes = self._writes_of_set(owner, environment)
         result = original(owner)
-        self._tell(environment, result, noted, ";\n".join(self._texts.pop(owner, [])))
+        self._report_job(environment, result, writes, ";\n".join(self._texts.pop(owner, [])))
         return result
 
     def attach_set(self, original: Method, owner: StatementSet) -> None:
         environment = owner._t_env._j_tenv
-        self._attached.append((environment, self._noted_set(owner, environment)))
+        self._attached.append((environment, self._writes_of_set(owner, environment)))
         original(owner)
 
     def execute_insert(self, original: Method, owner: Table, *arguments: Any, **named: Any) -> TableResult:  # noqa: ANN401
         environment = owner._t_env._j_tenv
         path = arguments[0] if arguments else named["table_path_or_descriptor"]
         target = path if isinstance(path, str) else path._j_table_descriptor
-        noted = self._report.noted(environment, lambda: _private(owner._j_table.insertInto(target), "operation"))
+        writes = self._report.writes_of(environment, lambda: _private(owner._j_table.insertInto(target), "operation"))
         result = original(owner, *arguments, **named)
-        self._tell(environment, result, noted)
+        self._report_job(environment, result, writes)
         return result
 
     def execute_stream(self, original: Method, owner: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
         result = original(owner, *arguments, **named)
         attached, self._attached = self._attached, []
-        noted = [one for _, those in attached for one in those]
+        writes = [one for _, those in attached for one in those]
         environment = attached[0][0] if attached else None
-        self._report.job(environment, str(result.get_job_id()), [*noted, "DataStream"])
+        self._report.job(environment, str(result.get_job_id()), [*writes, "DataStream"])
         return result
 
-    def _noted_set(self, owner: StatementSet, environment: Java) -> list[Write | str]:
+    def _writes_of_set(self, owner: StatementSet, environment: Java) -> list[Write | str]:
         found: list[Write | str] = []
         for operation in _private(owner._j_statement_set, "operations"):
-            found += self._report.noted(environment, functools.partial(_itself, operation))
+            found += self._report.writes_of(environment, functools.partial(_itself, operation))
         return found
 
-    def _tell(self, environment: Java, result: TableResult, noted: list[Write | str], sql: str | None = None) -> None:
+    def _report_job(
+        self, environment: Java, result: TableResult, writes: list[Write | str], sql: str | None = None
+    ) -> None:
         client = result.get_job_client()
         if client is not None:
-            self._report.job(environment, str(client.get_job_id()), noted, sql)
+            self._report.job(environment, str(client.get_job_id()), writes, sql)
 
 
 def _itself(operation: Java) -> Java:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
-from .noted import parsed
 from .report import Report
 from .script import Statement, setting, statements
+from .statement_writes import parsed
 
 _LINE = re.compile(r"\bline (\d+)")
 _EXCEPTION = re.compile(r"^(?:Caused by|.*?): [\w.$]+(?:Exception|Error): (?P<said>.*)")
@@ -44,11 +44,11 @@ def _execute(environment: TableEnvironment, text: str, report: Report, *, wait: 
         return
     java = environment._j_tenv
     operation = parsed(java, text)  # a statement that Flink cannot parse is refused before anything is executed
-    noted = report.noted(java, lambda: operation)
+    writes = report.writes_of(java, lambda: operation)
     result = environment.execute_sql(text)
     client = result.get_job_client()
     if client is not None:
-        report.job(java, str(client.get_job_id()), noted, text)
+        report.job(java, str(client.get_job_id()), writes, text)
         if wait:
             result.wait()
 

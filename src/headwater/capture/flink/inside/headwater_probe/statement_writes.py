@@ -48,17 +48,17 @@ def query_tree(environment: Java, query: Java) -> dict[str, Any]:
     return tree(environment.getPlanner().createRelBuilder().queryOperation(query).build())
 
 
-def told(environment: Java, write: Write) -> dict[str, Any]:
+def with_tables(environment: Java, write: Write) -> dict[str, Any]:
     """A write with its tables described, to be called once it is executed."""
     tables = [
         described(environment, list(name)) if source is None else {**source, "name": list(name)}
         for name, source in _tables(write.tree).items()
     ]
-    said: dict[str, Any] = {"tree": write.tree, "tables": tables}
+    members: dict[str, Any] = {"tree": write.tree, "tables": tables}
     if write.target is not None:
         target = write.target if isinstance(write.target, dict) else described(environment, write.target)
-        said |= {"target": target, "columns": target_columns(target)}
-    return said
+        members |= {"target": target, "columns": target_columns(target)}
+    return members
 
 
 def _target(operation: Java, kind: str) -> list[str] | dict[str, Any]:

@@ -32,7 +32,7 @@ _MAY_HOLD_A_LOGIN: Final = re.compile(
 """Texts that are not URLs but may be addresses with credentials; a path that looks like one can begin with `./`."""
 
 
-def given(parameter: str, datasets: Dataset | Iterable[Dataset]) -> list[Described]:
+def described_datasets(parameter: str, datasets: Dataset | Iterable[Dataset]) -> list[Described]:
     """The datasets passed as this parameter; a string is one dataset.
 
     Raises:
@@ -44,7 +44,7 @@ def given(parameter: str, datasets: Dataset | Iterable[Dataset]) -> list[Describ
     return [_described(parameter, one) for one in ([datasets] if isinstance(datasets, str) else datasets)]
 
 
-def plain(parameter: str, text: str) -> str:
+def plain_name(parameter: str, text: str) -> str:
     """Validate a name and return it.
 
     Raises:
@@ -76,7 +76,7 @@ def _described(parameter: str, dataset: Dataset) -> Described:
     except InvalidNameError as refusal:
         raise InvalidNameError(f"{parameter}: {refusal}") from None
     for part in name:
-        plain(parameter, part)
+        plain_name(parameter, part)
     return Described(name, {"dataSource": source_facet(name)})
 
 

@@ -21,7 +21,7 @@ _GATHER_S: Final = 1.0
 """How long drops are collected into one gap record."""
 
 
-class Pulse:
+class Heartbeats:
     """Decides when a heartbeat or gap record is due, and builds it. For one thread.
 
     A gap is recorded a second after its first drop, and then at most once per interval: if the spool is full, the
@@ -35,41 +35,41 @@ class Pulse:
         self._interval_s = interval_s
         self._metrics = metrics
         self._monotonic = monotonic
-        self._began_at = self._spoken_at = monotonic()
+        self._began_at = self._last_event_at = monotonic()
         self._gap_due_at: float | None = None
-        self._gap_told_at: float | None = None
-        self._has_beaten = False
+        self._gap_recorded_at: float | None = None
+        self._has_sent = False
         self._is_over = False
 
-    def spoke(self) -> None:
+    def note_event(self) -> None:
         """Note that an event was just added to the chain."""
-        self._spoken_at = self._monotonic()
+        self._last_event_at = self._monotonic()
 
     def wait_s(self) -> float:
         """Seconds until the next event of our own is due, if nothing else happens."""
         return max(0.0, self._due_at() - self._monotonic())
 
-    def beat(self, now_s: float, *, is_last: bool) -> bytes | None:
+    def due_event(self, now_s: float, *, is_last: bool) -> bytes | None:
         """The unsigned event that is due, or None; `now_s` is the time in seconds since 1970.
 
         The last one (`is_last`) is due only if an earlier heartbeat announced it, or drops are not yet recorded.
         """
-        if self._is_over or not (self._has_last_words() if is_last else self._monotonic() >= self._due_at()):
+        if self._is_over or not (self._is_last_due() if is_last else self._monotonic() >= self._due_at()):
             return None
         self._is_over = is_last
-        self._has_beaten = True
+        self._has_sent = True
         gap = self._metrics.take_gap()
         if gap is not None:
-            self._gap_due_at, self._gap_told_at = None, self._monotonic()
+            self._gap_due_at, self._gap_recorded_at = None, self._monotonic()
         return _heartbeat(self._chain, now_s, self._interval_s, gap, is_last=is_last)
 
-    def _has_last_words(self) -> bool:
-        return self._has_beaten or self._metrics.has_gap or self._chain.unsigned > 0
+    def _is_last_due(self) -> bool:
+        return self._has_sent or self._metrics.has_gap or self._chain.unsigned > 0
 
     def _due_at(self) -> float:
         if self._chain.unsigned >= MAX_UNSIGNED:
             return self._monotonic()
-        due_at = self._spoken_at if self._has_beaten else self._began_at
+        due_at = self._last_event_at if self._has_sent else self._began_at
         return min(due_at + self._interval_s, self._gap_due())
 
     def _gap_due(self) -> float:
@@ -77,17 +77,17 @@ class Pulse:
             return float("inf")
         if self._gap_due_at is None:
             self._gap_due_at = self._monotonic() + _GATHER_S
-            if self._gap_told_at is not None:
-                self._gap_due_at = max(self._gap_due_at, self._gap_told_at + self._interval_s)
+            if self._gap_recorded_at is not None:
+                self._gap_due_at = max(self._gap_due_at, self._gap_recorded_at + self._interval_s)
         return self._gap_due_at
 
 
 def _heartbeat(chain: Chain, now_s: float, interval_s: float, gap: Gap | None, *, is_last: bool) -> bytes:
-    told: dict[str, Any] = {
+    facet: dict[str, Any] = {
         "_producer": PRODUCER,
         "_schemaURL": HEARTBEAT_SCHEMA,
         "intervalSeconds": interval_s,
-        "gap": None if gap is None else _told(gap),
+        "gap": None if gap is None else _gap_members(gap),
     }
     return orjson.dumps(
         {
@@ -96,12 +96,12 @@ def _heartbeat(chain: Chain, now_s: float, interval_s: float, gap: Gap | None, *
             "producer": PRODUCER,
             "schemaURL": f"{OPENLINEAGE_SCHEMA}#/$defs/RunEvent",
             "job": {"namespace": NODES, "name": chain.key.node_id},
-            "run": {"runId": chain.epoch, "facets": {HEARTBEAT: told}},
+            "run": {"runId": chain.epoch, "facets": {HEARTBEAT: facet}},
         }
     )
 
 
-def _told(gap: Gap) -> Mapping[str, Any]:
+def _gap_members(gap: Gap) -> Mapping[str, Any]:
     return {
         "events": sum(gap.reasons.values()),
         "reasons": dict(gap.reasons),

@@ -10,8 +10,8 @@ import pytest
 from headwater.emit.chain import MAX_UNSIGNED, Chain
 from headwater.emit.config import EmitConfig, FileConfig
 from headwater.emit.emitter import Emitter
+from headwater.emit.heartbeats import Heartbeats
 from headwater.emit.metrics import EmitMetrics
-from headwater.emit.pulse import Pulse
 from headwater.signing.keys import NodeKey
 from headwater.signing.verify import verify_event
 
@@ -25,23 +25,23 @@ NOW_S = 1_779_460_200.0
 
 @dataclass
 class Node:
-    """A pulse with a clock that is set by hand."""
+    """Heartbeats with a clock that is set by hand."""
 
     now_s: float = 0.0
     metrics: EmitMetrics = field(init=False)
     chain: Chain = field(init=False)
-    pulse: Pulse = field(init=False)
+    heartbeats: Heartbeats = field(init=False)
 
     def __post_init__(self) -> None:
         self.metrics = EmitMetrics(clock=lambda: NOW_S + self.now_s)
         self.chain = Chain(KEY, "018f0000-0000-7000-8000-000000000001", None, print)
-        self.pulse = Pulse(self.chain, INTERVAL_S, self.metrics, monotonic=lambda: self.now_s)
+        self.heartbeats = Heartbeats(self.chain, INTERVAL_S, self.metrics, monotonic=lambda: self.now_s)
 
     def beat(self, *, is_last: bool = False) -> dict[str, Any] | None:
-        raw = self.pulse.beat(NOW_S + self.now_s, is_last=is_last)
+        raw = self.heartbeats.due_event(NOW_S + self.now_s, is_last=is_last)
         if raw is None:
             return None
-        self.pulse.spoke()
+        self.heartbeats.note_event()
         event: dict[str, Any] = json.loads(self.chain.sign(raw))
         return event
 
@@ -54,7 +54,7 @@ def node() -> Node:
 def test_nothing_is_said_before_an_interval_has_passed(node: Node) -> None:
     node.now_s = INTERVAL_S - 1
 
-    assert node.pulse.wait_s() == 1
+    assert node.heartbeats.wait_s() == 1
     assert node.beat() is None
 
 
@@ -75,7 +75,7 @@ def test_the_first_comes_after_an_interval_whatever_happens_and_later_ones_only_
     beats = []
     for node.now_s in range(0, 200, 20):
         if node.now_s < 100:
-            node.pulse.spoke()
+            node.heartbeats.note_event()
         beats.append((node.now_s, node.beat() is not None))
 
     assert [at_s for at_s, has_beaten in beats if has_beaten] == [60, 140]

@@ -10,25 +10,25 @@ from headwater.emit.config import EmitConfig
 _KINDS: Final = ("http", "file", "overflow")
 
 
-def place(spool: Path | None, kind: str, *targets: str) -> Path | None:
+def spool_path(spool: Path | None, kind: str, *targets: str) -> Path | None:
     """The directory of a kind for these targets: its name is a digest, which reveals nothing about them."""
-    return None if spool is None else spool / named(kind, *targets)
+    return None if spool is None else spool / spool_name(kind, *targets)
 
 
-def named(kind: str, *targets: str) -> str:
+def spool_name(kind: str, *targets: str) -> str:
     """The name of that directory, or of a file of that kind."""
     return f"{kind}-{hashlib.sha256(chr(0).join(targets).encode()).hexdigest()[:16]}"
 
 
-def places_of(config: EmitConfig) -> list[Path]:
+def spool_paths(config: EmitConfig) -> list[Path]:
     """The directories in which events for the targets wait: the spools of each, and the overflow for all of them."""
     http = [] if config.http is None else [config.http.target]
     file = [] if config.file is None else [config.file.target]
     spools = [
-        *(place(config.spool, "http", each) for each in http),
-        *(place(config.spool, "file", each) for each in file),
+        *(spool_path(config.spool, "http", each) for each in http),
+        *(spool_path(config.spool, "file", each) for each in file),
     ]
-    return [each for each in (*spools, place(config.spool, "overflow", *http, *file)) if each is not None]
+    return [each for each in (*spools, spool_path(config.spool, "overflow", *http, *file)) if each is not None]
 
 
 def is_anything_waiting(spool: Path) -> bool:
@@ -38,7 +38,7 @@ def is_anything_waiting(spool: Path) -> bool:
 
 def is_clear(config: EmitConfig) -> bool:
     """Whether no event waits for the targets, of any process, dead or alive."""
-    return not any(True for folder in places_of(config) for _ in folder.glob("[0-9]*"))
+    return not any(True for folder in spool_paths(config) for _ in folder.glob("[0-9]*"))
 
 
 def is_left(config: EmitConfig) -> bool:
@@ -47,7 +47,7 @@ def is_left(config: EmitConfig) -> bool:
     Raises:
         OSError: the disk fails.
     """
-    for folder in places_of(config):
+    for folder in spool_paths(config):
         for claim in orphans(folder):
             claim.release()
             return True
