@@ -57,7 +57,7 @@ class Deployment(_Body):
     by: str | None = None
 
 
-class Ordered(_Body):
+class OrderBody(_Body):
     """Who gives the order, and why."""
 
     by: str | None = None
@@ -65,7 +65,7 @@ class Ordered(_Body):
 
     @field_validator("by", "note")
     @classmethod
-    def _says_something(cls, text: str | None, field: ValidationInfo) -> str | None:
+    def _check_text(cls, text: str | None, field: ValidationInfo) -> str | None:
         return None if text is None else in_words(text, field.field_name or "body")
 
 
@@ -100,7 +100,7 @@ def _add_jobs(app: FastAPI, agent: Agent) -> None:
         return shapes.job_whole(agent, agent.deployed.find(job_id))
 
     @app.post("/api/v1/jobs/{job_id}/stop", status_code=HTTPStatus.ACCEPTED)
-    async def stop(job_id: _JobId, body: Ordered) -> shapes.JobShape:
+    async def stop(job_id: _JobId, body: OrderBody) -> shapes.JobShape:
         return shapes.job_shape(agent, agent.stop(agent.deployed.find(job_id), body.by, body.note))
 
     @app.post("/api/v1/jobs/{job_id}/rerun", status_code=HTTPStatus.ACCEPTED)
@@ -109,7 +109,7 @@ def _add_jobs(app: FastAPI, agent: Agent) -> None:
 
     @app.delete("/api/v1/jobs/{job_id}", status_code=HTTPStatus.ACCEPTED)
     async def delete(job_id: _JobId, by: str | None = None, note: str | None = None) -> shapes.JobShape:
-        order = Ordered(by=by, note=note)
+        order = OrderBody(by=by, note=note)
         return shapes.job_shape(agent, agent.delete(agent.deployed.find(job_id), order.by, order.note))
 
     @app.get("/api/v1/jobs/{job_id}/history")

@@ -73,7 +73,7 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
     root, told = read_document(text)
     root, of_variables = expand(root, os.environ if environment is None else environment, keep_unset=False)
     reader = Reader(path.absolute().parent)
-    _refuse_nothing(root, reader)
+    _refuse_empty_list(root, reader)
     is_empty = isinstance(root, Scalar) and root.value is None
     config = AgentConfig() if is_empty else reader.read(root, AgentConfig, ())
     problems = sorted({*told, *of_variables, *reader.problems})
@@ -85,7 +85,7 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
     return config
 
 
-def _refuse_nothing(root: Node, reader: Reader) -> None:
+def _refuse_empty_list(root: Node, reader: Reader) -> None:
     """Refuse a list of endpoints whose entries are all commented out: it must not mean that any is allowed."""
     entries = root.nodes.get("allowed_endpoints") if isinstance(root, Fields) else None
     if isinstance(entries, Scalar) and entries.value is None:

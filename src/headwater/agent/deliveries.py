@@ -16,7 +16,7 @@ class _RunCounts:
     refused: int = 0
     why: str | None = None
 
-    def went_out(self) -> DeliveryCounts:
+    def counts(self) -> DeliveryCounts:
         return DeliveryCounts(dict(self.delivered), self.refused, self.why)
 
 
@@ -26,13 +26,13 @@ class Deliveries:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: dict[str, _RunCounts] = defaultdict(_RunCounts)
-        self.told = 0
+        self.put_count = 0
         """The number of events put."""
 
     def put(self) -> None:
         """Count an event that is put into the emitter."""
         with self._lock:
-            self.told += 1
+            self.put_count += 1
 
     def __call__(self, transport: str, event: bytes, outcome: Outcome) -> None:
         """Count an event that was delivered or refused; events without a run are ignored."""
@@ -52,10 +52,10 @@ class Deliveries:
         """The counts of a run so far."""
         with self._lock:
             known = self._runs.get(run_id)
-            return DeliveryCounts({}) if known is None else known.went_out()
+            return DeliveryCounts({}) if known is None else known.counts()
 
     def take(self, but: str | None = None) -> dict[str, DeliveryCounts]:
         """The counts since the last call, by run; those of the run `but` are left out, and kept."""
         with self._lock:
             taken = [run_id for run_id in self._runs if run_id != but]
-            return {run_id: self._runs.pop(run_id).went_out() for run_id in taken}
+            return {run_id: self._runs.pop(run_id).counts() for run_id in taken}

@@ -197,11 +197,11 @@ def _implied(value: object, path: str) -> Iterator[NamedEndpoint]:
             yield NamedEndpoint(f"{path}.addresses.{index}", Endpoint("kafka", address.lower()))
     if isinstance(value, SqlInput | SqlOutput):
         for name in detours_by_spark(value.url, value.options):
-            yield _led_elsewhere(f"{path}.options.{name}")
+            yield _may_connect_elsewhere(f"{path}.options.{name}")
     if isinstance(value, CatalogSpec) and value.type == "jdbc":
         given = (name for name in value.options if name.startswith(_TO_DRIVER))
         for name in detours(value.uri or "", (name.removeprefix(_TO_DRIVER) for name in given)):
-            yield _led_elsewhere(f"{path}.options.{_TO_DRIVER}{name}")
+            yield _may_connect_elsewhere(f"{path}.options.{_TO_DRIVER}{name}")
     if isinstance(value, CatalogSpec) and value.type == "glue" and "glue.endpoint" not in value.options:
         yield NamedEndpoint(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
 
@@ -218,10 +218,10 @@ def _in_spark(spark: Mapping[str, str]) -> Iterator[NamedEndpoint]:
         else:
             given = (each.removeprefix(_TO_DRIVER) for each in beside if each.startswith(_TO_DRIVER))
             led = [f"{_TO_DRIVER}{each}" for each in detours(url, given)]
-        yield from (_led_elsewhere(f"spark.{catalog}.{each}") for each in led)
+        yield from (_may_connect_elsewhere(f"spark.{catalog}.{each}") for each in led)
 
 
-def _led_elsewhere(path: str) -> NamedEndpoint:
+def _may_connect_elsewhere(path: str) -> NamedEndpoint:
     return NamedEndpoint(path, Endpoint("unreadable", ""), "this property may connect the driver to another server")
 
 

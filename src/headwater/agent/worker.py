@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_PULSE_S: Final = 1.0
+_STATUS_EVERY_S: Final = 1.0
 _SECURE_WITHIN_S: Final = 10.0
 _NO_COUNTERS: Final[Mapping[str, object]] = {}
 
@@ -78,15 +78,15 @@ class _RunningExecution:
             return Health()
         # The emitter may also have adopted events of other runs; those are reported as theirs.
         stats, own = self.emitter.stats(), self.deliveries.of(self.run_id)
-        waiting = min(stats.spooled, max(0, self.deliveries.told * self.transports - own.count))
+        waiting = min(stats.spooled, max(0, self.deliveries.put_count * self.transports - own.count))
         refused = {"refused": own.refused} if own.refused else {}
         dropped = {reason: count for reason, count in stats.dropped.items() if reason != "refused"}
         return Health(own.delivered, waiting, {**dropped, **refused}, stats.last_error)
 
-    def waiting_of_told(self) -> int:
+    def most_waiting(self) -> int:
         """An upper bound of this run's waiting events."""
         waiting = 0 if self.emitter is None else self.emitter.stats().spooled
-        return min(waiting, self.deliveries.told * self.transports)
+        return min(waiting, self.deliveries.put_count * self.transports)
 
     def is_secure(self) -> bool:
         """Wait until its events so far would survive a kill and a power cut; whether they would."""
@@ -120,7 +120,7 @@ class Worker:
             case Close():
                 _in_thread(f"close-{command.run_id}", partial(self._close, command))
 
-    def pulse(self) -> bool:
+    def report_status(self) -> bool:
         """Report the executions in progress; False once Spark is gone and nothing runs any more."""
         with self._lock:
             underway = list(self._underway.values())
@@ -200,9 +200,9 @@ class Worker:
         one.deliveries.put()
         emitter.put(event)
         try:
-            told = orjson.loads(event)
-            one.counters = told["run"]["facets"].get("headwater_run", one.counters)
-            if told["eventType"] == "START":
+            parsed = orjson.loads(event)
+            one.counters = parsed["run"]["facets"].get("headwater_run", one.counters)
+            if parsed["eventType"] == "START":
                 self._report(RunStarted(run_id=one.run_id))
         except (ValueError, LookupError, TypeError, AttributeError):
             log.warning("cannot read the counters of an event", extra={"run_id": one.run_id})
@@ -235,7 +235,7 @@ class Worker:
             problem = _message_of(fault)
         why = one.health().last_error
         self._report_others(one, but=None)
-        self._report(ClosedRun(run_id=one.run_id, problem=problem, waiting=one.waiting_of_told(), why=why))
+        self._report(ClosedRun(run_id=one.run_id, problem=problem, waiting=one.most_waiting(), why=why))
 
 
 def main() -> None:
@@ -249,7 +249,7 @@ def main() -> None:
     if not (first := commands.readline()):
         return  # the agent is gone
     worker = Worker(read_settings(first), _reporter(reports))
-    _in_thread("pulse", partial(_report_status_forever, worker))
+    _in_thread("status", partial(_report_status_forever, worker))
     for line in commands:
         command = read_command(line)
         if isinstance(command, Quit):
@@ -274,14 +274,14 @@ def _reporter(reports: IO[bytes]) -> Callable[[Report], None]:
 
 def _report_status_forever(worker: Worker) -> None:
     waited = threading.Event()
-    while _beats(worker):
-        waited.wait(_PULSE_S)
+    while _report_status(worker):
+        waited.wait(_STATUS_EVERY_S)
     os._exit(0)
 
 
-def _beats(worker: Worker) -> bool:
+def _report_status(worker: Worker) -> bool:
     try:
-        return worker.pulse()
+        return worker.report_status()
     except Exception:
         log.exception("cannot report the status of the worker")
         return True
