@@ -113,7 +113,7 @@ def _posted(url: str, body: str) -> httpx.Response:
     except httpx.HTTPError as fault:
         raise UnavailableError(no_answer(fault, url, "{url} does not answer ({why})")) from fault
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise InvalidInputError(f"{url!r} is no URL ({fault})") from fault
+        raise InvalidInputError(f"{url!r} is not a URL ({fault})") from fault
 
 
 def _size(answer: httpx.Response) -> int | None:

@@ -25,7 +25,7 @@ _HEADINGS: Final = {
     "extraction-error": "runs whose lineage could not be extracted",
     "unread-operator": "runs that told no data, by operators that their scheduler cannot read",
     "silent-stream": "silent streams",
-    "edge-without-columns": "datasets of which nobody tells which columns they are made from",
+    "edge-without-columns": "datasets without column lineage",
     "dataset-without-schema": "datasets without a schema",
 }
 

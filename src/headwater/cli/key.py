@@ -113,7 +113,7 @@ def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: J
 def revoke(
     key_id: Annotated[str, typer.Argument(metavar="KEYID", help="The key's id.", show_default=False)],
     from_time: Annotated[str, typer.Option("--from", metavar="TIME", help="Since when it is not to be trusted.")],
-    reason: Annotated[str, typer.Option(help="Why, in people's words; it stands in the log.")],
+    reason: Annotated[str, typer.Option(help="The reason; recorded in the log.")],
     token: _Token = None,
     url: UrlOption = DEFAULT_URL,
     to: OldUrlOption = None,

@@ -13,11 +13,11 @@ from headwater.pipeline.lint import Finding, lint_pipeline
 from headwater.pipeline.lint_rules.registry import DOES_NOT_CHECK, RULES
 
 _DOES_NOT_CHECK: Final = """\
-the file does not check
+the file is not valid
 
-`headwater run` refuses it. Its problems are the findings, and no other rule looks at it; this one cannot be silenced.
+`headwater run` refuses it. Its problems are the findings, and no other rule is checked. It cannot be silenced.
 
-Mend what each finding names; docs/pipelines.md has every key."""
+Correct what each finding names; docs/pipelines.md describes every key."""
 
 
 def lint(

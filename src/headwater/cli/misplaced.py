@@ -13,7 +13,7 @@ def misplaced_warning(entries: Sequence[int], what: str) -> Iterator[str]:
     if entries:
         named = ", ".join(map(str, entries[:_MOST_NAMED])) + (" …" if len(entries) > _MOST_NAMED else "")
         yield (
-            f"the database has {so_many(len(entries), 'event')} under another time or run than the bytes say (columns "
-            "event_us and run, which are in no leaf), so what the service shows of a past, or as a run's events, is "
-            f"not what the log took: {named}; the {what} goes by the bytes"
+            f"the database has {so_many(len(entries), 'event')} under a time or run that differs from the bytes "
+            "(columns event_us and run, which no leaf covers), so the service may show wrong past states and wrong events of "
+            f"runs; entries: {named}; the {what} uses the bytes"
         )

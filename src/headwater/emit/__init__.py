@@ -6,7 +6,7 @@
     emitter.py    Emitter: put, drain, close, stats; the worker thread, which signs in the order of the puts
     intake.py     Intake: the bounded queue in memory, and its overflow
     chain.py      Chain: numbers and signs events in the node's hash chain, and persists its head; survives kill -9
-    heartbeats.py Heartbeats: decides when the emitter sends heartbeats and gap records of its own
+    heartbeats.py   Heartbeats: decides when the emitter sends heartbeats and gap records of its own
     overflow.py   Overflow: a file that takes unsigned events while the queue is full
     courier.py    Courier: one thread per transport, which sends the head of its backlog until it is acknowledged
     backlog.py    Backlog: all events that wait for one target, oldest first: adopted spools, our own, and memory

@@ -359,8 +359,8 @@ def test_an_event_under_another_time_or_run_than_its_own_in_the_database_is_told
     told = run("export", "-o", str(home / "bundle.zip"), "--json")
 
     (warning,) = json.loads(told.stdout)["warnings"]
-    assert "the database has 2 events under another time or run than the bytes say" in warning
-    assert "not what the log took: 9, 12;" in warning
+    assert "the database has 2 events under a time or run that differs from the bytes" in warning
+    assert "entries: 9, 12;" in warning
     assert verdict(home / "bundle.zip")["verdict"] == "proven"
 
 

@@ -182,8 +182,8 @@ def test_an_event_under_another_time_or_run_than_its_own_is_told_and_copied_as_i
 
     told = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
-    assert "the database has 2 events under another time or run than the bytes say" in told.stderr
-    assert "not what the log took: 8, 12; the copy goes by the bytes" in told.stderr
+    assert "the database has 2 events under a time or run that differs from the bytes" in told.stderr
+    assert "entries: 8, 12; the copy uses the bytes" in told.stderr
 
 
 def others(path: Path) -> None:

@@ -222,7 +222,7 @@ def test_the_command_explains_what_it_tells_of_a_file_that_does_not_check(tmp_pa
 
     assert shown[:3] == ["Why:", "headwater", "lint"]
     assert result.exit_code == 0
-    assert result.stdout.startswith("HW000: the file does not check\n")
+    assert result.stdout.startswith("HW000: the file is not valid\n")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
