@@ -14,6 +14,6 @@ def misplaced_warning(entries: Sequence[int], what: str) -> Iterator[str]:
         named = ", ".join(map(str, entries[:_MOST_NAMED])) + (" …" if len(entries) > _MOST_NAMED else "")
         yield (
             f"the database has {so_many(len(entries), 'event')} under a time or run that differs from the bytes "
-            "(columns event_us and run, which no leaf covers), so the service may show wrong past states and wrong events of "
-            f"runs; entries: {named}; the {what} uses the bytes"
+            "(columns event_us and run, which no leaf covers), so the service may show wrong past states and wrong "
+            f"events of runs; entries: {named}; the {what} uses the bytes"
         )
