@@ -78,9 +78,9 @@ def test_the_end_of_a_name_is_found_however_many_others_hold_it(service: Service
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("twin", "'twin' may be any of dataset:here:twin, dataset:there:twin; give one of these"),
-        ("shared", "'shared' may be any of dataset:zz:x0.shared, dataset:zz:x1.shared, dataset:zz:x10.shared, "
-                   "dataset:zz:x100.shared, dataset:zz:x1000.shared and 1,195 more; give one of these"),
+        ("twin", "'twin' is ambiguous: dataset:here:twin, dataset:there:twin; name one of these"),
+        ("shared", "'shared' is ambiguous: dataset:zz:x0.shared, dataset:zz:x1.shared, dataset:zz:x10.shared, "
+                   "dataset:zz:x100.shared, dataset:zz:x1000.shared and 1,195 more; name one of these"),
     ],
 )  # fmt: skip
 def test_what_may_be_several_is_refused_with_some_of_them(service: Service, name: str, message: str) -> None:

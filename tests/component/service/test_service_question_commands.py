@@ -347,8 +347,8 @@ def test_what_was_known_then_of_an_earlier_time_is_asked_by_both(url: str) -> No
 
     assert of_then == 2  # the flights came first, and happened later
     assert str(done.exception) == (
-        f"no dataset was known as of 2020-01-01T00:00:00Z by the first {len(FLIGHTS) + 2} events of the log that is "
-        "called 'flights'; to include later events, leave out --as-of and --log-size"
+        f"no dataset was known as of 2020-01-01T00:00:00Z by the first {len(FLIGHTS) + 2} events of the log with the "
+        "name 'flights'; to include later events, leave out --as-of and --log-size"
     )
 
 
