@@ -71,7 +71,7 @@ def test_an_empty_address_is_refused_rather_than_another_told(
 
     told = CliRunner().invoke(app, [*command, option, ""])
 
-    assert "'' is no URL" in f"{told.exception} {told.output}"
+    assert "'' is not a" in f"{told.exception} {told.output}"
 
 
 def test_credentials_in_an_endpoint_are_refused_with_the_option_that_takes_their_place(
