@@ -181,9 +181,9 @@ def _code(fault: BaseException | None) -> int:
 
 @cache
 def _empty() -> bytes:
-    made = SqliteConnection(None)
-    made.migrate(STEPS, "memory")
-    return made._db.serialize()
+    with closing(SqliteConnection(None)) as template:
+        template.migrate(STEPS, "memory")
+        return template._db.serialize()
 
 
 class SqliteStore(Store):

@@ -212,7 +212,7 @@ def test_where_there_is_no_lake_yet_it_is_said_what_makes_one(tmp_path: Path) ->
     done = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", "SELECT 1 FROM lake.raw.flights"])
 
     assert isinstance(done.exception, NotFoundError)
-    assert str(done.exception).startswith(f"there is no lake in {tmp_path}/")
+    assert str(done.exception).startswith(f"no lake at {tmp_path}/")
     assert not [*tmp_path.glob("lake/*.db")]
 
 

@@ -353,4 +353,4 @@ def test_without_a_cluster_the_error_says_where_it_was_looked_for(work: Work) ->
     done = work.run("job.sql", "SELECT 1;", "--url", "http://127.0.0.1:9")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no Flink session cluster: http://127.0.0.1:9: no connection; is it up, and is --url right?" in done.stderr
+    assert "no Flink session cluster: http://127.0.0.1:9: cannot connect; is it up, and is --url right?" in done.stderr

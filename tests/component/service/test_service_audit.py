@@ -997,7 +997,7 @@ def test_what_is_missing_from_a_record_is_told_and_what_was_signed_twice_is_foun
     assert [each["check"] for each in told["findings"]] == ["chain", "chain"]
     assert "place 5: 2 different events were signed for one sequence number" in told["findings"][0]["message"]
     assert "refers to a different event before it" in told["findings"][1]["message"]
-    assert any("places 27 to 29 said: events are missing" in each for each in told["notKnown"])
+    assert any("places 27 to 29 sent: events are missing" in each for each in told["notKnown"])
 
 
 def test_a_stranger_s_word_about_a_node_s_record_proves_nothing_against_the_node(home: Path) -> None:
@@ -1014,8 +1014,8 @@ def test_a_stranger_s_word_about_a_node_s_record_proves_nothing_against_the_node
     assert (told["verdict"], told["findings"]) == ("proven", [])
     where = f"who contradicts node {key.node_id}, epoch {EPOCH}, place 5"
     assert [each for each in told["notKnown"] if each.startswith("who contradicts")] == [
-        f"{where}: 2 different events were signed for one sequence number, not all by a key that counted",
-        f"{where}: refers to a different event before it, not all by a key that counted",
+        f"{where}: 2 different events were signed for one sequence number, not all by a valid key",
+        f"{where}: refers to a different event before it, not all by a valid key",
     ]
 
 

@@ -58,7 +58,7 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
         post(service.url, 6)  # the same events, in a tree of other salts
         status, told = look(service.url)
     assert status == 1
-    assert "it was rewritten, or shows another history to others" in told
+    assert "it was rewritten, or shows others a different history" in told
     assert len([*(elsewhere / "witness").rglob("not-6-*.txt")]) == 1
 
 

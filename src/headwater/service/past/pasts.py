@@ -63,6 +63,8 @@ class Pasts:
         self._metrics = metrics
         self._kept_bytes = kept_bytes
         self._kept: dict[_Key, _Kept] = {}
+        self._evicted: set[CutPast | ReplayedPast] = set()
+        """Still open for requests that hold them."""
         self._making = 0
         self._is_stopping = threading.Event()
         self._replaying = ThreadPoolExecutor(1, "headwater-replay")
@@ -99,10 +101,15 @@ class Pasts:
         return touched._replace(datasets=touched.datasets.union(mentions(facts).datasets, *members))
 
     def stop(self) -> None:
-        """Interrupt a running replay; requests that wait for it get a retriable error."""
+        """Close all pasts, and interrupt a running replay; requests that wait for it get a retriable error."""
         self._is_stopping.set()
         for thread in (self._replaying, self._cutting):
             thread.shutdown(wait=False, cancel_futures=True)
+        built = {kept.past for kept in self._kept.values() if kept.making.done()}
+        for past in built | self._evicted:
+            past.close()
+        self._kept.clear()
+        self._evicted.clear()
 
     async def known(self, asked: AsOf, *, replayed: bool = False) -> Past:
         """The past with these bounds; `replayed` if the last times of links between names must be known.
@@ -153,8 +160,11 @@ class Pasts:
 
     def _made(self, key: _Key, kept: _Kept) -> None:
         self._making -= 1
-        if kept.making.cancelled() or kept.making.exception() is not None:
+        if kept.making.cancelled():  # a thread may still read from it
             self._kept.pop(key, None)
+        elif kept.making.exception() is not None:
+            self._kept.pop(key, None)
+            kept.past.close()
         else:
             self._make_room(kept)
 
@@ -172,8 +182,15 @@ class Pasts:
 
     def _give_up(self, keys: Sequence[_Key]) -> None:
         for key in keys:
+            past = self._kept.pop(key).past
+            self._evicted.add(past)
             # Not at once: a request may hold it while it waits for another past, to compare the two.
-            asyncio.get_running_loop().call_later(_GIVEN_UP_S, self._kept.pop(key).past.close)
+            asyncio.get_running_loop().call_later(_GIVEN_UP_S, self._close, past)
+
+    def _close(self, past: CutPast | ReplayedPast) -> None:
+        if past in self._evicted:
+            self._evicted.remove(past)
+            past.close()
 
 
 def _said(asked: AsOf, newest: AsOf) -> AsOf:
