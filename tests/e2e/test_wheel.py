@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing else is: what a server gets, without this checkout and without any extra."""
+"""The wheel in an empty environment of each supported Python, as on a server: without this checkout, without extras."""
 
 import json
 import os
@@ -15,17 +15,18 @@ from tests.support.app import event
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
+VERSIONS = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
+"""Of Python, as declared."""
 
 
 class Installed:
     """An environment of its own with the wheel in it."""
 
-    def __init__(self, folder: Path) -> None:
-        subprocess.run([ROOT / "scripts" / "build-wheel", folder / "dist"], check=True)
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
-        [wheel] = (folder / "dist").glob("*.whl")
+    def __init__(self, python: str, dist: Path, folder: Path) -> None:
+        subprocess.run([python, "-m", "venv", "--without-pip", folder / "env"], check=True)
+        [wheel] = dist.glob("*.whl")
         uv = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet"]
-        constraints = folder / "dist" / "constraints.txt"
+        constraints = dist / "constraints.txt"
         subprocess.run(
             [*uv, "--python", folder / "env" / "bin" / "python", "--constraint", constraints, wheel], check=True
         )
@@ -43,9 +44,32 @@ class Installed:
         return done.stdout + done.stderr
 
 
+def interpreter(version: str) -> str | None:
+    """The path of this version of Python, if this machine has it."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return sys.executable
+    # pyenv's commands run no version but the one that is chosen.
+    ask = [f"python{version}", "-c", "import sys; print(sys.executable)"]
+    try:
+        found = subprocess.run(ask, env=os.environ | {"PYENV_VERSION": version}, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    return Installed(tmp_path_factory.mktemp("installed"))
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([ROOT / "scripts" / "build-wheel", folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def installed(request: pytest.FixtureRequest, dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    python = interpreter(request.param)
+    if python is None:
+        pytest.skip(f"this machine has no Python {request.param}")
+    return Installed(python, dist, tmp_path_factory.mktemp(f"python{request.param}"))
 
 
 def test_it_serves_events_and_the_page(installed: Installed) -> None:
