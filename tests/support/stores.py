@@ -26,5 +26,5 @@ def begin_anew(*stores: Store) -> None:
                     store._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
                 store._writer.execute("UPDATE folded SET events = 0")
     for store in stores:
-        store._told = 0
+        store._reported = 0
         store._begin()

@@ -193,7 +193,7 @@ def _write_entries(
     runs, misplaced = reader.runs_at(places), list[int]()
     for logged, sealed in _whole(reader, places):
         event = as_today(logged.event_type, logged.raw)
-        if not logged.is_found_by_what_it_says(event, runs.get(logged.log_index)):
+        if not logged.matches_bytes(event, runs.get(logged.log_index)):
             misplaced.append(logged.log_index)
         if about is not None and not about.has(event, logged.log_index):
             lines.write(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))

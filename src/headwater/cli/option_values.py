@@ -35,10 +35,10 @@ def readable_database(context: typer.Context, parameter: typer.CallbackParam, va
         SetupError: it is a URL, but not a valid one of PostgreSQL; the message does not quote it.
     """
     if value and "://" in value:
-        from headwater.store.postgres_url import place_of  # imported here: its driver takes 0.2 s to load
+        from headwater.store.postgres_url import database_address  # imported here: its driver takes 0.2 s to load
 
         try:
-            place_of(value)
+            database_address(value)
         except SetupError as fault:
             raise SetupError(f"{said_by(context, parameter)}: {fault}") from None
     return value

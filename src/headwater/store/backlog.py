@@ -51,17 +51,17 @@ class FactBacklog:
         """The number of events in the backlog."""
         return len(self._waiting)
 
-    def __getitem__(self, place: int) -> tuple[Fact, ...]:
+    def __getitem__(self, log_index: int) -> tuple[Fact, ...]:
         """The facts of the event at that log index, which must be in the backlog."""
-        return self._waiting[place]
+        return self._waiting[log_index]
 
     def first(self, default: int) -> int:
         """The lowest log index in the backlog."""
         return next(iter(self._waiting), default)
 
-    def add(self, place: int, event_facts: tuple[Fact, ...]) -> None:
+    def add(self, log_index: int, event_facts: tuple[Fact, ...]) -> None:
         """Add the facts of an event."""
-        self._waiting[place] = event_facts
+        self._waiting[log_index] = event_facts
         self.contents.update(_contents(event_facts))
 
     @contextmanager
@@ -94,8 +94,8 @@ class FactBacklog:
         except InvalidEventError:
             self._store_one_by_one(folding)
         self._folding = None
-        for place in folding.waiting:
-            del self._waiting[place]
+        for log_index in folding.waiting:
+            del self._waiting[log_index]
         self.contents = {digest: body for each in self._waiting.values() for digest, body in _contents(each)}
         return True
 
@@ -105,11 +105,11 @@ class FactBacklog:
 
     def _store_one_by_one(self, folding: _Folding) -> None:
         """Store event by event: one that the database rejects must not block the others."""
-        for place, event_facts in folding.waiting.items():
+        for log_index, event_facts in folding.waiting.items():
             try:
-                self._store_at_once({place: event_facts}, place + 1)
+                self._store_at_once({log_index: event_facts}, log_index + 1)
             except InvalidEventError as fault:
-                log.error("cannot store the facts of an event", extra={"log_index": place, "fault": str(fault)})
+                log.error("cannot store the facts of an event", extra={"log_index": log_index, "fault": str(fault)})
         self._store_at_once({}, folding.until)
 
     def _store_at_once(self, waiting: Mapping[int, tuple[Fact, ...]], until: int) -> None:
@@ -119,7 +119,9 @@ class FactBacklog:
 
     def _stored(self, waiting: Mapping[int, tuple[Fact, ...]], until: int) -> Iterator[None]:
         [(folded,)] = self._writer.execute("SELECT events FROM folded")
-        yield from self._merged.add(fact for place, facts in waiting.items() if place >= folded for fact in facts)
+        yield from self._merged.add(
+            fact for log_index, facts in waiting.items() if log_index >= folded for fact in facts
+        )
         self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
 
 

@@ -47,14 +47,14 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
     try:
         _copy_pages(source, unfinished, advance)
         _copy_segments(segments_of(source), segments_of(unfinished))
-        held = _read_back(unfinished, advance)
+        content = _read_back(unfinished, advance)
         os.sync()
         if segments_of(unfinished).exists():
             os.replace(segments_of(unfinished), segments_of(target))
         os.replace(unfinished, target)
     finally:
         _remove(unfinished)
-    return held
+    return content
 
 
 def _check_source(source: Path) -> None:
@@ -99,13 +99,13 @@ def _copy_segments(source: Path, target: Path) -> None:
 def _read_back(path: Path, advance: Advance) -> BackedUp:
     with closing(open_reader(path, segments_of(path))) as reader:
         entries = reader.size()
-        for place, logged in enumerate(reader.logged(range(entries))):
-            if not logged.is_kept_at(place):
-                raise SetupError(f"the log lacks entry {place}, or its bytes are not those received: {_DAMAGED}")
+        for log_index, logged in enumerate(reader.logged(range(entries))):
+            if not logged.is_intact_at(log_index):
+                raise SetupError(f"the log lacks entry {log_index}, or its bytes are not those received: {_DAMAGED}")
             if (logged.log_index + 1) % _READ_EVERY == 0 or logged.log_index + 1 == entries:
                 advance("reading back", logged.log_index + 1, entries)
-        if (taken := reader.tree.size()) != entries:
-            raise SetupError(f"the log has {so_many(entries, 'entry')}, but its tree has {taken}: {_DAMAGED}")
+        if (leaves := reader.tree.size()) != entries:
+            raise SetupError(f"the log has {so_many(entries, 'entry')}, but its tree has {leaves}: {_DAMAGED}")
         tree = reader.tree.frontier(entries).root.hex()
     files = [path, *segments_of(path).glob("*")]
     return BackedUp(entries, tree, sum(file.stat().st_size for file in files))

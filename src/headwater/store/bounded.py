@@ -30,7 +30,7 @@ class Bounded:
         # Not even asked where there is no bound: several answers then come from an index alone.
         # A value in either, not a part of the text: so a statement that was prepared serves all times.
         self._if_happened = "" if until_us is None else " AND +event_us <= ?"
-        self._if_told = "" if until_us is None else " AND +stamp_us <= ?"
+        self._if_reported = "" if until_us is None else " AND +stamp_us <= ?"
         self._bound = () if until_us is None else (until_us,)
         self._rows = connection.rows
         self._key = connection.run_key

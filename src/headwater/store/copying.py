@@ -74,7 +74,7 @@ def digest(store: Reader) -> Digest:
     """Summarise a store, read once from beginning to end."""
     log, entries, facts, of_facts = hashlib.sha256(), 0, 0, 0
     for each in store.logged(range(store.size())):
-        log.update(_noted(each))
+        log.update(_log_row_json(each))
         log.update(each.raw)
         entries += 1
     for fact in store.facts():
@@ -86,9 +86,9 @@ def digest(store: Reader) -> Digest:
 
 def _check_prefix(source: Store, target: Store, size: int) -> None:
     there, here = source.logged(range(min(size, source.size()))), target.logged(range(size))
-    for place in range(size):
+    for log_index in range(size):
         if next(there, None) != next(here):
-            raise SetupError(f"TO differs from FROM from log entry {place} on; name an empty one")
+            raise SetupError(f"TO differs from FROM from log entry {log_index} on; name an empty one")
     if source.tree.frontier(size) != target.tree.frontier(size):
         raise SetupError("TO has FROM's entries in a different tree, with other salts; name an empty one")
 
@@ -97,15 +97,15 @@ def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
     """Append what is lacking; gives the entries that are misplaced."""
     first, size = target.size(), source.size()
     for part in _parts(source.logged(range(first, size))):
-        for place, each in enumerate(part, first):
-            if not each.is_kept_at(place):
+        for log_index, each in enumerate(part, first):
+            if not each.is_intact_at(log_index):
                 raise SetupError(
-                    f"FROM lacks log entry {place}, or its bytes are not those received: it was damaged or "
+                    f"FROM lacks log entry {log_index}, or its bytes are not those received: it was damaged or "
                     "edited; restore it from a backup"
                 )
-        places = range(first, first + len(part))
-        first = places.stop
-        seals, runs = source.tree.seals(places), source.runs_at(places)
+        indexes = range(first, first + len(part))
+        first = indexes.stop
+        seals, runs = source.tree.seals(indexes), source.runs_at(indexes)
         again = [_again(each, sealed, runs.get(each.log_index)) for each, sealed in zip(part, seals, strict=True)]
         stored = target.add(again)
         if [each.log_index for each in stored] != [each.log_index for each in part]:
@@ -113,7 +113,7 @@ def _append(source: Store, target: Store, advance: Advance) -> Iterator[int]:
         for each, entry in zip(part, again, strict=True):
             if (entry.event_us, entry.run_id) != (each.event_us, runs.get(each.log_index)):
                 yield each.log_index
-        advance(places.stop, size)
+        advance(indexes.stop, size)
 
 
 def _again(logged: LoggedEvent, sealed: Seal, run_id: str | None) -> Entry:
@@ -128,6 +128,6 @@ def _parts(entries: Iterator[LoggedEvent]) -> Iterator[list[LoggedEvent]]:
         yield part
 
 
-def _noted(each: LoggedEvent) -> bytes:
-    noted = (each.event_type, each.event_us, each.received_us, each.verdict, each.key_id, len(each.raw))
-    return orjson.dumps(noted)
+def _log_row_json(each: LoggedEvent) -> bytes:
+    members = (each.event_type, each.event_us, each.received_us, each.verdict, each.key_id, len(each.raw))
+    return orjson.dumps(members)

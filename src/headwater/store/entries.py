@@ -68,7 +68,7 @@ def entry_of(
 
 
 def found(event_type: str, received_us: int, verdict: str, key_id: str | None) -> Found:
-    """What the leaf of an entry contains beside its bytes, from the members of its log row."""
+    """The contents of an entry's leaf besides its bytes, from the columns of its log row."""
     return Found("edit" if event_type == EDIT else "event", received_us, verdict, key_id)
 
 
@@ -77,9 +77,11 @@ def _unsealed(event: Event | EditEntry, verdict: Verdict, key_id: str | None, re
     frame = packed(event.raw)
     if isinstance(event, EditEntry):
         return Entry(*_stamped(event), EDIT, None, verdict, key_id, received_us, frame, (), (), event)
-    said = facts(event, Arrival(received_us, verdict, key_id))
-    names = named(event, said)
-    return Entry(*_stamped(event), type_of(event), run_id, verdict, key_id, received_us, frame, said, names, None)
+    event_facts = facts(event, Arrival(received_us, verdict, key_id))
+    names = named(event, event_facts)
+    return Entry(
+        *_stamped(event), type_of(event), run_id, verdict, key_id, received_us, frame, event_facts, names, None
+    )
 
 
 def _stamped(event: Event | EditEntry) -> tuple[bytes, int]:
@@ -115,30 +117,30 @@ class LoggedEvent(NamedTuple):
     key_id: str | None
     raw: bytes
 
-    def is_found_by_what_it_says(self, event: "Event | EditEntry | None", run_id: str | None) -> bool:
-        """Whether it is kept under the time of its bytes, and under their run, which `run_id` is to be.
+    def matches_bytes(self, event: "Event | EditEntry | None", run_id: str | None) -> bool:
+        """Whether its row has the event time and the run of its bytes; `run_id` is the row's.
 
         `event` is what the bytes parse to today. True also if they would be refused, as that cannot be checked.
         """
-        said = event.run_id if isinstance(event, RunEvent) else None
-        return event is None or (event.stamp.time_us, said) == (self.event_us, run_id)
+        reported_run_id = event.run_id if isinstance(event, RunEvent) else None
+        return event is None or (event.stamp.time_us, reported_run_id) == (self.event_us, run_id)
 
-    def is_kept_at(self, place: int) -> bool:
+    def is_intact_at(self, log_index: int) -> bool:
         """Whether it is the entry at that log index, and its bytes match its digest."""
-        return self.log_index == place and sha256(self.raw).digest() == self.digest
+        return self.log_index == log_index and sha256(self.raw).digest() == self.digest
 
 
 def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
     """The event or edits with these bytes.
 
     Raises:
-        InvalidEventError: it was taken once, and would be refused today.
+        InvalidEventError: it was accepted once, and would be refused today.
     """
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
 
 
 def if_readable(read: Callable[[], Read]) -> Read | None:
-    """What comes of reading an entry of the log; None where it would be refused today.
+    """The result of reading an entry of the log; None if it would be refused today.
 
     Likewise for an unexpected error, which is logged and must not affect other entries.
     """
@@ -177,12 +179,12 @@ def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:
     return entry._replace(seal=sealed)
 
 
-def entry_today(logged: LoggedEvent, *, is_raw_kept: bool = True) -> Entry | None:
+def entry_today(logged: LoggedEvent, *, keep_raw: bool = True) -> Entry | None:
     """A logged entry as it would be stored today, optionally without its bytes; None if it would be refused."""
     _, _, received_us, _, event_type, verdict, key_id, raw = logged
 
     def again() -> Entry:
         event = parsed(event_type, raw)
-        return entry_of(event if is_raw_kept else replace(event, raw=b""), verdict, key_id, received_us)
+        return entry_of(event if keep_raw else replace(event, raw=b""), verdict, key_id, received_us)
 
     return if_readable(again)

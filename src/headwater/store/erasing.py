@@ -19,7 +19,7 @@ _SIGNATURE = "run.facets.signature"
 class Erasure(NamedTuple):
     """Which facet to erase, and what the log records about it."""
 
-    place: int
+    log_index: int
     path: str
     reason: str
     by: str
@@ -27,32 +27,32 @@ class Erasure(NamedTuple):
     time_us: int
 
 
-def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
+def erase(store: Store, erasure: Erasure) -> tuple[list[str], int]:
     """Erase a facet; returns the paths erased, and the index of the log entry that records it.
 
     The event's signature goes too, if it is left: its `payloadHash` is over all that was signed and has no salt.
 
     Raises:
-        InvalidInputError: nothing says why, or who erases it.
+        InvalidInputError: the reason or the person who erases it is missing.
         NotFoundError: there is no such event, or no such facet in it.
-        InvalidEventError: another entry would be the same but for what is erased.
+        InvalidEventError: the log already has an entry with the same bytes.
         UnavailableError: the database does not answer; nothing is erased then.
     """
-    reason, by = in_words(told.reason, "reason"), in_words(told.by, "by")
-    logged = store.at([told.place]).get(told.place)
+    reason, by = in_words(erasure.reason, "reason"), in_words(erasure.by, "by")
+    logged = store.at([erasure.log_index]).get(erasure.log_index)
     if logged is None or logged.event_type == EDIT:
-        raise NotFoundError(f"index: the log has no event {told.place}")
-    [sealed] = store.tree.seals(range(told.place, told.place + 1))
+        raise NotFoundError(f"index: the log has no event {erasure.log_index}")
+    [sealed] = store.tree.seals(range(erasure.log_index, erasure.log_index + 1))
     is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_places(logged.raw))
-    paths = [told.path, *([_SIGNATURE] if is_signed and told.path != _SIGNATURE else [])]
-    raw, salt = erase_from(logged.raw, sealed.salt, _not_erased(logged.raw, paths, told.path))
-    saying = EditItem(("entry", str(told.place)), erased(told.path), {"reason": reason})
-    edit = edit_entry(told.edit_id, told.time_us, by, [saying])
-    entry = entry_of(edit, "unsigned", None, told.time_us, secrets.token_bytes(SALT_BYTES))
-    return paths, store.replace(told.place, raw, salt, entry)
+    paths = [erasure.path, *([_SIGNATURE] if is_signed and erasure.path != _SIGNATURE else [])]
+    raw, salt = erase_from(logged.raw, sealed.salt, _not_erased(logged.raw, paths, erasure.path))
+    item = EditItem(("entry", str(erasure.log_index)), erased(erasure.path), {"reason": reason})
+    edit = edit_entry(erasure.edit_id, erasure.time_us, by, [item])
+    entry = entry_of(edit, "unsigned", None, erasure.time_us, secrets.token_bytes(SALT_BYTES))
+    return paths, store.replace(erasure.log_index, raw, salt, entry)
 
 
-def _not_erased(raw: bytes, paths: list[str], asked: str) -> list[str]:
+def _not_erased(raw: bytes, paths: list[str], requested: str) -> list[str]:
     """The paths not erased yet; always with the requested one, so that a repeated request is refused."""
-    gone = {".".join(place.path) for place in facet_places(raw) if raw[place.begin : place.end] == ERASED}
-    return [path for path in paths if path == asked or path not in gone]
+    erased_paths = {".".join(place.path) for place in facet_places(raw) if raw[place.begin : place.end] == ERASED}
+    return [path for path in paths if path == requested or path not in erased_paths]

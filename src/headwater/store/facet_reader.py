@@ -55,7 +55,7 @@ class ShapeChange(NamedTuple):
     content: bytes
 
 
-class ToldFacet(NamedTuple):
+class ReportedFacet(NamedTuple):
     """A facet of a dataset as a run reported it, by digest."""
 
     stamp: Stamp
@@ -65,7 +65,7 @@ class ToldFacet(NamedTuple):
     content: bytes
 
 
-class ToldRunFacet(NamedTuple):
+class ReportedRunFacet(NamedTuple):
     """A facet of a run by digest, and the time of its last report."""
 
     stamp: Stamp
@@ -73,7 +73,7 @@ class ToldRunFacet(NamedTuple):
     content: bytes
 
 
-class ToldOfJob(NamedTuple):
+class ReportedJobFacet(NamedTuple):
     """A value of a job facet by digest, and the times of its first and last report."""
 
     name: str
@@ -90,36 +90,36 @@ class FacetReader(Bounded):
         sql = f"SELECT run_id FROM named_job JOIN run ON id = run WHERE job = {NAME}"
         return [run_id_of_key(row[0]) for row in self._fact_rows(sql, job)]
 
-    def job_facets(self, job: JobId, names: Sequence[str]) -> list[ToldOfJob]:
+    def job_facets(self, job: JobId, names: Sequence[str]) -> list[ReportedJobFacet]:
         """Values of a job's facets, by name: those reported by then and again since; of others the last one."""
         sql = (
-            "WITH told AS (SELECT name, content, first_us, stamp_us, stamp_digest FROM job_facet "
+            "WITH report AS (SELECT name, content, first_us, stamp_us, stamp_digest FROM job_facet "
             f"WHERE job = {NAME} AND name IN ({marks(names)}) AND first_us <= ?), "
-            "ended AS (SELECT name AS of_name, max(stamp_us) AS last_us FROM told WHERE stamp_us <= ? GROUP BY name) "
-            "SELECT name, content, first_us, stamp_us, stamp_digest FROM told LEFT JOIN ended ON name = of_name "
+            "ended AS (SELECT name AS of_name, max(stamp_us) AS last_us FROM report WHERE stamp_us <= ? GROUP BY name) "
+            "SELECT name, content, first_us, stamp_us, stamp_digest FROM report LEFT JOIN ended ON name = of_name "
             "WHERE stamp_us > ? OR stamp_us = last_us ORDER BY name"
         )
         rows = self._fact_rows(sql, (*job, *names, *(self._until_us,) * 3))
-        return [ToldOfJob(row[0], row[1], row[2], Stamp(*row[3:])) for row in rows]
+        return [ReportedJobFacet(row[0], row[1], row[2], Stamp(*row[3:])) for row in rows]
 
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """For each run: its own facets."""
         sql = (
             f"SELECT run_id, name, body FROM {RUNS} r JOIN run_facet ON run = r.id "
-            f"JOIN content ON digest = content{self._if_told} ORDER BY run, name"
+            f"JOIN content ON digest = content{self._if_reported} ORDER BY run, name"
         )
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
         for run, name, body in self._fact_rows_in(sql, self._keys(run_ids), behind=self._bound):
             facets[run_id_of_key(run)].append(RunFacetRow(name, content_of_row(body)))
         return facets
 
-    def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
+    def reported_run_facets(self, run_ids: Sequence[str], name: str) -> list[ReportedRunFacet]:
         """All values of this facet, one of `KEPT_RUN_FACETS`, that the runs reported."""
         sql = (
             f"SELECT stamp_us, stamp_digest, run_id, content FROM {RUNS} r JOIN run_telling ON run = r.id "
-            f"WHERE name = ?{self._if_told}"
+            f"WHERE name = ?{self._if_reported}"
         )
-        return _told(ToldRunFacet, self._fact_rows_in(sql, self._keys(run_ids), behind=(name, *self._bound)))
+        return _reported(ReportedRunFacet, self._fact_rows_in(sql, self._keys(run_ids), behind=(name, *self._bound)))
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """For each run: its input and output facets, and the digests of its datasets' schemas and versions."""
@@ -127,7 +127,7 @@ class FacetReader(Bounded):
             "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
             f"FROM {RUNS} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
             "LEFT JOIN content ON digest = content AND slot = 'direction_facets' "
-            f"WHERE (slot = 'direction_facets' OR o.name IN ('schema', 'version')){self._if_told} "
+            f"WHERE (slot = 'direction_facets' OR o.name IN ('schema', 'version')){self._if_reported} "
             "ORDER BY run, o.name, n.namespace, n.name"
         )
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
@@ -137,22 +137,22 @@ class FacetReader(Bounded):
             facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(*pair), name, content, body))
         return facets
 
-    def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+    def reported_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """The facets with these names, of either slot, that the runs reported for a dataset under this very name."""
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
             f"FROM {RUNS} r JOIN observed_facet o ON run = r.id "
-            f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_told}"
+            f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_reported}"
         )
         rows = self._fact_rows_in(sql, self._keys(run_ids), behind=(*dataset, *names, *self._bound))
-        return sorted(_told(ToldFacet, rows), key=lambda each: (each.stamp, each.name, each.content))
+        return sorted(_reported(ReportedFacet, rows), key=lambda each: (each.stamp, each.name, each.content))
 
-    def told_everywhere(self, name: str) -> Iterator[tuple[str, DatasetId, Stamped]]:
+    def all_reported(self, name: str) -> Iterator[tuple[str, DatasetId, Stamped]]:
         """The last value per run and dataset of a facet; scans everything that runs observed."""
         sql = (
             "SELECT stamp_us, stamp_digest, direction, content, run_id, n.namespace, n.name "
             "FROM observed_facet o JOIN run ON run.id = o.run JOIN name n ON n.id = o.dataset "
-            f"WHERE o.name = ? AND {OF_DATASET}{self._if_told}"
+            f"WHERE o.name = ? AND {OF_DATASET}{self._if_reported}"
         )
         for row in self._fact_rows(sql, (name, *self._bound)):
             yield run_id_of_key(row[4]), DatasetId(*row[5:]), _stamped(row[:4])
@@ -161,7 +161,7 @@ class FacetReader(Bounded):
         """The facets of a dataset as one run reported them, as JSON."""
         sql = (
             "SELECT name, body FROM observed_facet JOIN content ON digest = content "
-            f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND {OF_DATASET}{self._if_told} "
+            f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND {OF_DATASET}{self._if_reported} "
             "ORDER BY name, stamp_us, stamp_digest, content"
         )
         rows = self._fact_rows(sql, (self._key(run_id), direction, *dataset, *self._bound))
@@ -172,11 +172,11 @@ class FacetReader(Bounded):
         sql = (
             f"SELECT o.name, stamp_us, stamp_digest, direction, content FROM {RUNS} r "
             "JOIN observed_facet o ON run = r.id "
-            f"WHERE dataset = {NAME} AND {OF_DATASET}{self._if_told}"
+            f"WHERE dataset = {NAME} AND {OF_DATASET}{self._if_reported}"
         )
         newest: dict[str, Stamped] = {}
-        for name, *told in self._fact_rows_in(sql, self._keys(run_ids), behind=(*dataset, *self._bound)):
-            stamped = _stamped(told)
+        for name, *columns in self._fact_rows_in(sql, self._keys(run_ids), behind=(*dataset, *self._bound)):
+            stamped = _stamped(columns)
             newest[name] = max(newest.get(name, stamped), stamped)
         return newest
 
@@ -188,31 +188,33 @@ class FacetReader(Bounded):
             f"ORDER BY {end}_us DESC, {end}_digest DESC, direction DESC, content DESC LIMIT 1) AS {end}"
             for end in _ENDS
         )
-        told = (*dataset, name, min(time_us, self._until_us))
-        return max((_stamped(row) for row in self._fact_rows(newest, 2 * told)), default=None)
+        values = (*dataset, name, min(time_us, self._until_us))
+        return max((_stamped(row) for row in self._fact_rows(newest, 2 * values)), default=None)
 
-    def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
-        """All that runs reported in these facets, which are among `KEPT_FACETS`, in no order.
+    def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
+        """All values of these facets, which are among `KEPT_FACETS`, that runs reported, in no order.
 
-        Of what a run told several times the first and the last time.
+        Of a value that a run reported several times, the first and the last report.
         """
-        told, values = self._ends(dataset, names)
-        sql = f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN}"
-        return _told(ToldFacet, self._fact_rows(sql, values))
-
-    def tellings_of_runs(
-        self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
-    ) -> list[ToldFacet]:
-        """The `tellings` of these runs, none of which has events before `since_us`."""
-        told, values = self._ends(dataset, names, since_us)
+        reports, values = self._ends(dataset, names)
         sql = (
-            f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN} "
+            f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({reports}) AS report {_NAMED_RUN}"
+        )
+        return _reported(ReportedFacet, self._fact_rows(sql, values))
+
+    def reports_of_runs(
+        self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
+    ) -> list[ReportedFacet]:
+        """The `facet_reports` of these runs, none of which has events before `since_us`."""
+        reports, values = self._ends(dataset, names, since_us)
+        sql = (
+            f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({reports}) AS report {_NAMED_RUN} "
             f"WHERE run IN (SELECT id FROM {RUNS} r)"
         )
-        return _told(ToldFacet, self._fact_rows_in(sql, self._keys(run_ids), before=values))
+        return _reported(ReportedFacet, self._fact_rows_in(sql, self._keys(run_ids), before=values))
 
-    def tellings_done_by(self, until_us: int, run_id: str, dataset: DatasetId) -> set[tuple[Direction, str, bytes]]:
-        """What a run reported of a dataset and not again since: direction, facet, digest of the content."""
+    def ended_reports(self, until_us: int, run_id: str, dataset: DatasetId) -> set[tuple[Direction, str, bytes]]:
+        """A run's reports on a dataset that it did not repeat after that time: direction, facet, digest."""
         sql = f"SELECT direction, facet, content FROM telling WHERE dataset = {NAME} AND run = {RUN} AND last_us <= ?"
         return {tuple(row) for row in self._fact_rows(sql, (*dataset, self._key(run_id), until_us))}
 
@@ -223,17 +225,17 @@ class FacetReader(Bounded):
         few = [changes for changes in found if changes is not None]
         if len(few) < len(found):
             return self._many_changes(dataset)
-        return sorted(chain.from_iterable(few), key=_place)
+        return sorted(chain.from_iterable(few), key=_position)
 
     def _few_changes(self, dataset: DatasetId, part: ShapePart) -> list[ShapeChange] | None:
-        """Those of the one part, each looked for behind the one before; None where they are many.
+        """The changes of one part, each searched after the one before; None if there are many.
 
-        Of a table whose schema thousands of runs told alike, to put all that they told into order takes far longer.
+        For a table whose schema thousands of runs reported alike, sorting all their reports takes far longer.
         """
         changes: list[ShapeChange] = []
         while len(changes) <= _FEW_CHANGES:
             next_ones = [self._next_change(dataset, part, end, changes[-1] if changes else None) for end in _ENDS]
-            found = min((each for each in next_ones if each is not None), key=_place, default=None)
+            found = min((each for each in next_ones if each is not None), key=_position, default=None)
             if found is None:
                 return changes
             changes.append(found)
@@ -243,23 +245,23 @@ class FacetReader(Bounded):
         self, dataset: DatasetId, part: ShapePart, end: str, former: ShapeChange | None
     ) -> ShapeChange | None:
         """The first report after a change with another content."""
-        place = f"{end}_us, {end}_digest, direction, content"
+        position = f"{end}_us, {end}_digest, direction, content"
         sql = (
-            f"SELECT {place}, run_id FROM telling {_NAMED_RUN} WHERE dataset = {NAME} AND facet = ?"
-            f"{f' AND ({place}) > (?, ?, ?, ?) AND content <> ?' if former else ''}{self._early(end)} "
-            f"ORDER BY {place} LIMIT 1"
+            f"SELECT {position}, run_id FROM telling {_NAMED_RUN} WHERE dataset = {NAME} AND facet = ?"
+            f"{f' AND ({position}) > (?, ?, ?, ?) AND content <> ?' if former else ''}{self._early(end)} "
+            f"ORDER BY {position} LIMIT 1"
         )
-        behind = (*_place(former), former.content) if former else ()
+        behind = (*_position(former), former.content) if former else ()
         for row in self._rows(sql, (*dataset, part, *behind, *self._bound)):
             return ShapeChange(Stamp(*row[:2]), run_id_of_key(row[4]), row[2], dataset, part, row[3])
         return None
 
     def _many_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         order = "stamp_us, stamp_digest, direction, content"
-        told, values = self._ends(dataset, SHAPE_PARTS)
+        reports, values = self._ends(dataset, SHAPE_PARTS)
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM (SELECT *, "
-            f"lag(content) OVER (PARTITION BY facet ORDER BY {order}) AS former FROM ({told}) AS told) AS told "
+            f"lag(content) OVER (PARTITION BY facet ORDER BY {order}) AS former FROM ({reports}) AS report) AS report "
             f"{_NAMED_RUN} WHERE former IS NULL OR former <> content ORDER BY {order}"
         )
         return [
@@ -288,33 +290,33 @@ class FacetReader(Bounded):
         """Schemas and versions in dataset events, under this very name, by event time."""
         sql = (
             "SELECT stamp_us, stamp_digest, schema, version FROM declared_shape "
-            f"WHERE dataset = {NAME}{self._if_told} ORDER BY stamp_us, stamp_digest"
+            f"WHERE dataset = {NAME}{self._if_reported} ORDER BY stamp_us, stamp_digest"
         )
         rows = self._fact_rows(sql, (*dataset, *self._bound))
         return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in rows]
 
-    def schemas_ever_told(self, dataset: DatasetId) -> set[bytes]:
+    def all_reported_schemas(self, dataset: DatasetId) -> set[bytes]:
         """The schemas that runs ever reported for a dataset under this very name, even after the time asked for."""
         sql = f"SELECT DISTINCT content FROM telling WHERE dataset = {NAME} AND facet = 'schema'"
         return {row[0] for row in self._fact_rows(sql, dataset)}
 
     def datasets_with_several_schemas(self) -> list[DatasetId]:
         """The names with more than one reported schema; scans everything that runs observed."""
-        told = (
+        reports = (
             f"SELECT dataset, content FROM telling WHERE facet = 'schema'{self._early('first')} "
-            f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{self._if_told}"
+            f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{self._if_reported}"
         )
-        several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"
+        several = f"SELECT dataset FROM ({reports}) AS report GROUP BY dataset HAVING count(*) > 1"
         sql = f"SELECT namespace, name FROM name WHERE id IN ({several})"
         return [DatasetId(*row) for row in self._fact_rows(sql, 2 * self._bound)]
 
 
-def _told(kind: Callable[..., ToldT], rows: Iterable[Row]) -> list[ToldT]:
+def _reported(kind: Callable[..., ToldT], rows: Iterable[Row]) -> list[ToldT]:
     """From time, digest, run key and the columns of the kind."""
     return [kind(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
 
-def _place(change: ShapeChange) -> tuple[int, bytes, Direction, bytes]:
+def _position(change: ShapeChange) -> tuple[int, bytes, Direction, bytes]:
     """The position of a change among those of its part, and mostly among all."""
     return *change.stamp, change.direction, change.content
 

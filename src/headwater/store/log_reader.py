@@ -46,7 +46,7 @@ class VerdictsRead(NamedTuple):
     rows: Sequence[VerdictRow]
 
 
-class ToldState(NamedTuple):
+class ReportedState(NamedTuple):
     """A change of a run's state, as an event reports it."""
 
     event_type: str
@@ -54,7 +54,7 @@ class ToldState(NamedTuple):
     digest: bytes
 
 
-class EventsAsked(NamedTuple):
+class EventsQuery(NamedTuple):
     """A query for events by time."""
 
     after_us: int = BEFORE_ALL_US
@@ -119,12 +119,12 @@ class LogReader(Bounded):
     def verdicts(self, begin: int = 0) -> VerdictsRead:
         """The number of events from that index on, by run, verdict and key."""
         end = self._entries()
-        place = "idx" if begin else "+idx"  # all of them are counted by the index on runs, which has no raw bytes
+        column = "idx" if begin else "+idx"  # all of them are counted by the index on runs, which has no raw bytes
         bound = (begin, end, *self._bound)
-        where = f"WHERE {place} >= ? AND {place} < ?{self._if_happened}"
+        where = f"WHERE {column} >= ? AND {column} < ?{self._if_happened}"
         counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log {where} GROUP BY run, verdict, key_id"
         sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
-        edits = (  # which have no run, and no place in that index to tell them by
+        edits = (  # which have no run, and so no entry in that index
             "SELECT verdict, key_id, count(*) FROM log "
             f"WHERE event_type = 'EDIT' AND +idx >= ? AND +idx < ?{self._if_happened} GROUP BY verdict, key_id"
         )
@@ -132,7 +132,7 @@ class LogReader(Bounded):
         rows -= Counter({(None, *rest): events for *rest, events in self._rows(edits, bound)})
         return VerdictsRead(begin, end, [(*key, events) for key, events in rows.items()])
 
-    def runs_that_told(self, event_type: str) -> Iterator[str]:
+    def runs_with_event_type(self, event_type: str) -> Iterator[str]:
         """The runs with an event of that type; scans the whole log."""
         sql = f"SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?{self._if_happened})"
         return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type, *self._bound)))
@@ -147,36 +147,40 @@ class LogReader(Bounded):
         """The digests among these whose bytes are in the log."""
         return {row[0] for row in self._rows_in("SELECT digest FROM log WHERE digest IN ({})", digests)}
 
-    def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
+    def _unpacked(self, log_index: int, digest: bytes, frame: bytes) -> bytes:
         """The bytes of an event, from its row; an empty frame means that they are in a segment."""
         if frame:
             try:
                 return unpacked(frame)
             except DamagedFrame as fault:
-                raise UnavailableError(f"the bytes of event {place} in the database are damaged: {fault}") from fault
+                raise UnavailableError(
+                    f"the bytes of event {log_index} in the database are damaged: {fault}"
+                ) from fault
         if self.known_segments is None:
-            raise UnavailableError(f"the bytes of event {place} are in a segment, and the segment folder is unknown")
-        raw = self.known_segments.raw(place)
+            raise UnavailableError(
+                f"the bytes of event {log_index} are in a segment, and the segment folder is unknown"
+            )
+        raw = self.known_segments.raw(log_index)
         if sha256(raw).digest() != digest:
-            raise UnavailableError(f"the segment of event {place} has different bytes than were logged")
+            raise UnavailableError(f"the segment of event {log_index} has different bytes than were logged")
         return raw
 
-    def events(self, asked: EventsAsked, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+    def events(self, query: EventsQuery, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of events by event time, and the total number."""
-        bounds = asked.after_us, min(asked.before_us, self._until_us + 1)
-        way = "ASC" if asked.order == "asc" else "DESC"
+        bounds = query.after_us, min(query.before_us, self._until_us + 1)
+        direction = "ASC" if query.order == "asc" else "DESC"
         page = (
-            f"SELECT {_LOGGED} FROM log WHERE event_us >= ? AND event_us < ? AND {_those(asked)} "
-            f"ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
+            f"SELECT {_LOGGED} FROM log WHERE event_us >= ? AND event_us < ? AND {_those(query)} "
+            f"ORDER BY event_us {direction}, idx {direction} LIMIT ? OFFSET ?"
         )
         events = [self._logged(row) for row in self._rows(page, (*bounds, limit, offset))]
-        return events, self._count(asked, bounds)
+        return events, self._count(query, bounds)
 
-    def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
-        if bounds == (BEFORE_ALL_US, AFTER_ALL_US):  # all: their places tell how many, for there are no holes
-            return self.size() - int(self._value(f"SELECT count(*) FROM {_OTHERS[asked.of_runs]}"))
+    def _count(self, query: EventsQuery, bounds: tuple[int, int]) -> int:
+        if bounds == (BEFORE_ALL_US, AFTER_ALL_US):  # all: the log has no gaps, so its size is enough
+            return self.size() - int(self._value(f"SELECT count(*) FROM {_OTHERS[query.of_runs]}"))
         return int(
-            self._value(f"SELECT count(*) FROM log WHERE event_us >= ? AND event_us < ? AND {_those(asked)}", bounds)
+            self._value(f"SELECT count(*) FROM log WHERE event_us >= ? AND event_us < ? AND {_those(query)}", bounds)
         )
 
     def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
@@ -200,10 +204,10 @@ class LogReader(Bounded):
         )
         return [run_id_of_key(row[0]) for row in self._fact_rows(sql, (namespace,))]
 
-    def runs_at(self, places: range) -> dict[int, str]:
+    def runs_at(self, indexes: range) -> dict[int, str]:
         """The runs that entries were stored under, by log index."""
         sql = "SELECT idx, run_id FROM log JOIN run ON run.id = log.run WHERE idx >= ? AND idx < ?"
-        return {place: run_id_of_key(key) for place, key in self._rows(sql, (places.start, places.stop))}
+        return {log_index: run_id_of_key(key) for log_index, key in self._rows(sql, (indexes.start, indexes.stop))}
 
     def count_of_namespace(self, namespace: str) -> int:
         """The number of run events of a namespace's jobs; reads each of them."""
@@ -220,11 +224,11 @@ class LogReader(Bounded):
         runs_of_it, values = self._runs_of_namespace(namespace)
         if (offset + limit) * self._entries() < count * count:
             is_of_it = f"EXISTS (SELECT 1 FROM ({runs_of_it}) AS it WHERE it.run = log.run)"
-            places = f"SELECT idx FROM log WHERE {is_of_it} AND event_us <= ?"
+            indexes = f"SELECT idx FROM log WHERE {is_of_it} AND event_us <= ?"
         else:
-            places = f"SELECT idx FROM log WHERE run IN ({runs_of_it}) AND +event_us <= ?"
+            indexes = f"SELECT idx FROM log WHERE run IN ({runs_of_it}) AND +event_us <= ?"
         order = "ORDER BY event_us DESC, idx DESC"
-        page = f"SELECT {_LOGGED} FROM log WHERE idx IN ({places} {order} LIMIT ? OFFSET ?) {order}"
+        page = f"SELECT {_LOGGED} FROM log WHERE idx IN ({indexes} {order} LIMIT ? OFFSET ?) {order}"
         return [self._logged(row) for row in self._fact_rows(page, (*values, self._until_us, limit, offset))]
 
     def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
@@ -234,72 +238,72 @@ class LogReader(Bounded):
     def _logged(self, row: Row) -> LoggedEvent:
         return LoggedEvent._make((*row[:-1], self._unpacked(row[0], row[1], row[-1])))
 
-    def logged(self, places: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
+    def logged(self, indexes: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
         """The events at these log indexes with a time up to that one (inclusive), in log order."""
         sql = f"SELECT {_LOGGED} FROM log WHERE idx >= ? AND idx < ? AND +event_us <= ? ORDER BY idx"
         until = self._until_us if until_us is None else min(until_us, self._until_us)
-        for begin in range(places.start, places.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
-            end = min(begin + _IN_ONE_ANSWER, places.stop)
+        for begin in range(indexes.start, indexes.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
+            end = min(begin + _IN_ONE_ANSWER, indexes.stop)
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
 
-    def first_with_raw(self, places: range) -> int | None:
+    def first_with_raw(self, indexes: range) -> int | None:
         """The first of these log indexes whose row still has raw bytes; scans all rows if none has."""
         sql = "SELECT min(idx) FROM log WHERE idx >= ? AND idx < ? AND length(packed) > 0"
-        place: int | None = self._value(sql, (places.start, places.stop))
-        return place
+        log_index: int | None = self._value(sql, (indexes.start, indexes.stop))
+        return log_index
 
-    def raw_before(self, places: range, received_us: int, enough_bytes: int) -> list[bytes]:
-        """The raw bytes of the events in these places, or of the first ones of them that are enough together.
+    def raw_before(self, indexes: range, received_us: int, enough_bytes: int) -> list[bytes]:
+        """The raw bytes of the events at these log indexes, or of as many of them as reach `enough_bytes`.
 
         Empty unless all of them are there, were received before then, and are folded. Later entries were received
         later, whatever the clock said; so events recorded while it was ahead are not kept for longer.
         """
         raws: list[bytes] = []
         size = 0
-        for raw in self._few_by_few(range(places.start, min(places.stop, self.folded()))):
+        for raw in self._few_by_few(range(indexes.start, min(indexes.stop, self.folded()))):
             raws.append(raw)
             size += len(raw)
             if size >= enough_bytes:
                 break
         else:
-            if len(raws) < len(places):
+            if len(raws) < len(indexes):
                 return []
-        last = places.start + len(raws) - 1
+        last = indexes.start + len(raws) - 1
         behind = [last, *(last + 2**step for step in range(_STEPS_BEHIND))]
         oldest = self._value(f"SELECT min(received_us) FROM log WHERE idx IN ({marks(behind)})", behind)
         return raws if oldest < received_us else []
 
-    def _few_by_few(self, places: range) -> Iterator[bytes]:
+    def _few_by_few(self, indexes: range) -> Iterator[bytes]:
         """The raw bytes of events in chunks, as each may be large and PostgreSQL returns results whole."""
-        for begin in range(places.start, places.stop, _FEW):
-            yield from (logged.raw for logged in self.logged(range(begin, min(begin + _FEW, places.stop))))
+        for begin in range(indexes.start, indexes.stop, _FEW):
+            yield from (logged.raw for logged in self.logged(range(begin, min(begin + _FEW, indexes.stop))))
 
-    def told_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
+    def events_of_runs(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
         """The events of these runs, and all job events, dataset events and edits, up to that time."""
         until = min(until_us, self._until_us)
-        told_by_nobody = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
-        without_run = [row[0] for row in self._rows(told_by_nobody, (until,))]
-        for places in (without_run, [*self.times_of(run_ids, until)]):
-            yield from self._at(places)
+        runless = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
+        without_run = [row[0] for row in self._rows(runless, (until,))]
+        for indexes in (without_run, [*self.times_of(run_ids, until)]):
+            yield from self._at(indexes)
 
     def times_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> dict[int, int]:
         """The times of these runs' events up to that time (inclusive), by log index, in no order."""
         sql = f"SELECT idx, event_us FROM log WHERE run IN (SELECT id FROM {RUNS} r) AND +event_us <= ?"
         return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
 
-    def count_told_of(self, run_ids: Sequence[str]) -> int:
-        """The number of events that `told_of` would return without a time limit."""
+    def count_events_of_runs(self, run_ids: Sequence[str]) -> int:
+        """The number of events that `events_of_runs` would return without a time limit."""
         without_run = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
         sql = f"SELECT count(*) FROM log WHERE run IN (SELECT id FROM {RUNS} r)"
         return without_run + sum(int(row[0]) for row in self._rows_in(sql, self._keys(run_ids)))
 
-    def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
+    def at(self, indexes: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events at these log indexes."""
-        return {event.log_index: event for event in self._at(places)}
+        return {event.log_index: event for event in self._at(indexes)}
 
-    def _at(self, places: Sequence[int]) -> Iterator[LoggedEvent]:
+    def _at(self, indexes: Sequence[int]) -> Iterator[LoggedEvent]:
         """The events at these log indexes, in chunks, since a stream has thousands."""
-        return map(self._logged, self._rows_in(f"SELECT {_LOGGED} FROM log WHERE idx IN ({{}})", places))
+        return map(self._logged, self._rows_in(f"SELECT {_LOGGED} FROM log WHERE idx IN ({{}})", indexes))
 
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
         """The latest event time in the log or its first entries, up to a time; None if there is none."""
@@ -311,12 +315,12 @@ class LogReader(Bounded):
     def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time."""
         order = "ORDER BY event_us, idx"
-        # By their places: a stream has thousands, and what is put into order should not have raw events in it.
-        places = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} {order} LIMIT ? OFFSET ?"
-        sql = f"SELECT {_LOGGED} FROM log WHERE idx IN ({places}) {order}"
+        # A stream has thousands of events: indexes are sorted first, so that the sort has no raw bytes in it.
+        indexes = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} {order} LIMIT ? OFFSET ?"
+        sql = f"SELECT {_LOGGED} FROM log WHERE idx IN ({indexes}) {order}"
         return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
 
-    def places_of(self, run_id: str) -> list[int]:
+    def log_indexes_of(self, run_id: str) -> list[int]:
         """The log indexes of a run's events, by event time."""
         sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, digest"
         return [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
@@ -325,9 +329,9 @@ class LogReader(Bounded):
         """The events of a run, newest first, read lazily."""
         order = "ORDER BY event_us DESC, idx DESC"
         sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} {order}"
-        places = [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
+        indexes = [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
         begin, count = 0, _FIRST_READ
-        while page := places[begin : begin + count]:
+        while page := indexes[begin : begin + count]:
             rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({marks(page)}) {order}", page)
             yield from map(self._logged, rows)
             begin, count = begin + count, min(2 * count, IN_ONE_QUESTION)
@@ -337,11 +341,11 @@ class LogReader(Bounded):
         sql = f"SELECT count(*) FROM log WHERE run = {RUN} AND +event_us <= ?"
         return int(self._value(sql, (self._key(run_id), min(until_us, self._until_us))))
 
-    def changes_of_state(self, run_id: str) -> list[ToldState]:
+    def changes_of_state(self, run_id: str) -> list[ReportedState]:
         """The states reported by a run's events, without RUNNING events, in log order."""
-        told = "SELECT event_type, event_us, digest FROM log"
-        sql = f"{told} WHERE run = {RUN} AND event_type <> 'RUNNING'{self._if_happened} ORDER BY idx"
-        return [ToldState(*row) for row in self._rows(sql, (self._key(run_id), *self._bound))]
+        columns = "SELECT event_type, event_us, digest FROM log"
+        sql = f"{columns} WHERE run = {RUN} AND event_type <> 'RUNNING'{self._if_happened} ORDER BY idx"
+        return [ReportedState(*row) for row in self._rows(sql, (self._key(run_id), *self._bound))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and number of events."""
@@ -360,6 +364,6 @@ class LogReader(Bounded):
         return {event.digest: event for event in map(self._logged, rows)}
 
 
-def _those(asked: EventsAsked) -> str:
+def _those(query: EventsQuery) -> str:
     """By what the index on event times has."""
-    return "event_type NOT IN ('EDIT', 'JOB', 'DATASET')" if asked.of_runs else "event_type <> 'EDIT'"
+    return "event_type NOT IN ('EDIT', 'JOB', 'DATASET')" if query.of_runs else "event_type <> 'EDIT'"

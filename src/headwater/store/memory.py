@@ -13,38 +13,38 @@ from headwater.store.store import Store
 class MemoryStore(Store):
     """Facts merged in memory, through the same tables; raw bytes stay in `log`, and are read from there.
 
-    Events keep the places that they have in `log`. Called from one thread at a time.
+    Events keep the indexes that they have in `log`. Called from one thread at a time.
     """
 
     has_tree = False
 
     def __init__(self, log: Reader) -> None:
         self._log = log
-        self._places: list[int] = []
+        self._log_indexes: list[int] = []
         memory = SqliteConnection.in_memory()
         super().__init__(memory, memory)
 
     def __len__(self) -> int:
-        """How many events it holds."""
-        return len(self._places)
+        """The number of events it holds."""
+        return len(self._log_indexes)
 
     def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
         """Add events and edits from `log`, in its order; returns the facts of those that are new here.
 
-        An event that was taken once and would be refused today is passed over, as a service of today would.
+        An event that was accepted once and would be refused today is skipped.
         """
-        held = set(self._places)
-        new = (each for each in logged if each.log_index not in held)
-        taken = [(each.log_index, entry) for each in new if (entry := entry_today(each, is_raw_kept=False)) is not None]
-        self._places += [place for place, _ in taken]
-        told = [fact for stored in self.add([entry for _, entry in taken]) for fact in stored.facts]
+        examined = set(self._log_indexes)
+        new = (each for each in logged if each.log_index not in examined)
+        entries = [(each.log_index, entry) for each in new if (entry := entry_today(each, keep_raw=False)) is not None]
+        self._log_indexes += [log_index for log_index, _ in entries]
+        new_facts = [fact for stored in self.add([entry for _, entry in entries]) for fact in stored.facts]
         self.catch_up()
-        return told
+        return new_facts
 
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
         return None if super().raw(digest) is None else self._log.raw(digest)
 
     def _logged(self, row: Row) -> LoggedEvent:
-        kept = super()._logged(row)
-        return kept._replace(log_index=self._places[kept.log_index], raw=self._log.raw(kept.digest) or b"")
+        logged = super()._logged(row)
+        return logged._replace(log_index=self._log_indexes[logged.log_index], raw=self._log.raw(logged.digest) or b"")

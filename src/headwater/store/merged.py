@@ -33,15 +33,14 @@ class MergedFacts:
         self.numbers.forget()
         self._known_contents.clear()
 
-    def add(self, told: Iterable[Fact]) -> Iterator[None]:
+    def add(self, facts: Iterable[Fact]) -> Iterator[None]:
         """Merge facts into their tables, some rows with each step.
 
-        What is done may be committed at each step: doing it again changes nothing, and a run's times stand there before
-        all else that the run said. Edits follow the last step, for whoever commits the rest: they must not be there
-        before it is said of how many entries the facts are stored.
+        Each step may be committed: repeating it changes nothing, and a run's times are written before its other facts.
+        Edits follow after the last step, to be committed with the number in `folded`: they must not be stored before.
         """
         by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
-        for fact in told:
+        for fact in facts:
             if not (isinstance(fact, Content) and fact.digest in self._known_contents):
                 by_kind[type(fact)].append(fact)
         for table in TABLES:
@@ -53,13 +52,13 @@ class MergedFacts:
             if table.kind is Edit:
                 list(self._merge(table, by_kind[Edit]))
 
-    def _merge(self, table: Table[Any], told: Sequence[Fact]) -> Iterator[None]:
-        yield from self._insert(table.insert, self._rows(table, fold(told).values()))
+    def _merge(self, table: Table[Any], facts: Sequence[Fact]) -> Iterator[None]:
+        yield from self._insert(table.insert, self._rows(table, fold(facts).values()))
 
-    def _rows(self, table: Table[Any], told: Collection[Fact]) -> list[Row]:
+    def _rows(self, table: Table[Any], facts: Collection[Fact]) -> list[Row]:
         while True:
-            rows = [table.row(fact, self.numbers) for fact in told]
-            if not self.numbers.assign_new():  # else what is new in them has its numbers now
+            rows = [table.row(fact, self.numbers) for fact in facts]
+            if not self.numbers.assign_new():  # else new names and runs have their numbers now
                 return rows
 
     def _insert(self, insert: Insert, rows: Sequence[Row]) -> Iterator[None]:
@@ -72,9 +71,9 @@ class MergedFacts:
             self._known_contents.clear()
         self._known_contents.update(contents)
 
-    def _note_jobs(self, told: Iterable[RunOfJob]) -> Iterator[None]:
+    def _note_jobs(self, facts: Iterable[RunOfJob]) -> Iterator[None]:
         """Note which run named which job; a run may move to another job, its job facets stay with the first."""
-        pairs = {(fact.job, fact.run_id) for fact in told}
+        pairs = {(fact.job, fact.run_id) for fact in facts}
         while True:
             rows = [(self.numbers.name(job), self.numbers.run(run_id)) for job, run_id in pairs]
             if not self.numbers.assign_new():  # a job that no merged fact names

@@ -34,9 +34,9 @@ def _wider(table: str) -> str:
     return f"{first}, {_new_if(f'excluded.last_us > {table}.last_us', table, 'last_us')}"
 
 
-def _new_if(is_so: str, table: str, *columns: str) -> str:
+def _new_if(condition: str, table: str, *columns: str) -> str:
     """Columns take the new value if the condition holds; the two databases share no function for that."""
-    return ", ".join(f"{each} = CASE WHEN {is_so} THEN excluded.{each} ELSE {table}.{each} END" for each in columns)
+    return ", ".join(f"{each} = CASE WHEN {condition} THEN excluded.{each} ELSE {table}.{each} END" for each in columns)
 
 
 _LATER_STATE: Final = (

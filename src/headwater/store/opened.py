@@ -60,7 +60,7 @@ class OpenStore(Reader):
             raise SetupError("cannot move raw events: the segment folder is unknown")
         return self.known_segments
 
-    def empty(self, places: range) -> None:
+    def empty(self, indexes: range) -> None:
         """Remove the raw bytes from the rows of these events, after checking that each is in a segment.
 
         Raises:

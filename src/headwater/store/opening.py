@@ -57,7 +57,9 @@ def open_existing(where: str | Path, segments: Path) -> Store:
     if not _holds_store(where):
         if "://" not in str(where) and not Path(where).exists():
             raise SetupError(f"there is no database {where}: name the one that `headwater serve` created")
-        raise SetupError(f"{_shown(where)} is not a Headwater store: name the database that `headwater serve` created")
+        raise SetupError(
+            f"{_description(where)} is not a Headwater store: name the database that `headwater serve` created"
+        )
     return open_store(where, segments)
 
 
@@ -69,12 +71,12 @@ def _holds_store(where: str | Path) -> bool:
     return is_postgres_store(where)
 
 
-def _shown(where: str | Path) -> str:
+def _description(where: str | Path) -> str:
     if isinstance(where, Path) or "://" not in where:
         return str(where)
-    from headwater.store.postgres_url import place_of  # as in `open_store`
+    from headwater.store.postgres_url import database_address  # as in `open_store`
 
-    return f"the database ({place_of(where)})"
+    return f"the database ({database_address(where)})"
 
 
 def open_reader(where: str | Path, segments: Path) -> Reader:

@@ -16,7 +16,7 @@ from headwater.errors import SetupError, UnavailableError
 from headwater.store.connection import Row
 from headwater.store.migrations import missing_steps
 from headwater.store.postgres_connection import CHANNEL, PostgresConnection
-from headwater.store.postgres_url import place_of
+from headwater.store.postgres_url import database_address
 from headwater.store.reader import Reader
 from headwater.store.schema import STEPS
 from headwater.store.segments import Segments
@@ -39,8 +39,8 @@ class PostgresStore(Store):
     ) -> None:
         self._url = url
         self._folder = segments
-        self._place = place_of(url)
-        self._server = PostgresConnection(self._place)
+        self._address = database_address(url)
+        self._server = PostgresConnection(self._address)
         self._steps = steps
         self._listener: _Listener | None = None
         self._log_key: str | None = None
@@ -53,7 +53,7 @@ class PostgresStore(Store):
             super().__init__(self._server, connection, None if segments is None else Segments(segments), known)
         except UnavailableError as fault:
             self._server.close()
-            raise SetupError(f"cannot use the database ({self._place}): {fault}") from None
+            raise SetupError(f"cannot use the database ({self._address}): {fault}") from None
         except BaseException:
             self._server.close()
             raise
@@ -62,11 +62,11 @@ class PostgresStore(Store):
         try:
             self._server.open()
         except UnavailableError as fault:
-            raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
+            raise SetupError(f"cannot use the database ({self._address}): {fault}; {_ADVICE}") from None
 
     def opened_connection(self, opened: Callable[[], None]) -> PostgresConnection:
         """As in any open store; each new connection may follow a crash of the server."""
-        return PostgresConnection(self._place, only_reads=True, opened=opened)
+        return PostgresConnection(self._address, only_reads=True, opened=opened)
 
     @property
     def fault(self) -> str | None:
@@ -78,14 +78,14 @@ class PostgresStore(Store):
         self._log_key = log_key
         if self._server.others_claim(log_key):
             raise SetupError(
-                f"another service on the database ({self._place}) signs the log's heads with a different key: "
+                f"another service on the database ({self._address}) signs the log's heads with a different key: "
                 "copy its HEADWATER_HOME/keys/log.key into this service's HEADWATER_HOME"
             )
 
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """As in `Store`."""
         super().watch(news, wake)
-        connection = PostgresConnection(self._place)
+        connection = PostgresConnection(self._address)
         connection.answers_within(_LISTENS_WITHIN_S)
         self._listener = _Listener(connection, lambda: self._server.process, wake)
 
@@ -139,19 +139,19 @@ class PostgresStore(Store):
     def _log_size(self) -> int:
         """As in `Store`; a log that became shorter is handled like a new connection."""
         size = super()._log_size()
-        if size < self._told:
+        if size < self._reported:
             self._server.hang_up()
         return size
 
 
 def open_postgres_reader(url: str, segments: Path) -> Reader:
     """Open a database to read from it only."""
-    return Reader(PostgresConnection(place_of(url), only_reads=True), Segments(segments))
+    return Reader(PostgresConnection(database_address(url), only_reads=True), Segments(segments))
 
 
 def is_postgres_store(url: str) -> bool:
     """Whether the database is a store of any version; True also if it does not answer, which opening it reports."""
-    with closing(PostgresConnection(place_of(url), only_reads=True)) as connection:
+    with closing(PostgresConnection(database_address(url), only_reads=True)) as connection:
         try:
             [(shape, log_)] = connection.execute("SELECT to_regclass('shape') IS NULL, to_regclass('log') IS NULL")
         except UnavailableError:
@@ -198,10 +198,10 @@ class _Listener:
         self._is_cut_off = False
         while not self._is_over.is_set():
             self._wake()
-            while not self._is_over.is_set() and self._hears_of_own(db):
+            while not self._is_over.is_set() and self._notified_by_self(db):
                 pass
 
-    def _hears_of_own(self, db: psycopg.Connection[Row]) -> bool:
+    def _notified_by_self(self, db: psycopg.Connection[Row]) -> bool:
         """Wait for a notification, with a time-out; returns whether it came from this process."""
-        heard = next(db.notifies(timeout=_LOOK_EVERY_S, stop_after=1), None)
-        return heard is not None and heard.pid == self._own_process()
+        notification = next(db.notifies(timeout=_LOOK_EVERY_S, stop_after=1), None)
+        return notification is not None and notification.pid == self._own_process()

@@ -18,7 +18,7 @@ from headwater.store.backoff import Backoff
 from headwater.store.connection import Row
 from headwater.store.migrations import missing_steps
 from headwater.store.postgres_sql import in_postgres, steps_in_postgres, text_from_postgres, text_in_postgres
-from headwater.store.postgres_url import Place
+from headwater.store.postgres_url import DatabaseAddress
 
 CHANNEL: Final = "headwater_log"
 """The channel by which processes notify each other of new log entries."""
@@ -53,9 +53,11 @@ class PostgresConnection:
     whether the last transaction was committed.
     """
 
-    def __init__(self, place: Place, *, only_reads: bool = False, opened: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, address: DatabaseAddress, *, only_reads: bool = False, opened: Callable[[], None] = lambda: None
+    ) -> None:
         """`opened` is called after each connect, before any query; if it raises, no query is run."""
-        self._place = place
+        self._address = address
         self._only_reads = only_reads
         self._opened = opened
         self._db: _ConnectionWithTimeout | None = None
@@ -77,7 +79,7 @@ class PostgresConnection:
     @property
     def _was_lost_before(self) -> bool:
         """Whether a failed query may have met a connection lost earlier, so that it can be repeated."""
-        return self._only_reads and self.is_lost and not (self._db is not None and self._db.has_given_up)
+        return self._only_reads and self.is_lost and not (self._db is not None and self._db.has_timed_out)
 
     @property
     def process(self) -> int | None:
@@ -103,7 +105,7 @@ class PostgresConnection:
         return self._db
 
     def _connected(self) -> "_ConnectionWithTimeout":
-        parameters = cast(dict[str, Any], self._place.parameters)
+        parameters = cast(dict[str, Any], self._address.parameters)
         try:
             db = _ConnectionWithTimeout.connect(autocommit=True, client_encoding="utf8", **parameters)
             db.patience_s = self._patience_s
@@ -135,19 +137,19 @@ class PostgresConnection:
         """
         db = self.open()
         if db.info.server_version < _OLDEST:
-            raise SetupError(f"the server of the database ({self._place}) is too old: Headwater needs PostgreSQL 14")
+            raise SetupError(f"the server of the database ({self._address}) is too old: Headwater needs PostgreSQL 14")
         if db.info.parameter_status("server_encoding") != "UTF8":
-            raise SetupError(f"the database ({self._place}) must be created with ENCODING 'UTF8'")
+            raise SetupError(f"the database ({self._address}) must be created with ENCODING 'UTF8'")
         try:
             with db.transaction():
                 db.execute(_MIGRATES_ALONE)
                 db.execute("CREATE TABLE IF NOT EXISTS shape (version BIGINT NOT NULL)")
-                found = db.execute("SELECT version FROM shape").fetchone()
-                for step in _missing(found, steps, f"the database ({self._place})"):
+                version = db.execute("SELECT version FROM shape").fetchone()
+                for step in _missing(version, steps, f"the database ({self._address})"):
                     db.execute(step)
         except psycopg.Error as fault:
             raise SetupError(
-                f"cannot make Headwater's tables in the database ({self._place}): {self._in_words(fault)}; "
+                f"cannot make Headwater's tables in the database ({self._address}): {self._in_words(fault)}; "
                 "is it a database of Headwater's own, and does its user own it?"
             ) from None
 
@@ -244,15 +246,15 @@ class PostgresConnection:
 
     def _in_words(self, fault: psycopg.Error) -> str:
         """The error's first line; later lines may show values."""
-        return self._place.without_secrets(fault.diag.message_primary or str(fault).strip().partition("\n")[0])
+        return self._address.without_secrets(fault.diag.message_primary or str(fault).strip().partition("\n")[0])
 
 
-def _missing(found: Row | None, steps: Sequence[str], where: str) -> Sequence[str]:
-    version = 0 if found is None else found[0]
+def _missing(stored: Row | None, steps: Sequence[str], where: str) -> Sequence[str]:
+    version = 0 if stored is None else stored[0]
     missing = missing_steps(version, steps, where)
     if not missing:
         return []
-    now = "INSERT INTO shape VALUES" if found is None else "UPDATE shape SET version ="
+    now = "INSERT INTO shape VALUES" if stored is None else "UPDATE shape SET version ="
     return [*steps_in_postgres(steps)[version:], f"{now} ({len(steps)})"]
 
 
@@ -272,7 +274,7 @@ class _ConnectionWithTimeout(psycopg.Connection[Row]):
 
     patience_s: float | None = None
     """How long to wait for the next response."""
-    has_given_up = False
+    has_timed_out = False
     """Whether it timed out, and is closed."""
 
     def wait(self, gen: PQGen[_Value], *arguments: Any, **named: Any) -> _Value:  # noqa: ANN401  psycopg's own
@@ -285,16 +287,16 @@ class _ConnectionWithTimeout(psycopg.Connection[Row]):
         ready: Ready | int | None = None
         while True:
             try:
-                wanted: Wait = next(steps) if ready is None else steps.send(ready)
+                awaited: Wait = next(steps) if ready is None else steps.send(ready)
             except StopIteration as end:
                 return cast(_Value, end.value)
-            ready = yield wanted
+            ready = yield awaited
             now_s = time.monotonic()
             if ready:
                 until_s = now_s + patience_s
             elif now_s > until_s:
                 self.close()
-                self.has_given_up = True
+                self.has_timed_out = True
                 raise psycopg.OperationalError(f"no answer for {patience_s:g} seconds")
 
 

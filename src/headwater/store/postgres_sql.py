@@ -56,9 +56,9 @@ def text_in_postgres(text: str) -> str:
     return text.replace("\1", "\1\2").replace("\0", "\1\1") if "\0" in text or "\1" in text else text
 
 
-def text_from_postgres(held: str) -> str:
+def text_from_postgres(stored: str) -> str:
     """The text of a stored value."""
-    return held.replace("\1\1", "\0").replace("\1\2", "\1") if "\1" in held else held
+    return stored.replace("\1\1", "\0").replace("\1\2", "\1") if "\1" in stored else stored
 
 
 @lru_cache(maxsize=1024)

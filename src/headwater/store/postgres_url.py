@@ -21,7 +21,7 @@ _DEFAULTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DatabaseAddress:
     """A database; its text form is for people, and has no password."""
 
     parameters: dict[str, str] = field(repr=False)
@@ -40,7 +40,7 @@ class Place:
         return text
 
 
-def place_of(url: str) -> Place:
+def database_address(url: str) -> DatabaseAddress:
     """Read a database's URL.
 
     Raises:
@@ -54,6 +54,6 @@ def place_of(url: str) -> Place:
     if "@" in rest or authority.count("@") > 1:  # libpq would take a part of the password for a host, and tell it
         raise SetupError("the database's URL has a second '@', or '/' before it; in a password write %40 and %2F")
     try:
-        return Place({**_DEFAULTS, **{key: str(value) for key, value in conninfo_to_dict(url).items()}})
+        return DatabaseAddress({**_DEFAULTS, **{key: str(value) for key, value in conninfo_to_dict(url).items()}})
     except ProgrammingError:
         raise SetupError(f"the database's URL cannot be read; {_EXPECTED}") from None

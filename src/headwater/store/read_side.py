@@ -24,7 +24,7 @@ class WriterProcess(Protocol):
     def store_facts(self) -> int:
         """Have it store the facts of all events that it took in; returns the number of log entries they cover."""
 
-    def empty(self, places: range) -> None:
+    def empty(self, indexes: range) -> None:
         """As in `Store`."""
 
 
@@ -57,9 +57,9 @@ class ReadSideStore(OpenStore):
     def _ask_for_facts(self) -> None:
         self.note_folded(self._writer_process.store_facts())
 
-    def empty(self, places: range) -> None:
+    def empty(self, indexes: range) -> None:
         """As in any open store."""
-        self._writer_process.empty(places)
+        self._writer_process.empty(indexes)
 
     @property
     def known(self) -> Known:

@@ -5,7 +5,7 @@ r"""Raw events that were moved out of the database: files that are written once,
 A block is one Zstandard frame with the raw bytes of up to 64 events, one behind the other, which together take less
 than each would alone; it ends with fewer once they take a megabyte, since one of them is read by reading all. The index
 is a Zstandard frame of JSON: for each block where it begins, how long it is, and how long each event in it is. A file
-is named by the places of its events in the log: FIRST-END.segment.
+is named by the log indexes of its events: FIRST-END.segment.
 """
 
 import hashlib
@@ -64,29 +64,29 @@ class Segments:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._found: list[tuple[range, Path]] = []
-        self._strange: set[Path] = set()
+        self._unexpected: set[Path] = set()
         """Files with unexpected names that were already logged."""
         self._index = lru_cache(maxsize=_KEPT_BLOCKS)(_index)
         self._block = lru_cache(maxsize=_KEPT_BLOCKS)(_block)
 
     def ranges(self) -> list[range]:
-        """The places in the log whose raw bytes are in segments, in order; looks into the folder.
+        """The log indexes whose raw bytes are in segments, in order; looks into the folder.
 
-        Files that are not named as segments are passed over.
+        Files that are not named as segments are skipped.
         """
         named = {path: _NAME.fullmatch(path.stem) for path in self._folder.glob("*.segment")}
         found = [(range(int(name[1]), int(name[2])), path) for path, name in named.items() if name]
         self._found = sorted(found, key=_start)
-        self._tell_of(path for path, name in named.items() if not name)
-        return [places for places, _ in self._found]
+        self._warn_of(path for path, name in named.items() if not name)
+        return [indexes for indexes, _ in self._found]
 
-    def _tell_of(self, strange: Iterable[Path]) -> None:
-        for path in set(strange) - self._strange:
-            self._strange.add(path)
+    def _warn_of(self, unexpected: Iterable[Path]) -> None:
+        for path in set(unexpected) - self._unexpected:
+            self._unexpected.add(path)
             log.warning("ignoring a file in the segment folder that is not a segment", extra={"path": str(path)})
 
     def write(self, first: int, raws: Sequence[bytes]) -> None:
-        """Write the raw bytes of the events from that place on, and read them back; on disk when this returns.
+        """Write the raw bytes of the events from that log index on, and read them back; on disk when this returns.
 
         Raises:
             UnavailableError: the disk is full, or did not keep what was written.
@@ -94,14 +94,14 @@ class Segments:
         path = self._folder / f"{first:012d}-{first + len(raws):012d}.segment"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(path, _segment(raws))
+            _write_atomically(path, _segment(raws))
         except OSError as fault:
             raise UnavailableError(f"cannot write a segment to {self._folder}: {fault.strerror}") from fault
         try:
-            is_kept = all(kept == raw for kept, raw in zip_longest(_raws(_File.at(path)), raws))
+            is_intact = all(read_back == raw for read_back, raw in zip_longest(_raws(_File.at(path)), raws))
         except _FAULTS as fault:
             raise _unreadable(path, fault) from fault
-        if not is_kept:
+        if not is_intact:
             raise UnavailableError(f"the segment {path} does not read back as written")
 
     def sweep(self) -> None:
@@ -109,32 +109,32 @@ class Segments:
         for path in self._folder.glob(f"{_UNFINISHED}*"):
             path.unlink(missing_ok=True)
 
-    def raw(self, place: int) -> bytes:
-        """The raw bytes of the event at a place of the log.
+    def raw(self, log_index: int) -> bytes:
+        """The raw bytes of the event at that log index.
 
         Raises:
             UnavailableError: no segment in the folder has it, or the segment is damaged.
         """
-        first, path = self._file_with(place)
+        first, path = self._file_with(log_index)
         try:
             file = _File.at(path)
-            block, number = _block_with(place - first, self._index(file))
+            block, number = _block_with(log_index - first, self._index(file))
             raws = self._block(file, block.offset, block.length)
         except _FAULTS as fault:
             raise _unreadable(path, fault) from fault
         begin = sum(block.raw_lengths[:number])
         return raws[begin : begin + block.raw_lengths[number]]
 
-    def _file_with(self, place: int) -> tuple[int, Path]:
+    def _file_with(self, log_index: int) -> tuple[int, Path]:
         """The file with the event at that log index, and the index of its first event."""
         for look_again in (True, False):
             found = self._found
-            at = bisect_right(found, place, key=_start) - 1
-            if at >= 0 and place in found[at][0]:
+            at = bisect_right(found, log_index, key=_start) - 1
+            if at >= 0 and log_index in found[at][0]:
                 return _start(found[at]), found[at][1]
             if look_again:
                 self.ranges()
-        raise UnavailableError(f"the bytes of event {place} are in a segment that is not in {self._folder}")
+        raise UnavailableError(f"the bytes of event {log_index} are in a segment that is not in {self._folder}")
 
 
 def _segment(raws: Sequence[bytes]) -> Iterator[bytes]:
@@ -170,7 +170,7 @@ def _together(raws: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield some
 
 
-def _write_whole(path: Path, parts: Iterator[bytes]) -> None:
+def _write_atomically(path: Path, parts: Iterator[bytes]) -> None:
     """Write a file atomically: it is there whole, or not at all."""
     number, name = tempfile.mkstemp(dir=path.parent, prefix=_UNFINISHED)
     try:

@@ -48,7 +48,7 @@ _SEALED_TOGETHER: Final = 512
 _READ_TOGETHER: Final = 256
 """Entries of other processes taken in per step."""
 _RESTART: Final = "was it restored, or did a fail-over lose the last ones? Restart the service"
-_TELLS_EVERY_S: Final = 5.0
+_LOG_EVERY_S: Final = 5.0
 """How often progress is logged: refolding a log, as for a new schema, takes a second per thousand entries or so."""
 
 _WRITES_WITHIN_S: Final = 12.0
@@ -96,11 +96,11 @@ class Store(OpenStore):
         self._writing = threading.RLock()
         self._catching_up = Backoff(self._catch_up_soon, FACTS_AGAIN_AFTER_S)
         self._is_handed_over = False
-        self._unheard: list[Stored] = []
-        self._news: News | None = None if known is None else self._unheard.extend
+        self._unreported: list[Stored] = []
+        self._news: News | None = None if known is None else self._unreported.extend
         size, deleted, head = known or (0, (), EMPTY)
         self._taken_in, self._in_order, self._head = size, FactsInOrder(deleted), head
-        self._told, self._told_head = size, head
+        self._reported, self._reported_head = size, head
         """The number of entries reported, by `add` or as news, or present at the start; and the head of their tree."""
         if fault := self._is_another_log():
             raise SetupError(fault)
@@ -119,16 +119,16 @@ class Store(OpenStore):
             self._taken_in = folded
             self._in_order = FactsInOrder(target_of_key(key) for _, key in rows if key is not None)
         self._backlog = FactBacklog(self._writer)  # assigned here, as `wait_for_facts` looks at it
-        self._seal_what_is_not()
+        self._seal_unsealed()
         self._head = self._head_of(self._taken_in)
         self._take_in(self._log_size())
         self.catch_up()
 
     def _is_another_log(self) -> str | None:
         """Why the log does not start with the entries reported so far, or None if it does."""
-        if self._log_size() < self._told:
+        if self._log_size() < self._reported:
             return f"the database has fewer events than before: {_RESTART}"
-        if self._head_of(self._told_head.size) != self._told_head:
+        if self._head_of(self._reported_head.size) != self._reported_head:
             return f"the database has different events than before: {_RESTART}"
         return None
 
@@ -144,7 +144,7 @@ class Store(OpenStore):
     @property
     def _is_behind(self) -> bool:
         """Whether facts of reported entries are not stored, or have to be derived again."""
-        return self._taken_in < self._told or self._backlog.are_due(1)
+        return self._taken_in < self._reported or self._backlog.are_due(1)
 
     def signs_with(self, log_key: str) -> None:
         """Claim the log for this signing key while the store is open.
@@ -161,9 +161,9 @@ class Store(OpenStore):
         self.connection.answers_within(READS_WITHIN_S)
         self._writer.answers_within(_WRITES_WITHIN_S)
         self._news = news
-        if self._unheard:
-            news(self._unheard)
-            self._unheard = []
+        if self._unreported:
+            news(self._unreported)
+            self._unreported = []
 
     def hand_over_writing(self) -> WriterHandover:
         """Close the connections, so that another process can write; keep the lock.
@@ -217,13 +217,15 @@ class Store(OpenStore):
             if len(self._backlog) >= _MOST_BEHIND:
                 self.catch_up()
             with self._backlog.transaction(is_acknowledged=True):
-                places, new = self._append(entries)
+                indexes, new = self._append(entries)
                 growth = self._grown(new)
             self.growth = growth
-            self._take_in(max(places, default=-1) + 1, new)
+            self._take_in(max(indexes, default=-1) + 1, new)
             return [
-                Stored(place, True, self._backlog[place]) if new.pop(place, None) else Stored(place, False, ())
-                for place in places
+                Stored(log_index, True, self._backlog[log_index])
+                if new.pop(log_index, None)
+                else Stored(log_index, False, ())
+                for log_index in indexes
             ]
 
     def catch_up(self, should_yield: ShouldYield = lambda: False, at_least: int = 1) -> None:
@@ -261,16 +263,16 @@ class Store(OpenStore):
         """Append what is new; returns the log index of each entry, and the new entries by log index."""
         digests = [entry.digest for entry in entries]
         sql = "SELECT NULL, coalesce(max(idx) + 1, 0) FROM log UNION ALL SELECT digest, idx FROM log WHERE digest IN"
-        places: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
-        size = places.pop(None, 0)  # without entries nothing is queried
+        indexes: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
+        size = indexes.pop(None, 0)  # without entries nothing is queried
         self._backlog.numbers.assign_runs(entry.run_id for entry in entries if entry.run_id is not None)
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
-            if digest not in places:
-                places[digest] = size + len(new)
-                new[places[digest]] = entry
-        _LOG.run(self._writer, [self._log_row(place, entry) for place, entry in new.items()])
-        return [places[digest] for digest in digests], new
+            if digest not in indexes:
+                indexes[digest] = size + len(new)
+                new[indexes[digest]] = entry
+        _LOG.run(self._writer, [self._log_row(log_index, entry) for log_index, entry in new.items()])
+        return [indexes[digest] for digest in digests], new
 
     def _grown(self, new: Mapping[int, Entry]) -> Growth:
         """Grow the tree by what was appended, and by what an older Headwater appended without a tree."""
@@ -281,10 +283,10 @@ class Store(OpenStore):
         if before.size != size:
             before = stored_frontier(self._writer.execute)
             if size is not None and before.size < size:
-                before = grown(self._writer, before, self._seals_made(range(before.size, size))).frontier
+                before = grown(self._writer, before, self._new_seals(range(before.size, size))).frontier
         return grown(self._writer, before, [entry.seal or _sealed(entry) for entry in new.values()])
 
-    def _seal_what_is_not(self) -> None:
+    def _seal_unsealed(self) -> None:
         """Make leaves for entries that were stored before there was a tree."""
         size = self._log_size() if self.has_tree else 0  # read first, as another service may go on storing
         self.growth = Growth(stored_frontier(self._writer.rows), [])
@@ -293,23 +295,23 @@ class Store(OpenStore):
         while self.growth.size < size:
             with self._backlog.transaction(is_acknowledged=False):
                 before = stored_frontier(self._writer.execute)  # another service may do the same
-                places = range(before.size, max(before.size, min(before.size + _SEALED_TOGETHER, size)))
-                growth = grown(self._writer, before, self._seals_made(places))
+                indexes = range(before.size, max(before.size, min(before.size + _SEALED_TOGETHER, size)))
+                growth = grown(self._writer, before, self._new_seals(indexes))
             self.growth = growth
 
-    def _seals_made(self, places: range) -> list[Seal]:
+    def _new_seals(self, indexes: range) -> list[Seal]:
         sql = (
             "SELECT idx, digest, event_type, received_us, verdict, key_id, packed FROM log "
             "WHERE idx >= ? AND idx < ? ORDER BY idx"
         )
         return [
-            seal(self._unpacked(place, digest, frame), found(*told), secrets.token_bytes(SALT_BYTES))
-            for place, digest, *told, frame in self._writer.execute(sql, (places.start, places.stop))
+            seal(self._unpacked(log_index, digest, frame), found(*members), secrets.token_bytes(SALT_BYTES))
+            for log_index, digest, *members, frame in self._writer.execute(sql, (indexes.start, indexes.stop))
         ]
 
-    def _log_row(self, place: int, entry: Entry) -> Row:
+    def _log_row(self, log_index: int, entry: Entry) -> Row:
         return (
-            place,
+            log_index,
             entry.digest,
             entry.received_us,
             entry.event_us,
@@ -320,7 +322,7 @@ class Store(OpenStore):
             entry.frame,
         )
 
-    def replace(self, place: int, raw: bytes, salt: bytes, entry: Entry) -> int:
+    def replace(self, log_index: int, raw: bytes, salt: bytes, entry: Entry) -> int:
         """Replace an event's bytes, append the entry that records it, and derive all facts from the log again.
 
         Returns the log index of that entry. The old bytes are overwritten if the database can do that.
@@ -332,137 +334,139 @@ class Store(OpenStore):
         with self._writing:
             self.catch_up()
             self._writer.forget_freed()
-            self._bring_back(place)
+            self._restore_raw(log_index)
             with self._backlog.transaction(is_acknowledged=True):
-                (told,), new = self._append([entry])
+                (recorded_at,), new = self._append([entry])
                 growth = self._grown(new)
                 digest = sha256(raw).digest()
                 self._writer.execute(
-                    "UPDATE log SET packed = ?, digest = ? WHERE idx = ?", (packed(raw), digest, place)
+                    "UPDATE log SET packed = ?, digest = ? WHERE idx = ?", (packed(raw), digest, log_index)
                 )
-                self._writer.execute("UPDATE leaf SET salt = ? WHERE idx = ?", (salt, place))
+                self._writer.execute("UPDATE leaf SET salt = ? WHERE idx = ?", (salt, log_index))
                 for table in sorted(FACT_TABLES):
                     self._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
                 self._writer.execute("UPDATE folded SET events = 0")
                 if self.known_segments is not None:
                     self.known_segments.sweep()
-                self._rewrite_segment(place)
+                self._rewrite_segment(log_index)
             self._writer.forget_freed()  # before the facts are derived again, which takes minutes
             self.growth = growth
             self.content.cache_clear()
             self._begin()
-            return told
+            return recorded_at
 
-    def _bring_back(self, place: int) -> None:
+    def _restore_raw(self, log_index: int) -> None:
         """Restore an event's bytes from its segment to its row, so that a kill in between loses nothing."""
-        [(frame,)] = self._writer.rows("SELECT packed FROM log WHERE idx = ?", (place,))
+        [(frame,)] = self._writer.rows("SELECT packed FROM log WHERE idx = ?", (log_index,))
         if not frame:
             with self._backlog.transaction(is_acknowledged=True):
-                again = packed(self.segments.raw(place))
-                self._writer.execute("UPDATE log SET packed = ? WHERE idx = ?", (again, place))
+                again = packed(self.segments.raw(log_index))
+                self._writer.execute("UPDATE log SET packed = ? WHERE idx = ?", (again, log_index))
 
-    def _rewrite_segment(self, place: int) -> None:
+    def _rewrite_segment(self, log_index: int) -> None:
         """Rewrite the segment with that event, if there is one, from the log."""
-        for places in self.known_segments.ranges() if self.known_segments is not None else ():
-            if place in places and self.known_segments is not None:
+        for indexes in self.known_segments.ranges() if self.known_segments is not None else ():
+            if log_index in indexes and self.known_segments is not None:
                 sql = "SELECT idx, digest, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
-                rows = self._writer.execute(sql, (places.start, places.stop))
-                self.known_segments.write(places.start, [self._unpacked(*row) for row in rows])
+                rows = self._writer.execute(sql, (indexes.start, indexes.stop))
+                self.known_segments.write(indexes.start, [self._unpacked(*row) for row in rows])
 
-    def empty(self, places: range) -> None:
+    def empty(self, indexes: range) -> None:
         """As in any open store."""
         segments = self.segments
-        bounds = (places.start, places.stop)
+        bounds = (indexes.start, indexes.stop)
         with self._writing:
             self._be_ready()
-            for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
-                if sha256(segments.raw(place)).digest() != digest:
-                    self._take_back_erasure(place)
+            for log_index, digest in self._writer.rows(
+                "SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds
+            ):
+                if sha256(segments.raw(log_index)).digest() != digest:
+                    self._undo_erasure(log_index)
             with self._backlog.transaction(is_acknowledged=True):
                 sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"
                 self._writer.execute(sql, (b"", *bounds, b""))
 
-    def _take_back_erasure(self, place: int) -> None:
+    def _undo_erasure(self, log_index: int) -> None:
         """Restore a segment from the log, if an erasure was interrupted before the log recorded it.
 
         Raises:
             UnavailableError: the segment differs for another reason.
         """
-        [(digest, frame)] = self._writer.rows("SELECT digest, packed FROM log WHERE idx = ?", (place,))
-        if not frame or not is_left_of(self.segments.raw(place), self._unpacked(place, digest, frame)):
-            raise UnavailableError(f"event {place}: the segments in the folder belong to another log; move them")
-        log.warning("an erasure was interrupted and has no effect: repeat it", extra={"log_index": place})
-        self._rewrite_segment(place)
+        [(digest, frame)] = self._writer.rows("SELECT digest, packed FROM log WHERE idx = ?", (log_index,))
+        if not frame or not is_left_of(self.segments.raw(log_index), self._unpacked(log_index, digest, frame)):
+            raise UnavailableError(f"event {log_index}: the segments in the folder belong to another log; move them")
+        log.warning("an erasure was interrupted and has no effect: repeat it", extra={"log_index": log_index})
+        self._rewrite_segment(log_index)
 
     def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
         """Derive the facts of log entries up to `until`; `own` are the last of these, already in memory."""
         others_until = min(own, default=until) if own else until
-        told_s = time.monotonic()
+        logged_s = time.monotonic()
         while self._taken_in < others_until:
             self._take_in_others(range(self._taken_in, min(self._taken_in + _READ_TOGETHER, others_until)))
-            if time.monotonic() - told_s > _TELLS_EVERY_S:
+            if time.monotonic() - logged_s > _LOG_EVERY_S:
                 log.warning("deriving facts from the log", extra={"entries": self._taken_in, "of": others_until})
-                told_s = time.monotonic()
-        for place, entry in (own or {}).items():
-            self._fall_behind(place, self._facts(entry, place))
+                logged_s = time.monotonic()
+        for log_index, entry in (own or {}).items():
+            self._add_to_backlog(log_index, self._facts(entry, log_index))
         if own:
             self._head = self.growth.frontier
-        self._note_told()
+        self._note_reported()
 
-    def _note_told(self) -> None:
-        if self._taken_in >= self._told:
-            self._told, self._told_head = self._taken_in, self._head
+    def _note_reported(self) -> None:
+        if self._taken_in >= self._reported:
+            self._reported, self._reported_head = self._taken_in, self._head
 
-    def _facts(self, entry: Entry, place: int) -> tuple[Fact, ...]:
+    def _facts(self, entry: Entry, log_index: int) -> tuple[Fact, ...]:
         if entry.edits is not None:
-            return self._in_order.of_edits(entry.edits, place)
-        return self._in_order.of_event(entry.facts, entry.named, entry.event_us, place)
+            return self._in_order.of_edits(entry.edits, log_index)
+        return self._in_order.of_event(entry.facts, entry.named, entry.event_us, log_index)
 
-    def _take_in_others(self, places: range) -> None:
+    def _take_in_others(self, indexes: range) -> None:
         if len(self._backlog) >= _READ_TOGETHER:
             self._catch_up_if_possible()
         sql = (
             "SELECT hash, log.idx, digest, received_us, verdict, key_id, event_type, packed "
             "FROM log LEFT JOIN leaf ON leaf.idx = log.idx WHERE log.idx >= ? AND log.idx < ? ORDER BY log.idx"
         )
-        rows = list(self._writer.rows(sql, (places.start, places.stop)))
-        leaves = self._leaves_of([row[0] for row in rows], places)
+        rows = list(self._writer.rows(sql, (indexes.start, indexes.stop)))
+        leaves = self._leaves_of([row[0] for row in rows], indexes)
         news: list[Stored] = []
-        for leaf, (_, place, digest, *came, kind, frame) in zip(leaves, rows, strict=True):
-            facts = self._facts_again(place, Arrival(*came), kind, self._unpacked(place, digest, frame))
-            self._fall_behind(place, facts)
+        for leaf, (_, log_index, digest, *arrival, kind, frame) in zip(leaves, rows, strict=True):
+            facts = self._facts_again(log_index, Arrival(*arrival), kind, self._unpacked(log_index, digest, frame))
+            self._add_to_backlog(log_index, facts)
             self._head = self._head if leaf is None else Growth(self._head, [leaf]).frontier
-            if place >= self._told:
-                news.append(Stored(place, True, facts))
-        if self._taken_in < places.stop:
+            if log_index >= self._reported:
+                news.append(Stored(log_index, True, facts))
+        if self._taken_in < indexes.stop:
             raise UnavailableError(
                 f"the log has no entry {self._taken_in}, but has later ones: was it restored in part?"
             )
         if news and self._news is not None:
             self._news(news)
-        self._note_told()
+        self._note_reported()
 
-    def _leaves_of(self, found: Sequence[bytes | None], places: range) -> Sequence[bytes | None]:
+    def _leaves_of(self, found: Sequence[bytes | None], indexes: range) -> Sequence[bytes | None]:
         """The leaves of what others appended; made here for entries of an older Headwater, which makes none."""
         if None not in found or not self.has_tree:
             return found
-        self._seal_what_is_not()
-        return ReadTree(self._writer.rows).tile(0, places.start, places.stop)
+        self._seal_unsealed()
+        return ReadTree(self._writer.rows).tile(0, indexes.start, indexes.stop)
 
-    def _facts_again(self, place: int, arrival: Arrival, kind: str, raw: bytes) -> tuple[Fact, ...]:
+    def _facts_again(self, log_index: int, arrival: Arrival, kind: str, raw: bytes) -> tuple[Fact, ...]:
         try:
-            return self._in_order.facts(parsed(kind, raw), place, arrival)
+            return self._in_order.facts(parsed(kind, raw), log_index, arrival)
         except InvalidEventError as fault:
-            log.error("an event accepted before is refused now", extra={"log_index": place, "fault": str(fault)})
+            log.error("an event accepted before is refused now", extra={"log_index": log_index, "fault": str(fault)})
         except MemoryError:
             raise
         except Exception:  # must not affect other entries, nor prevent the start
-            log.exception("an event accepted before cannot be read now", extra={"log_index": place})
+            log.exception("an event accepted before cannot be read now", extra={"log_index": log_index})
         return ()
 
-    def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
-        self._backlog.add(place, event_facts)
-        self._taken_in = place + 1
+    def _add_to_backlog(self, log_index: int, event_facts: tuple[Fact, ...]) -> None:
+        self._backlog.add(log_index, event_facts)
+        self._taken_in = log_index + 1
 
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
@@ -496,5 +500,5 @@ class Store(OpenStore):
 
 
 def _sealed(entry: Entry) -> Seal:
-    told = found(entry.event_type, entry.received_us, entry.verdict, entry.key_id)
-    return seal(unpacked(entry.frame), told, secrets.token_bytes(SALT_BYTES))
+    members = found(entry.event_type, entry.received_us, entry.verdict, entry.key_id)
+    return seal(unpacked(entry.frame), members, secrets.token_bytes(SALT_BYTES))

@@ -129,15 +129,15 @@ def target_of_key(key: str) -> Target:
     return tuple(json.loads(key))
 
 
-def _whole(whole: ParentRun | None, numbers: Numbers) -> Row:
-    return (None, None) if whole is None else (whole.run_id, numbers.name(whole.job))
+def _parent_row(parent: ParentRun | None, numbers: Numbers) -> Row:
+    return (None, None) if parent is None else (parent.run_id, numbers.name(parent.job))
 
 
 def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
     parent = None if row[2] is None else ParentRun(row[2], JobId(*names.name(row[3])))
     root = None if row[4] is None else ParentRun(row[4], JobId(*names.name(row[5])))
-    whole = parent, parent if root == parent else root  # one object, as it is for most runs
-    return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), *whole, Stamp(*row[6:8]))
+    both = parent, parent if root == parent else root  # one object, as it is for most runs
+    return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), *both, Stamp(*row[6:8]))
 
 
 def _chain_link_fact(row: Row, names: Names) -> ChainLink:
@@ -187,7 +187,7 @@ TABLES: tuple[Table[Any], ...] = (
         lambda fact, numbers: (
             numbers.run(fact.run_id),
             numbers.name(fact.job),
-            *(part for whole in (fact.parent, fact.root) for part in _whole(whole, numbers)),
+            *(part for parent in (fact.parent, fact.root) for part in _parent_row(parent, numbers)),
             *fact.stamp,
         ),
         _run_of_job_fact,

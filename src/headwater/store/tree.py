@@ -51,8 +51,8 @@ def grown(connection: Connection, before: Frontier, seals: Sequence[Seal]) -> Gr
 def _new_tile_roots(growth: Growth) -> Iterator[Row]:
     level, height = 1, TILE_HEIGHT
     while growth.size >> height:
-        for place in range(growth.before.size >> height, growth.size >> height):
-            yield level, place, growth.node(height, place)
+        for index in range(growth.before.size >> height, growth.size >> height):
+            yield level, index, growth.node(height, index)
         level, height = level + 1, height + TILE_HEIGHT
 
 
@@ -88,22 +88,22 @@ class ReadTree:
             raise UnavailableError(f"the tree lacks hashes {begin} to {end} of level {level}: was it restored in part?")
         return hashes
 
-    def seals(self, places: range) -> list[Seal]:
+    def seals(self, indexes: range) -> list[Seal]:
         """What is stored of the leaves of these log entries."""
         sql = "SELECT salt, commitment, hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx"
-        return [Seal(*row) for row in self._rows(sql, (places.start, places.stop))]
+        return [Seal(*row) for row in self._rows(sql, (indexes.start, indexes.stop))]
 
-    def leaf_data(self, places: range) -> list[bytes]:
+    def leaf_data(self, indexes: range) -> list[bytes]:
         """The leaves of these log entries, as they are hashed."""
         sql = (
             "SELECT commitment, event_type, received_us, verdict, key_id FROM log JOIN leaf ON leaf.idx = log.idx "
             "WHERE log.idx >= ? AND log.idx < ? ORDER BY log.idx"
         )
-        return [leaf_data(row[0], found(*row[1:])) for row in self._rows(sql, (places.start, places.stop))]
+        return [leaf_data(row[0], found(*row[1:])) for row in self._rows(sql, (indexes.start, indexes.stop))]
 
-    def _node(self, height: int, place: int) -> bytes:
+    def _node(self, height: int, index: int) -> bytes:
         level, within = divmod(height, TILE_HEIGHT)
-        hashes = self.tile(level, place << within, (place + 1) << within)
+        hashes = self.tile(level, index << within, (index + 1) << within)
         while len(hashes) > 1:
             hashes = [node_hash(hashes[at], hashes[at + 1]) for at in range(0, len(hashes), 2)]
         return hashes[0]

@@ -15,8 +15,8 @@ from headwater.model.names import DatasetId
 from headwater.model.times import BEFORE_ALL_US
 from headwater.store.bounded import RUNS
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
-from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
-from headwater.store.log_reader import EventsAsked
+from headwater.store.facet_reader import ObservedFacetRow, ReportedFacet, ReportedRunFacet, RunFacetRow, ShapeChange
+from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import Reader
@@ -27,20 +27,20 @@ ByName = Mapping[str, Stamped]
 class ReaderUntil(Reader):
     """A reader as of a time; called from the thread in which `now` is read.
 
-    The in-memory store beside it has the events up to that time of `runs`, and all events without a run.
+    The in-memory store has the events up to that time of `runs`, and all events without a run.
     """
 
     def __init__(self, now: Reader, until_us: int) -> None:
         super().__init__(now.connection, now.known_segments, until_us)
         self.until_us = until_us
         self._now = now
-        self._beside: MemoryStore | None = None
+        self._memory: MemoryStore | None = None
         self._waiting: list[LoggedEvent] = []
-        """Entries still to be folded into it before it is read."""
-        self._places: set[int] = set()
+        """Entries still to be folded into `_memory` before it is read."""
+        self._examined: set[int] = set()
         self._passed_over = 0
         self._datasets: set[DatasetId] = set()
-        """The datasets that it may mention."""
+        """The datasets that `_memory` may mention."""
         self.runs: set[str] = set()
         self.content = now.content
         self._verdicts: dict[str, int] | None = None
@@ -51,35 +51,35 @@ class ReaderUntil(Reader):
 
     def close(self) -> None:
         """Free what was folded again; the connection belongs to `now`."""
-        if self._beside is not None:
-            self._beside.close()
+        if self._memory is not None:
+            self._memory.close()
 
     @property
     def refolded(self) -> int:
         """The number of events folded again."""
-        return len(self._places) - self._passed_over
+        return len(self._examined) - self._passed_over
 
-    def has_examined(self, place: int) -> bool:
+    def has_examined(self, log_index: int) -> bool:
         """Whether the event at that log index was folded again, or skipped."""
-        return place in self._places
+        return log_index in self._examined
 
-    def skip(self, places: Iterable[int]) -> None:
-        """Note events that need not be folded again, as others say the same."""
-        before = len(self._places)
-        self._places.update(places)
-        self._passed_over += len(self._places) - before
+    def skip(self, log_indexes: Iterable[int]) -> None:
+        """Note events that need not be folded again, as others report the same."""
+        before = len(self._examined)
+        self._examined.update(log_indexes)
+        self._passed_over += len(self._examined) - before
 
     def add_again(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
         """Fold events again whose facts are not in rows; returns the facts that are new here.
 
         May be called in another thread, as long as nothing is read meanwhile.
         """
-        self._waiting += (new := [each for each in logged if each.log_index not in self._places])
-        self._places.update(each.log_index for each in new)
+        self._waiting += (new := [each for each in logged if each.log_index not in self._examined])
+        self._examined.update(each.log_index for each in new)
         is_in_order = any(each.event_type == EDIT for each in new)  # the meaning of edits depends on earlier entries
-        told = self._fold() if is_in_order else [fact for each in new for fact in facts_of(each)]
-        self._datasets.update(fact.dataset for fact in told if isinstance(fact, Observation))
-        return told
+        new_facts = self._fold() if is_in_order else [fact for each in new for fact in facts_of(each)]
+        self._datasets.update(fact.dataset for fact in new_facts if isinstance(fact, Observation))
+        return new_facts
 
     def fold_ahead(self) -> None:
         """Fold what would be folded at the first read; may be called in another thread, as `add_again`."""
@@ -87,25 +87,25 @@ class ReaderUntil(Reader):
             self._fold()
 
     def _fold(self) -> list[Fact]:
-        if self._beside is None:
-            self._beside = MemoryStore(self._now)
-        told = self._beside.add_logged(sorted(self._waiting, key=lambda each: each.log_index))
+        if self._memory is None:
+            self._memory = MemoryStore(self._now)
+        new_facts = self._memory.add_logged(sorted(self._waiting, key=lambda each: each.log_index))
         self._waiting.clear()
-        return told
+        return new_facts
 
-    def _again(self, of: DatasetId | None = None) -> MemoryStore | None:
+    def _memory_for(self, of: DatasetId | None = None) -> MemoryStore | None:
         """The in-memory store, if it may mention that dataset (None: any dataset)."""
         if of is not None and of not in self._datasets:
             return None
         if self._waiting:
             self._fold()
-        return self._beside
+        return self._memory
 
     def wait_for_facts(self) -> None:
         """As in `Bounded`."""
         self._now.wait_for_facts()
 
-    def _apart(self, run_ids: Iterable[str]) -> tuple[list[str], list[str]]:
+    def _split_runs(self, run_ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """The runs whose rows hold as of then, and the others."""
         ids = list(run_ids)
         return [each for each in ids if each not in self.runs], [each for each in ids if each in self.runs]
@@ -139,87 +139,91 @@ class ReaderUntil(Reader):
         self._counts.clear()
         self._of_namespaces.clear()
 
-    def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
+    def _count(self, query: EventsQuery, bounds: tuple[int, int]) -> int:
         """As of then; cached until `note_late_events`."""
         if bounds != (BEFORE_ALL_US, self.until_us + 1):
-            return super()._count(asked, bounds)
-        if asked.of_runs not in self._counts:
-            self._counts[asked.of_runs] = super()._count(asked, bounds)
-        return self._counts[asked.of_runs]
+            return super()._count(query, bounds)
+        if query.of_runs not in self._counts:
+            self._counts[query.of_runs] = super()._count(query, bounds)
+        return self._counts[query.of_runs]
 
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """As of then."""
-        whole, again = self._apart(run_ids)
-        beside = self._again() if again else None
-        return super().run_facets(whole) | (beside.run_facets(again) if beside else {})
+        unchanged, refolded = self._split_runs(run_ids)
+        memory = self._memory_for() if refolded else None
+        return super().run_facets(unchanged) | (memory.run_facets(refolded) if memory else {})
 
-    def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
+    def reported_run_facets(self, run_ids: Sequence[str], name: str) -> list[ReportedRunFacet]:
         """As of then."""
-        whole, again = self._apart(run_ids)
-        beside = self._again() if again else None
-        return super().told_run_facets(whole, name) + (beside.told_run_facets(again, name) if beside else [])
+        unchanged, refolded = self._split_runs(run_ids)
+        memory = self._memory_for() if refolded else None
+        return super().reported_run_facets(unchanged, name) + (
+            memory.reported_run_facets(refolded, name) if memory else []
+        )
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """As of then."""
-        whole, again = self._apart(run_ids)
-        beside = self._again() if again else None
-        return super().observed_facets(whole) | (beside.observed_facets(again) if beside else {})
+        unchanged, refolded = self._split_runs(run_ids)
+        memory = self._memory_for() if refolded else None
+        return super().observed_facets(unchanged) | (memory.observed_facets(refolded) if memory else {})
 
-    def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+    def reported_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """As of then."""
-        whole, again = self._apart(run_ids)
-        told = super().told_facets(whole, dataset, names)
-        beside = self._again(dataset) if again else None
-        if not beside:
-            return told
-        told += beside.told_facets(again, dataset, names)
-        return sorted(told, key=lambda each: (each.stamp, each.name, each.content))
+        unchanged, refolded = self._split_runs(run_ids)
+        reported = super().reported_facets(unchanged, dataset, names)
+        memory = self._memory_for(dataset) if refolded else None
+        if not memory:
+            return reported
+        reported += memory.reported_facets(refolded, dataset, names)
+        return sorted(reported, key=lambda each: (each.stamp, each.name, each.content))
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """As of then."""
         if run_id in self.runs:
-            beside = self._again(dataset)
-            return beside.dataset_facets(run_id, direction, dataset) if beside else {}
+            memory = self._memory_for(dataset)
+            return memory.dataset_facets(run_id, direction, dataset) if memory else {}
         return super().dataset_facets(run_id, direction, dataset)
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, Stamped]:
         """As of then."""
-        whole, again = self._apart(run_ids)
-        beside = self._again(dataset) if again else None
-        told_again = beside.newest_facets(again, dataset) if beside else {}
-        return _newest(super().newest_facets(whole, dataset), told_again)
+        unchanged, refolded = self._split_runs(run_ids)
+        memory = self._memory_for(dataset) if refolded else None
+        from_memory = memory.newest_facets(refolded, dataset) if memory else {}
+        return _newest(super().newest_facets(unchanged, dataset), from_memory)
 
     def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
         """As of then. A row that is old enough holds, whichever run reported it: nothing newer was reported since."""
-        beside = self._again(dataset)
-        told_again = beside.facet_at(dataset, name, time_us) if beside else None
-        known = super().facet_at(dataset, name, time_us), told_again
+        memory = self._memory_for(dataset)
+        from_memory = memory.facet_at(dataset, name, time_us) if memory else None
+        known = super().facet_at(dataset, name, time_us), from_memory
         return max((each for each in known if each is not None), default=None)
 
-    def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+    def facet_reports(self, dataset: DatasetId, names: Sequence[str]) -> list[ReportedFacet]:
         """As of then. A row's end that is old enough holds, whichever run reported it."""
-        beside = self._again(dataset)
-        told_again = beside.tellings(dataset, names) if beside else ()
-        return [*{*told_again, *super().tellings(dataset, names)}]
+        memory = self._memory_for(dataset)
+        from_memory = memory.facet_reports(dataset, names) if memory else ()
+        return [*{*from_memory, *super().facet_reports(dataset, names)}]
 
-    def tellings_of_runs(
+    def reports_of_runs(
         self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
-    ) -> list[ToldFacet]:
-        """As of then; see `tellings`."""
-        _, again = self._apart(run_ids)
-        beside = self._again(dataset) if again else None
-        told_again = beside.tellings_of_runs(again, since_us, dataset, names) if beside else ()
-        return [*{*told_again, *super().tellings_of_runs(run_ids, since_us, dataset, names)}]
+    ) -> list[ReportedFacet]:
+        """As of then; see `facet_reports`."""
+        _, refolded = self._split_runs(run_ids)
+        memory = self._memory_for(dataset) if refolded else None
+        from_memory = memory.reports_of_runs(refolded, since_us, dataset, names) if memory else ()
+        return [*{*from_memory, *super().reports_of_runs(run_ids, since_us, dataset, names)}]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""
-        beside = self._again(dataset)
-        if not (beside and beside.tellings(dataset, SHAPE_PARTS)):
+        memory = self._memory_for(dataset)
+        if not (memory and memory.facet_reports(dataset, SHAPE_PARTS)):
             return super().shape_changes(dataset)
         changes: list[ShapeChange] = []
         former: dict[str, bytes] = {}
-        told = sorted(self.tellings(dataset, SHAPE_PARTS), key=lambda each: (each.stamp, each.direction, each.content))
-        for each in told:
+        reported = sorted(
+            self.facet_reports(dataset, SHAPE_PARTS), key=lambda each: (each.stamp, each.direction, each.content)
+        )
+        for each in reported:
             if former.get(each.name) != each.content:
                 name: ShapePart = "schema" if each.name == "schema" else "version"
                 changes.append(ShapeChange(each.stamp, each.run_id, each.direction, dataset, name, each.content))
@@ -243,8 +247,8 @@ class ReaderUntil(Reader):
 
         Their numbers, as in a list of SQL, which may have any number of them; -1 where there is none.
         """
-        beside = self._again()
-        then = {*beside.runs_of_namespace(namespace)} if beside else set()
+        memory = self._memory_for()
+        then = {*memory.runs_of_namespace(namespace)} if memory else set()
         left, joined = list[int](), list[int]()
         sql = (
             f"SELECT run_id, r.id, namespace FROM {RUNS} r JOIN run_of_job ON run_of_job.run = r.id "
@@ -256,9 +260,9 @@ class ReaderUntil(Reader):
         return ", ".join(map(str, left)) or "-1", ", ".join(map(str, joined)) or "-1"
 
 
-def _newest(*told: ByName) -> dict[str, Stamped]:
+def _newest(*sources: ByName) -> dict[str, Stamped]:
     newest: dict[str, Stamped] = {}
-    for by_name in told:
+    for by_name in sources:
         for name, stamped in by_name.items():
             newest[name] = max(newest.get(name, stamped), stamped)
     return newest

@@ -24,7 +24,7 @@ from headwater.store.entries import Stored, entry_of
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
 from headwater.store.postgres_connection import PostgresConnection
-from headwater.store.postgres_url import place_of
+from headwater.store.postgres_url import database_address
 from headwater.store.retiring import retire
 from tests.component.store.test_store import entry, event
 from tests.support.postgres import Cluster, running_cluster
@@ -179,7 +179,7 @@ def saying_nothing(connection: PostgresConnection) -> Iterator[None]:
 
 
 def test_a_reader_does_not_wait_for_ever_for_a_server_that_says_nothing(url: str) -> None:
-    with closing(PostgresConnection(place_of(url), only_reads=True)) as connection:
+    with closing(PostgresConnection(database_address(url), only_reads=True)) as connection:
         connection.answers_within(0.5)
         assert [*connection.rows("SELECT pg_sleep(0.2), 1")] == [("", 1)]
 
@@ -412,7 +412,7 @@ def test_facts_that_a_crash_of_the_server_lost_are_there_again_for_the_first_who
 
 
 def test_a_process_that_stops_in_the_middle_of_a_transaction_does_not_keep_others_out_for_ever(url: str) -> None:
-    with closing(PostgresStore(url)) as store, closing(PostgresConnection(place_of(url))) as stopped:
+    with closing(PostgresStore(url)) as store, closing(PostgresConnection(database_address(url))) as stopped:
         transaction = stopped.transaction(is_acknowledged=True)
         transaction.__enter__()
         stopped.execute("SET LOCAL idle_in_transaction_session_timeout = '200ms'")
@@ -470,12 +470,12 @@ def test_a_database_of_another_encoding_is_refused(cluster: Cluster) -> None:
 
 
 def test_what_is_acknowledged_is_flushed_whatever_the_database_does_by_default(url: str) -> None:
-    with closing(PostgresConnection(place_of(url + "%20-c%20synchronous_commit%3Doff"))) as connection:
+    with closing(PostgresConnection(database_address(url + "%20-c%20synchronous_commit%3Doff"))) as connection:
         assert list(connection.rows("SHOW synchronous_commit")) == [("on",)]
 
 
 def test_rows_that_nobody_reads_any_more_wait_for_nothing_when_they_are_collected(url: str) -> None:
-    with closing(PostgresConnection(place_of(url))) as connection:
+    with closing(PostgresConnection(database_address(url))) as connection:
         db = connection.open()
         with connection.one_moment():
             rows = connection.many_rows("SELECT generate_series(1, 5000)")

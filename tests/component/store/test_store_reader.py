@@ -13,7 +13,7 @@ from headwater.model.events import parse_event
 from headwater.model.facts import Content, Declaration
 from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
-from headwater.store.log_reader import EventsAsked
+from headwater.store.log_reader import EventsQuery
 from headwater.store.memory import MemoryStore
 from headwater.store.store import Store
 from headwater.store.writer import Outcome, WriterThread
@@ -92,10 +92,10 @@ def test_what_is_asked_of_thousands_of_runs_is_asked_in_parts(store: Store) -> N
     tests = facet(tests=[{"name": "unique", "status": "pass"}])
     store.add([entry(event(run={"runId": each, "facets": {"test": tests}})) for each in ids])
     store.add([written(each, number + 1, "x") for number, each in enumerate(ids)])
-    whole = store.told_run_facets(ids, "test"), store.told_facets(ids, T, ["schema"])
+    whole = store.reported_run_facets(ids, "test"), store.reported_facets(ids, T, ["schema"])
 
     among = [each for known in ids for each in (known, *(f"{known}, and nobody {number}" for number in range(400)))]
-    told, shapes = store.told_run_facets(among, "test"), store.told_facets(among, T, ["schema"])
+    told, shapes = store.reported_run_facets(among, "test"), store.reported_facets(among, T, ["schema"])
 
     assert (sorted(told), shapes) == (sorted(whole[0]), whole[1])
     assert [each.run_id for each in shapes] == ids
@@ -120,17 +120,17 @@ def _contents(store: Store) -> list[bytes]:
 OF_MANY: dict[str, Callable[[Store, int], Any]] = {
     "at": lambda store, more: store.at(range(2 + more)),
     "bodies": lambda store, more: store.bodies(_digests(_contents(store), more)),
-    "count_told_of": lambda store, more: store.count_told_of(_runs(more)),
+    "count_events_of_runs": lambda store, more: store.count_events_of_runs(_runs(more)),
     "known_digests": lambda store, more: store.known_digests(_digests(_logged(store), more)),
     "newest_facets": lambda store, more: store.newest_facets(_runs(more), T),
     "observed_facets": lambda store, more: store.observed_facets(_runs(more)),
     "run_facets": lambda store, more: store.run_facets(_runs(more)),
     "run_verdicts": lambda store, more: store.run_verdicts(_runs(more)),
-    "tellings_of_runs": lambda store, more: store.tellings_of_runs(_runs(more), 0, T, ["schema"]),
+    "reports_of_runs": lambda store, more: store.reports_of_runs(_runs(more), 0, T, ["schema"]),
     "times_of": lambda store, more: store.times_of(_runs(more)),
-    "told_facets": lambda store, more: store.told_facets(_runs(more), T, ["schema"]),
-    "told_of": lambda store, more: [*store.told_of(_runs(more))],
-    "told_run_facets": lambda store, more: store.told_run_facets(_runs(more), "test"),
+    "reported_facets": lambda store, more: store.reported_facets(_runs(more), T, ["schema"]),
+    "events_of_runs": lambda store, more: [*store.events_of_runs(_runs(more))],
+    "reported_run_facets": lambda store, more: store.reported_run_facets(_runs(more), "test"),
     "with_digests": lambda store, more: store.with_digests(_digests(_logged(store), more)),
 }
 """Each question about any number of values, asked about those that are known and so many more."""
@@ -248,14 +248,14 @@ def test_what_became_of_a_run_comes_in_the_logs_order(store: Store) -> None:
 @pytest.mark.parametrize(
     ("asked", "times", "count"),
     [
-        (EventsAsked(), [4, 3], 4),
-        (EventsAsked(of_runs=True), [4, 2], 3),
-        (EventsAsked(after_us=2_000_000, before_us=4_000_000, order="asc"), [2, 3], 2),
-        (EventsAsked(before_us=4_000_000, order="asc", of_runs=True), [1, 2], 2),
+        (EventsQuery(), [4, 3], 4),
+        (EventsQuery(of_runs=True), [4, 2], 3),
+        (EventsQuery(after_us=2_000_000, before_us=4_000_000, order="asc"), [2, 3], 2),
+        (EventsQuery(before_us=4_000_000, order="asc", of_runs=True), [1, 2], 2),
     ],
 )
 def test_events_come_by_their_time_with_those_that_declare_or_without(
-    store: Store, asked: EventsAsked, times: list[int], count: int
+    store: Store, asked: EventsQuery, times: list[int], count: int
 ) -> None:
     declared = {key: value for key, value in event().items() if key in ("eventTime", "producer", "job")}
     store.add([entry({**declared, "eventTime": "1970-01-01T00:00:03Z"}), *(written("a", at) for at in (4, 1, 2))])
@@ -271,7 +271,7 @@ def test_each_telling_of_a_facet_of_runs_comes_with_its_time_and_digest(store: S
         facets = {"test": facet(n=count), "y": facet()}
         store.add([entry(event(run={"runId": run, "facets": facets}, eventTime=f"1970-01-01T00:00:0{second}Z"))])
 
-    told = sorted(store.told_run_facets(["a", "b", "none"], "test"))
+    told = sorted(store.reported_run_facets(["a", "b", "none"], "test"))
 
     assert [(row.run_id, row.stamp.time_us, store.content(row.content)["n"]) for row in told] == [
         ("a", 1_000_000, 1),
@@ -333,7 +333,7 @@ def test_what_each_run_said_last_of_a_facet_is_found_over_all_datasets(store: St
     store.add([written("a", 10, tags=first), written("a", 20, tags=last), entry(reading), written("c", 40, "x")])
 
     told = {
-        (run, name): store.content(said.content)["tags"][0]["key"] for run, name, said in store.told_everywhere("tags")
+        (run, name): store.content(said.content)["tags"][0]["key"] for run, name, said in store.all_reported("tags")
     }
 
     assert told == {("a", T): "b", ("b", DatasetId("lake", "u")): "c"}

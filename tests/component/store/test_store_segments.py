@@ -322,7 +322,7 @@ def test_an_erasure_that_was_cut_off_between_segment_and_database_counts_for_not
     database: str | Path, segments: Path, place: int
 ) -> None:
     retired(database, segments)
-    erasure = ERASURE._replace(place=place)
+    erasure = ERASURE._replace(log_index=place)
     erase_killed(database, segments, erasure, ("return", "_write_whole", 1))
     assert b"_deleted" in Segments(segments).raw(place)
 
@@ -344,7 +344,7 @@ def test_an_erasure_brings_back_the_segment_of_another_one_that_was_cut_off(
     erase_killed(database, segments, ERASURE, ("return", "_write_whole", 1))
 
     with closing(open_store(database, segments)) as store:
-        erase(store, ERASURE._replace(place=6))
+        erase(store, ERASURE._replace(log_index=6))
 
     assert Segments(segments).raw(5) == EVENTS[5]
     assert b"_deleted" in Segments(segments).raw(6)

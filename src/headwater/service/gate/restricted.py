@@ -33,7 +33,7 @@ class Restricted:
 
     def load(self) -> None:
         """Initialise from the graph."""
-        for told in self._knowledge.store.told_everywhere(_FACET):
+        for told in self._knowledge.store.all_reported(_FACET):
             self._hear(*told)
         for name in {*self._knowledge.graph.datasets, *self._newest}:
             self._look_at(name)

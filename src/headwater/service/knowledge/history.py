@@ -46,7 +46,7 @@ from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.lifecycle import has_only_changed_places
 from headwater.store.entries import LoggedEvent, as_today
-from headwater.store.facet_reader import ToldFacet
+from headwater.store.facet_reader import ReportedFacet
 
 _MOST_RUNS: Final = 200
 """Limit per job: its newest runs."""
@@ -178,7 +178,7 @@ class KnownHistory:
     ) -> dict[str, frozenset[str]]:
         versions = dict.fromkeys(run_ids, frozenset[str]())
         for member in self._graph.members(name):
-            for told in self._knowledge.store.told_facets(run_ids, member, [*_TELL_VERSIONS]):
+            for told in self._knowledge.store.reported_facets(run_ids, member, [*_TELL_VERSIONS]):
                 if told.direction == direction:
                     versions[told.run_id] |= frozenset(self._versions(told))
         return versions
@@ -276,8 +276,8 @@ class KnownHistory:
             if then != now:
                 yield ReportedSchemaChange(direction, shown, (then, event_then), (now, event), at_us)
 
-    def _tellings(self, run_id: str, name: DatasetId, facet: str) -> list[ToldFacet]:
-        return self._knowledge.store.tellings_of_runs([run_id], self._graph.first_us_of([run_id]), name, [facet])
+    def _tellings(self, run_id: str, name: DatasetId, facet: str) -> list[ReportedFacet]:
+        return self._knowledge.store.reports_of_runs([run_id], self._graph.first_us_of([run_id]), name, [facet])
 
     def _columns(self, schema: bytes) -> Columns | None:
         return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
@@ -398,7 +398,7 @@ class KnownHistory:
             logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
         return [each for each in logged if until_us is None or each.event_us <= until_us]
 
-    def _versions(self, told: ToldFacet) -> Iterator[str]:
+    def _versions(self, told: ReportedFacet) -> Iterator[str]:
         view = self._knowledge.facets.read(_TELL_VERSIONS[told.name], told.content)
         if isinstance(view, VersionFacet):
             yield view.dataset_version

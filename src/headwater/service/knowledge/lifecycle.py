@@ -146,7 +146,7 @@ def _is_of_failed(knowledge: Knowledge, name: DatasetId, said: Stamped) -> bool:
     failed = [
         run_id for job in jobs for run_id in _at_work(knowledge, job, at_us) if knowledge.graph.has_failed(run_id)
     ]
-    told = knowledge.store.told_facets(failed, name, [_KEY]) if failed else ()
+    told = knowledge.store.reported_facets(failed, name, [_KEY]) if failed else ()
     return any(each.stamp == said.stamp and each.content == said.content for each in told)
 
 
@@ -170,7 +170,7 @@ def _told(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[S
     """The last report of each run under that name, except of failed runs about outputs; and declarations."""
     runs = [run_id for job in knowledge.graph.jobs_naming(name) for run_id in knowledge.graph.jobs[job].runs]
     failed = {run_id for run_id in runs if knowledge.graph.has_failed(run_id)}
-    for each in knowledge.store.told_facets(runs, name, [_KEY]):
+    for each in knowledge.store.reported_facets(runs, name, [_KEY]):
         if each.direction == "input" or each.run_id not in failed:
             yield Stamped(each.stamp, each.direction == "output", each.content)
     yield from (declared.facets[_KEY] for declared in dataset.declared.values() if _KEY in declared.facets)

@@ -76,7 +76,7 @@ class CutPast:
         await collect_in_slices(self._add(self._store.identity_facts()))
         await collect_in_slices(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
-        if self._now.store.count_told_of(across) <= _FEW:
+        if self._now.store.count_events_of_runs(across) <= _FEW:
             told = self._fold_few_again(across)
         else:
             told = await self._in_thread(lambda reader: self._fold_many_again(reader, across))
@@ -93,14 +93,14 @@ class CutPast:
 
     def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
         """Fold the events up to the time, of these runs and without a run; all are in memory meanwhile."""
-        logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
+        logged = {event.log_index: event for event in self._now.store.events_of_runs(run_ids, self._until_us)}
         return self._fold_again(
             logged.values(), lambda places: [[logged[place] for place in sorted(places)]], self._now.store
         )
 
     def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold the events up to the time, of these runs and without a run."""
-        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader), reader)
+        told = self._fold_again(reader.events_of_runs(run_ids, self._until_us), partial(_in_order, reader), reader)
         self._store.fold_ahead()  # a second's work for a stream, which the first read would have to do
         return told
 
@@ -221,7 +221,7 @@ class _TellingsInRows:
     """Facts that rows hold as of then although their run has later events, like the versions that a stream reports."""
 
     def __init__(self, reader: Reader, until_us: int) -> None:
-        self._done = cache(partial(reader.tellings_done_by, until_us))
+        self._done = cache(partial(reader.ended_reports, until_us))
 
     def tells(self, fact: Fact) -> bool:
         """Whether a row holds the fact as it was then."""

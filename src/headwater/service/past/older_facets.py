@@ -16,7 +16,7 @@ from headwater.model.extract import job_facets
 from headwater.model.facts import JobFacet, Stamped
 from headwater.model.names import DatasetId, JobId
 from headwater.store.entries import LoggedEvent, as_today
-from headwater.store.facet_reader import ToldOfJob
+from headwater.store.facet_reader import ReportedJobFacet
 from headwater.store.until import ReaderUntil
 
 _RUNS_AT_ONCE: Final = 16
@@ -82,7 +82,7 @@ class OlderFacets:
         return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
 
 
-def _newest_by(until_us: int, told: Sequence[ToldOfJob]) -> Stamped | None:
+def _newest_by(until_us: int, told: Sequence[ReportedJobFacet]) -> Stamped | None:
     """The value of a facet as of then, out of all its values; None if their first and last times leave it open.
 
     A value that was repeated since may have been reported last by then at any time from its first on.

@@ -16,7 +16,7 @@ from headwater.service.routes.parameters import SMALL, WRONG, Limit, Moment, Off
 from headwater.service.shapes.marquez import Events
 from headwater.service.views.log import count_of_namespace
 from headwater.store.entries import LoggedEvent
-from headwater.store.log_reader import EventsAsked
+from headwater.store.log_reader import EventsQuery
 
 router = APIRouter(prefix=API, tags=["events"], route_class=KnownQuery)
 
@@ -64,8 +64,8 @@ async def events_of_namespace(
     return _events(knowledge.store.events_of_namespace(namespace, count, limit, offset), count)
 
 
-def _asked(before: datetime | None, after: datetime | None) -> EventsAsked:
-    asked = EventsAsked() if before is None else EventsAsked(before_us=microseconds(before))
+def _asked(before: datetime | None, after: datetime | None) -> EventsQuery:
+    asked = EventsQuery() if before is None else EventsQuery(before_us=microseconds(before))
     return asked if after is None else asked._replace(after_us=microseconds(after))
 
 

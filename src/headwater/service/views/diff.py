@@ -123,7 +123,7 @@ class _Search(NamedTuple):
         """For each change, the event that made it; or the event, no longer counted, that had made the opposite."""
         matters = RelevantElements(page)
         with closing(another_reader()) as reader:
-            told_of = filter(self._differs, reader.told_of(self.run_ids))
+            told_of = filter(self._differs, reader.events_of_runs(self.run_ids))
             known = [self._event(logged, matters) for logged in told_of]
         by_place = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
         new = [event.told for event in by_place.values() if self._is_after(event.logged)]
@@ -191,7 +191,7 @@ async def diff_of_runs(
 
 async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
     """The log indexes of the run's events within the bounds, in order of time."""
-    places = await asyncio.to_thread(reader.places_of, run_id)
+    places = await asyncio.to_thread(reader.log_indexes_of, run_id)
     return [place for place in places if as_of.log_size is None or place < as_of.log_size]
 
 

@@ -139,12 +139,12 @@ def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
 
 
 def _schemas(store: Reader, name: DatasetId) -> Iterator[bytes]:
-    yield from store.schemas_ever_told(name)
+    yield from store.all_reported_schemas(name)
     yield from (declared.schema for declared in store.declared_shapes(name) if declared.schema is not None)
 
 
 def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:
-    for observed in store.tellings(name, [SchemaFacet.key]):
+    for observed in store.facet_reports(name, [SchemaFacet.key]):
         yield _Told(observed.stamp, observed.direction == "output", name, observed.run_id, observed.content)
     for declared in store.declared_shapes(name):
         if declared.schema is not None:

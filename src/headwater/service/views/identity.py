@@ -58,7 +58,7 @@ def _runs_telling(knowledge: Knowledge, link: Link) -> int:
     told: set[str] = set()
     for name, other in ((link.name, link.other), (link.other, link.name)):
         runs = knowledge.graph.runs_naming(name)
-        for row in knowledge.store.told_facets(runs, name, [facet]) if runs else ():
+        for row in knowledge.store.reported_facets(runs, name, [facet]) if runs else ():
             if facet == "catalog" or _speaks_of(knowledge.store.content(row.content), other):
                 told.add(row.run_id)
     return len(told)

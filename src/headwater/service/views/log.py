@@ -62,7 +62,7 @@ class _Log(NamedTuple):
 
 
 def _read(reader: Reader, begin: int, *, wants_starts: bool) -> _Log:
-    return _Log([*reader.runs_that_told("START")] if wants_starts else (), reader.verdicts(begin))
+    return _Log([*reader.runs_with_event_type("START")] if wants_starts else (), reader.verdicts(begin))
 
 
 def _read_apart(another_reader: AnotherReader, begin: int, *, wants_starts: bool) -> _Log:

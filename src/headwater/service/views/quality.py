@@ -13,7 +13,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes.impact import FailedAssertion, Quality
-from headwater.store.facet_reader import ToldFacet
+from headwater.store.facet_reader import ReportedFacet
 
 ViewT = TypeVar("ViewT", bound=View)
 
@@ -119,25 +119,25 @@ def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     newest = sorted((-each.seen.last_us, each.runs[0], job) for each, job in done if each.runs)[:_MOST_JOBS]
     job_of = {run_id: job for _, run_id, job in newest}
     for member in knowledge.graph.members(name):
-        told = knowledge.store.told_facets([*job_of], member, _KEYS) if job_of else []
+        told = knowledge.store.reported_facets([*job_of], member, _KEYS) if job_of else []
         for row in (*told, *_asserted_before(knowledge, told, member)):
             yield _Told(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
 
 
-def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ToldFacet]:
+def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ReportedFacet]:
     """All that these runs asserted of the dataset under that very name but what they took back; some of it twice."""
-    told = knowledge.store.told_facets(run_ids, name, [DataQualityAssertionsFacet.key]) if run_ids else []
+    told = knowledge.store.reported_facets(run_ids, name, [DataQualityAssertionsFacet.key]) if run_ids else []
     yield from told
     yield from _asserted_before(knowledge, told, name)
 
 
-def _asserted_before(knowledge: Knowledge, told: Iterable[ToldFacet], name: DatasetId) -> Iterator[ToldFacet]:
+def _asserted_before(knowledge: Knowledge, told: Iterable[ReportedFacet], name: DatasetId) -> Iterator[ReportedFacet]:
     """Further assertions of the runs with the latest reports, back to where one withdrew all of them."""
     run_ids = sorted({row.run_id for row in told if row.name == DataQualityAssertionsFacet.key})
     if not run_ids:
         return
     since_us = knowledge.graph.first_us_of(run_ids)
-    tellings = knowledge.store.tellings_of_runs(run_ids, since_us, name, [DataQualityAssertionsFacet.key])
-    tellings.sort(key=lambda each: (each.run_id, each.direction, each.stamp, each.content), reverse=True)
-    for _, of_one in groupby(tellings, key=lambda each: (each.run_id, each.direction)):
+    reports = knowledge.store.reports_of_runs(run_ids, since_us, name, [DataQualityAssertionsFacet.key])
+    reports.sort(key=lambda each: (each.run_id, each.direction, each.stamp, each.content), reverse=True)
+    for _, of_one in groupby(reports, key=lambda each: (each.run_id, each.direction)):
         yield from takewhile(lambda each: knowledge.store.content(each.content).get("_deleted") is not True, of_one)

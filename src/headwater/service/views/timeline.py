@@ -24,7 +24,7 @@ from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
 from headwater.store.entries import as_today
-from headwater.store.facet_reader import ToldFacet
+from headwater.store.facet_reader import ReportedFacet
 
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
 _OF_DATASET: Final[tuple[_OfDataset, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
@@ -75,7 +75,7 @@ def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[
 def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     graph = knowledge.graph
     for member in graph.members(name):
-        for row in _without_repetitions(_standing(knowledge, knowledge.store.tellings(member, _OF_DATASET))):
+        for row in _without_repetitions(_standing(knowledge, knowledge.store.facet_reports(member, _OF_DATASET))):
             yield _Told(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
         dataset = graph.datasets.get(member)
         declared = [*dataset.declared.values()] if dataset else []
@@ -102,14 +102,14 @@ def _declared(event: DatasetEvent) -> Iterator[_Told]:
             yield _Told(event.stamp, None, None, kind, content_of(facet).digest)
 
 
-def _standing(knowledge: Knowledge, told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
+def _standing(knowledge: Knowledge, told: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
     """What runs reported, without what they withdrew later."""
     newest_first = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
     for _, of_one in groupby(newest_first, key=_of_run):
         yield from takewhile(lambda each: not _is_taken_back(knowledge, each.content), of_one)
 
 
-def _of_run(told: ToldFacet) -> tuple[str, Direction, str]:
+def _of_run(told: ReportedFacet) -> tuple[str, Direction, str]:
     return told.run_id, told.direction, told.name
 
 
@@ -117,7 +117,7 @@ def _is_taken_back(knowledge: Knowledge, content: bytes) -> bool:
     return knowledge.store.content(content).get("_deleted") is True
 
 
-def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
+def _without_repetitions(told: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
     """The last of consecutive equal reports of a run."""
     in_order = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content))
     for _, same in groupby(in_order, key=lambda each: (*_of_run(each), each.content)):
@@ -127,7 +127,7 @@ def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
 
 def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
     ids = sorted(runs)
-    told = knowledge.store.told_run_facets(ids, RunTestsFacet.key) if ids else []
+    told = knowledge.store.reported_run_facets(ids, RunTestsFacet.key) if ids else []
     told.sort(key=lambda row: (row.run_id, row.stamp, row.content), reverse=True)
     for run_id, rows in groupby(told, key=lambda row: row.run_id):
         settled: frozenset[str] = frozenset()
