@@ -27,7 +27,7 @@ The protocol, in order; requests (===) use a socket of their own, and are answer
     StoreRead(ticket, entry) ----------------->  stores what the service has read, while the process is busy
                     <--------------------------  Recorded(outcomes, news, growth)
     learns it, then answers the ticket
-    StoreFacts, EmptyRows(places) === asks ===>  does it
+    StoreFacts, EmptyRows(range) === asks ===>  does it
                     <==========================  the answer
     End -------------------------------------->  stores what came before, and ends
 """

@@ -46,8 +46,8 @@ def events_in(body: bytes, content_type: str) -> list[bytes]:
 def _not_too_many(elements: Iterable[bytes]) -> list[bytes]:
     events = list(islice(elements, _MOST + 1))
     if len(events) > _MOST:
-        told = f"batch: more than {_MOST:,} elements, the limit"
-        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
+        fault = f"batch: more than {_MOST:,} elements, the limit"
+        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fault)
     return events
 
 
@@ -68,40 +68,40 @@ def _elements(body: bytes) -> Iterator[bytes]:
         raise MalformedJsonError(f"batch: not UTF-8 at byte {fault.start}") from None
     if not text.startswith("[", begin := _after_space(text, 0)):
         raise MalformedJsonError(f"batch: expected '[' at character {begin}: {_TO_SEND}")
-    place = _after_space(text, begin + 1)
-    is_more = not text.startswith("]", place)
+    position = _after_space(text, begin + 1)
+    is_more = not text.startswith("]", position)
     while is_more:
-        end = _end_of_value(text, place)
-        yield text[place:end].encode()
-        place = _after_space(text, end)
-        if is_more := text.startswith(",", place):
-            place = _after_space(text, place + 1)
-    if _expect(text, place, "]") != len(text):
+        end = _end_of_value(text, position)
+        yield text[position:end].encode()
+        position = _after_space(text, end)
+        if is_more := text.startswith(",", position):
+            position = _after_space(text, position + 1)
+    if _expect(text, position, "]") != len(text):
         raise MalformedJsonError("batch: unexpected content after the array")
 
 
-def _end_of_value(text: str, place: int) -> int:
+def _end_of_value(text: str, position: int) -> int:
     try:
-        return _DECODER.raw_decode(text, place)[1]
+        return _DECODER.raw_decode(text, position)[1]
     except JSONDecodeError as fault:
         raise MalformedJsonError(f"batch: not JSON at character {fault.pos}: {fault.msg}") from None
     except RecursionError:  # nested too deep to be an event; refused later, by itself
-        end = end_of_brackets(text, place)
+        end = end_of_brackets(text, position)
         if end is None:
-            raise MalformedJsonError(f"batch: the event at character {place} is not terminated") from None
+            raise MalformedJsonError(f"batch: the event at character {position} is not terminated") from None
         return end
 
 
-def _expect(text: str, place: int, character: str) -> int:
-    place = _after_space(text, place)
-    if not text.startswith(character, place):
-        raise MalformedJsonError(f"batch: expected {character!r} at character {place}")
-    return _after_space(text, place + 1)
+def _expect(text: str, position: int, character: str) -> int:
+    position = _after_space(text, position)
+    if not text.startswith(character, position):
+        raise MalformedJsonError(f"batch: expected {character!r} at character {position}")
+    return _after_space(text, position + 1)
 
 
-def _after_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return place if found is None else found.end()
+def _after_space(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return position if space is None else space.end()
 
 
 def batch_answer(

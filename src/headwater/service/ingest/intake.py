@@ -83,22 +83,22 @@ class Intake:
 
     async def take_all(self, events: Sequence[bytes], why_not: WhyNot | None = None) -> list[Answer | HeadwaterError]:
         """Store many events independently; returns for each, in order, its answer or why it was not stored."""
-        taken: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
+        tasks: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
         for number, begin in enumerate(range(0, len(events), _TOGETHER)):
             if number >= _UNDER_WAY:
-                await asyncio.wait([taken[number - _UNDER_WAY]])
-            taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER], why_not)))
+                await asyncio.wait([tasks[number - _UNDER_WAY]])
+            tasks.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER], why_not)))
             await asyncio.sleep(0)  # starts the task, and lets other requests run
-        return [outcome for some in await asyncio.gather(*taken) for outcome in some]
+        return [outcome for some in await asyncio.gather(*tasks) for outcome in some]
 
     async def _take_some(self, events: Sequence[bytes], why_not: WhyNot | None) -> list[Answer | HeadwaterError]:
         received_us = self.now_us()
         posted = [(raw, received_us, next(self._salts)) for raw in events]
         answers = await self.recorder.record(posted, why_not)
         took_s = (self.now_us() - received_us) / 1_000_000
-        return [self._told(answer, took_s) for answer in answers]
+        return [self._counted_answer(answer, took_s) for answer in answers]
 
-    def _told(self, answer: Answered, took_s: float) -> Answer | HeadwaterError:
+    def _counted_answer(self, answer: Answered, took_s: float) -> Answer | HeadwaterError:
         if isinstance(answer, Answer):
             self.metrics.ingest.observe(took_s)
         elif isinstance(answer, HeadwaterError):

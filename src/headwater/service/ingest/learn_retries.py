@@ -76,14 +76,14 @@ class LearnRetries:
     def _try_again(self) -> None:
         while self._waiting:
             log_index, stored = next(iter(self._waiting.items()))
-            if not self._is_done_with(stored):
+            if not self._is_settled(stored):
                 self._try_later()
                 return
             del self._waiting[log_index]
         log.info("the graph has learned all events that had to be retried")
         self._reset()
 
-    def _is_done_with(self, stored: Stored) -> bool:
+    def _is_settled(self, stored: Stored) -> bool:
         """Learn it; True also after an unexpected error, which must not block the others."""
         try:
             self._learn(stored)

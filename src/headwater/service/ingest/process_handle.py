@@ -32,25 +32,25 @@ class ProcessHandle(asyncio.Protocol):
 
     def __init__(self, begin: OpenStore) -> None:
         self._events, theirs = _pair()
-        self._questions, its_questions = _pair()
+        self._requests, its_requests = _pair()
         self._answers = MessageBuffer()
         self.owes_answer = False
         """Whether a request has not been answered yet."""
         self._known: Known | None = None
         self._transport: asyncio.Transport | None = None
-        with theirs, its_questions:
-            inherited = [theirs.fileno(), its_questions.fileno()]
+        with theirs, its_requests:
+            inherited = [theirs.fileno(), its_requests.fileno()]
             command = [sys.executable, "-m", "headwater.service.ingest.recording_process", *map(str, inherited)]
-            kept = inherited if begin.handover.lock is None else [*inherited, begin.handover.lock]
+            pass_fds = inherited if begin.handover.lock is None else [*inherited, begin.handover.lock]
             self._child = subprocess.Popen(  # noqa: S603
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **_KEEPS_MEMORY},
-                pass_fds=kept,
+                pass_fds=pass_fds,
                 start_new_session=True,
             )
-        self._questions.sendall(packed(begin))
+        self._requests.sendall(packed(begin))
 
     @property
     def pid(self) -> int:
@@ -98,7 +98,7 @@ class ProcessHandle(asyncio.Protocol):
         if not self.ended.done():
             self.ended.set_result(None)
 
-    def answer(self, question: object) -> object:
+    def answer(self, request: object) -> object:
         """Send a request and wait briefly for the answer; while an answer is late, further requests fail at once.
 
         Raises:
@@ -108,7 +108,7 @@ class ProcessHandle(asyncio.Protocol):
         self.begun()
         self.look_for_answer()
         with suppress(OSError):  # it has ended, which receiving reports
-            self._questions.sendall(packed(question))
+            self._requests.sendall(packed(request))
         self.owes_answer = True
         return self._checked(self._answered(wait_s=FACTS_WITHIN_S))
 
@@ -123,7 +123,7 @@ class ProcessHandle(asyncio.Protocol):
 
     def _answered(self, wait_s: float) -> object:
         """The pending answer, if it comes in that time."""
-        self._questions.settimeout(wait_s)
+        self._requests.settimeout(wait_s)
         try:
             answer = self._received()
         except (TimeoutError, BlockingIOError):
@@ -134,8 +134,8 @@ class ProcessHandle(asyncio.Protocol):
     def _received(self) -> object:
         """The answer; the process is killed if the connection is lost."""
         with suppress(ConnectionError):
-            while came := self._questions.recv(_READ_BYTES):
-                if messages := self._answers.messages(came):
+            while received := self._requests.recv(_READ_BYTES):
+                if messages := self._answers.messages(received):
                     return messages[0]
         self.kill()
         return UnavailableError(SILENT)
@@ -147,7 +147,7 @@ class ProcessHandle(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the sockets, upon which the process ends."""
-        self._questions.close()
+        self._requests.close()
         (self._events if self._transport is None else self._transport).close()
 
     def kill(self) -> None:

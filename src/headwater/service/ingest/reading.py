@@ -99,15 +99,15 @@ def _refuse_false_names(event: Event, verified: Verification) -> None:
         )
 
 
-def _refuse_too_many_names(event: Event, said: Sequence[Fact]) -> None:
+def _refuse_too_many_names(event: Event, event_facts: Sequence[Fact]) -> None:
     """Limit the names in one event; a sender can split them over several events.
 
     Raises:
         InvalidEventError: the event names too many datasets; the field is the one with the most.
     """
-    if len(said) <= _MOST_NAMES:  # a name is a fact at least
+    if len(event_facts) <= _MOST_NAMES:  # a name is a fact at least
         return
-    aliases = Counter(fact.name for fact in said if isinstance(fact, Alias))
+    aliases = Counter(fact.name for fact in event_facts if isinstance(fact, Alias))
     sides: dict[str, Sequence[DatasetRef]]
     if isinstance(event, DatasetEvent):
         sides = {"dataset": [event.dataset]}
@@ -128,7 +128,7 @@ def _refuse_too_many_names(event: Event, said: Sequence[Fact]) -> None:
 
 
 def _begin_of_signature(event: RunEvent) -> int | None:
-    of_run = (place.begin for place in reversed(event.places or ()) if place.path == _SIGNATURE)  # it stands at the end
+    of_run = (place.begin for place in reversed(event.places or ()) if place.path == _SIGNATURE)  # usually the last
     return next(of_run, None)
 
 
@@ -144,6 +144,6 @@ def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
         is_retriable = (
             verified.verdict == "unknown-key" and verified.key_id not in trust.keys
         )  # it may be enrolled later
-        told = f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}"
-        raise UntrustedEventError(told, is_retriable=is_retriable)
+        fault = f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}"
+        raise UntrustedEventError(fault, is_retriable=is_retriable)
     return verified

@@ -109,7 +109,7 @@ class LocalRecorder:
         self._loop = asyncio.get_running_loop()
         self._learner = learner
         self._writer = WriterThread(self.store.add, self.store.catch_up, self._hand_over, self.store.follow)
-        self.store.watch(self._hear, self._writer.wake)
+        self.store.watch(self._learn_news, self._writer.wake)
 
     async def stop(self) -> None:
         """As in `Recorder`."""
@@ -152,7 +152,7 @@ class LocalRecorder:
         """Called on the writer's thread, as is `_hear`."""
         self._loop.call_soon_threadsafe(self._settle, outcomes, self.store.growth)
 
-    def _hear(self, news: Sequence[Stored]) -> None:
+    def _learn_news(self, news: Sequence[Stored]) -> None:
         self._loop.call_soon_threadsafe(self._learner.learn_news, news)
 
     def _settle(self, outcomes: Sequence[tuple[_Waits, Outcome]], growth: Growth) -> None:

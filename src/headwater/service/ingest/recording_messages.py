@@ -27,7 +27,7 @@ class OpenStore(NamedTuple):
 
     handover: WriterHandover
     known: Known | None
-    """What the service knows of the log; None if it has not read the store yet."""
+    """The log as the service knows it; None if it has not read the store yet."""
 
 
 class SetTrust(NamedTuple):
@@ -85,7 +85,7 @@ class StoreFacts(NamedTuple):
 class EmptyRows(NamedTuple):
     """A request: remove the raw bytes from these rows. The answer is None."""
 
-    places: range
+    log_indexes: range
 
 
 EventOutcome = tuple[Ticket, Verdict | None, Outcome]
@@ -120,9 +120,9 @@ class MessageBuffer:
     def __init__(self) -> None:
         self._bytes = bytearray()
 
-    def messages(self, came: bytes) -> list[object]:
+    def messages(self, received: bytes) -> list[object]:
         """The messages that these bytes complete."""
-        self._bytes += came
+        self._bytes += received
         messages: list[object] = []
         begin = 0
         while (until := self._end(begin)) is not None:

@@ -49,12 +49,12 @@ _MOST_TOGETHER: Final = 64
 
 
 class Awaited(NamedTuple):
-    """What is kept of an event until its outcome is sent."""
+    """An event whose outcome is not sent yet."""
 
     ticket: Ticket
     verdict: Verdict
-    told: int
-    """How many of its facts the service knows already."""
+    known_facts: int
+    """The number of its facts that the service knows already."""
 
 
 _Read = tuple[Entry, Awaited]
@@ -78,29 +78,29 @@ class _Added(NamedTuple):
 class Recording:
     """Executes what comes over the sockets, in order; serves as the inbox of the group commit."""
 
-    def __init__(self, events: socket.socket, questions: socket.socket, store: Store) -> None:
-        self._sockets = Sockets(events, questions, self)
+    def __init__(self, events: socket.socket, requests: socket.socket, store: Store) -> None:
+        self._sockets = Sockets(events, requests, self)
         self._store = store
         self._trust = Trust({}, is_required=True)  # until the first `SetTrust`
-        self._came: deque[_Posted | SetTrust | StoreOrForget | _Added | Item[Awaited]] = deque()
+        self._queue: deque[_Posted | SetTrust | StoreOrForget | _Added | Item[Awaited]] = deque()
         self._held: dict[Ticket, Entry] = {}
         self._refused: list[tuple[Ticket, None, Refusal]] = []
-        self._shown: list[tuple[Ticket, Entry]] = []
+        self._read_held: list[tuple[Ticket, Entry]] = []
         self._news: list[Stored] = []
-        self._told: tuple[int, str | None] = (-1, None)
+        self._sent_status: tuple[int, str | None] = (-1, None)
         self._begun_s = 0.0
         """When reading of the current group began."""
-        self._left = 0
-        """How many more events the group is to have."""
+        self._group_left = 0
+        """The number of events still to be added to the group."""
         self._storing_s = 0.0
-        """How long it took to store the previous group."""
+        """The duration of storing the previous group."""
         self.is_abandoned = False
         """Whether the service is gone without `End`."""
 
     def work(self) -> None:
         """Work until the service sends `End`, or is gone."""
-        self._store.watch(self._hear, self._sockets.wake)
-        self._say([])
+        self._store.watch(self._send_news, self._sockets.wake)
+        self._send([])
         GroupCommit[Awaited](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
         while not self._sockets.is_all_sent and not self.is_abandoned:
             self._sockets.look(None)
@@ -108,12 +108,12 @@ class Recording:
     def get(self, *, timeout: float | None = None) -> Item[Awaited]:
         """As in `Inbox`."""
         while (item := self._next()) is None:
-            if self._refused or self._shown:
-                self._say([])
+            if self._refused or self._read_held:
+                self._send([])
             if not self._sockets.look(timeout):
                 raise queue.Empty
         self._begun_s = time.monotonic()
-        self._left = len(self._came) // 2
+        self._group_left = len(self._queue) // 2
         return item
 
     def get_nowait(self) -> Item[Awaited]:
@@ -122,9 +122,9 @@ class Recording:
         A group is half of the queue, so that the service answers one half while the other is stored. But reading it
         takes at least as long as storing the previous group did, so that a slow disk gets few, large groups.
         """
-        if self._left <= 0 and time.monotonic() - self._begun_s >= self._storing_s:
+        if self._group_left <= 0 and time.monotonic() - self._begun_s >= self._storing_s:
             raise queue.Empty
-        self._left -= 1
+        self._group_left -= 1
         while (item := self._next()) is None:
             if not self._sockets.look(0):
                 raise queue.Empty
@@ -132,24 +132,24 @@ class Recording:
 
     def empty(self) -> bool:
         """As in `Inbox`."""
-        return not (self._came or (self._sockets.look(0) and self._came))
+        return not (self._queue or (self._sockets.look(0) and self._queue))
 
     def _next(self) -> Item[Awaited] | None:
-        """The next that is to be stored or done, of what came."""
-        while self._came:
-            came = self._came.popleft()
-            match came:
+        """The next item of the queue that is to be stored or executed."""
+        while self._queue:
+            item_or_message = self._queue.popleft()
+            match item_or_message:
                 case _Posted(ticket, posted, is_held):
                     item = self._read(ticket, posted, is_held=is_held)
                 case SetTrust():
-                    self._trust, item = came.trust, None
+                    self._trust, item = item_or_message.trust, None
                 case StoreOrForget(ticket, is_stored):
                     entry = self._held.pop(ticket)
                     item = (entry, Awaited(ticket, entry.verdict, 0)) if is_stored else None
                 case _Added(ticket, entry):
                     item = (entry, Awaited(ticket, entry.verdict, len(entry.facts)))
                 case _:
-                    return came
+                    return item_or_message
             if item is not None:
                 return item
         return None
@@ -160,7 +160,7 @@ class Recording:
             self._refused.append((ticket, None, entry))
         elif is_held:
             self._held[ticket] = entry
-            self._shown.append((ticket, entry._replace(frame=b"", seal=None)))
+            self._read_held.append((ticket, entry._replace(frame=b"", seal=None)))
         else:
             return entry, Awaited(ticket, entry.verdict, 0)
         return None
@@ -169,38 +169,38 @@ class Recording:
         """As in `MessageHandler`."""
         match message:
             case ReadAndStore(first, events, is_held):
-                self._came += [_Posted(first + number, posted, is_held) for number, posted in enumerate(events)]
+                self._queue += [_Posted(first + number, posted, is_held) for number, posted in enumerate(events)]
             case End():
-                self._came.append(END)
+                self._queue.append(END)
             case StoreFacts() | EmptyRows():  # ahead of all events, as the service blocks for the answer
-                self._came.appendleft(lambda: self._answer(message))
+                self._queue.appendleft(lambda: self._answer(message))
             case StoreRead(entries):
-                self._came += [_Added(*each) for each in entries]
+                self._queue += [_Added(*each) for each in entries]
             case SetTrust() | StoreOrForget():
-                self._came.append(message)
+                self._queue.append(message)
 
     def on_wake(self) -> None:
         """As in `MessageHandler`."""
-        self._came.append(self._follow)
+        self._queue.append(self._follow)
 
     def on_disconnect(self) -> None:
         """As in `MessageHandler`."""
         self.is_abandoned = True
-        self._came.appendleft(END)
+        self._queue.appendleft(END)
 
-    def _hear(self, news: Sequence[Stored]) -> None:
+    def _send_news(self, news: Sequence[Stored]) -> None:
         """Pass on what other services stored at once, since taking in a lot of it takes long."""
         self._news += news
-        self._say([])
+        self._send([])
 
-    def _say(self, outcomes: Sequence[EventOutcome]) -> None:
+    def _send(self, outcomes: Sequence[EventOutcome]) -> None:
         """Send the service everything it does not know yet."""
-        self._told = (self._store.facts_stored, self._store.fault)
+        self._sent_status = (self._store.facts_stored, self._store.fault)
         tree = self._store.growth, self._store.head
-        message = Recorded([*self._refused, *outcomes], self._shown, self._news, *tree, *self._told)
-        self._sockets.say(message)
-        for told in (self._refused, self._shown, self._news):
-            told.clear()
+        message = Recorded([*self._refused, *outcomes], self._read_held, self._news, *tree, *self._sent_status)
+        self._sockets.send(message)
+        for unsent in (self._refused, self._read_held, self._news):
+            unsent.clear()
 
     def _add(self, entries: Sequence[Entry]) -> list[Stored]:
         begin_s = time.monotonic()
@@ -209,36 +209,36 @@ class Recording:
         return stored
 
     def _deliver(self, outcomes: Sequence[tuple[Awaited, Outcome]]) -> None:
-        self._say([(awaited.ticket, awaited.verdict, _news_of(awaited, outcome)) for awaited, outcome in outcomes])
+        self._send([(awaited.ticket, awaited.verdict, _news_of(awaited, outcome)) for awaited, outcome in outcomes])
 
     def _catch_up(self, should_yield: Callable[[], bool], at_least: int) -> None:
         self._store.catch_up(should_yield, at_least)
-        self._say_what_changed()
+        self._send_if_changed()
 
     def _follow(self) -> None:
         try:
             self._store.follow()
         finally:
-            self._say_what_changed()
+            self._send_if_changed()
 
-    def _say_what_changed(self) -> None:
-        if self._news or self._told != (self._store.facts_stored, self._store.fault):
-            self._say([])
+    def _send_if_changed(self) -> None:
+        if self._news or self._sent_status != (self._store.facts_stored, self._store.fault):
+            self._send([])
 
-    def _answer(self, question: StoreFacts | EmptyRows) -> None:
+    def _answer(self, request: StoreFacts | EmptyRows) -> None:
         try:
-            answer = self._done(question)
+            answer = self._fulfilled(request)
         except HeadwaterError as fault:
             answer = fault
         except Exception:
             log.exception("a request from the service failed")
             answer = UnavailableError("the store failed to handle the request; see the service's log")
         self._sockets.answer(answer)
-        self._say_what_changed()
+        self._send_if_changed()
 
-    def _done(self, question: StoreFacts | EmptyRows) -> object:
-        if isinstance(question, EmptyRows):
-            self._store.empty(question.places)
+    def _fulfilled(self, request: StoreFacts | EmptyRows) -> object:
+        if isinstance(request, EmptyRows):
+            self._store.empty(request.log_indexes)
             return None
         self._store.see_to_facts()
         self._store.catch_up()
@@ -247,9 +247,9 @@ class Recording:
 
 def _news_of(awaited: Awaited, outcome: Outcome) -> Outcome:
     """The outcome without the facts that the service knows."""
-    if not awaited.told or isinstance(outcome, Exception):
+    if not awaited.known_facts or isinstance(outcome, Exception):
         return outcome
-    return outcome._replace(facts=outcome.facts[awaited.told :])
+    return outcome._replace(facts=outcome.facts[awaited.known_facts :])
 
 
 def main() -> None:
@@ -257,34 +257,34 @@ def main() -> None:
     log_to_stderr()
     for number in (signal.SIGINT, signal.SIGTERM):  # the service ends this process, once nothing is queued
         signal.signal(number, signal.SIG_IGN)
-    events, questions = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    events, requests = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
-        store = _opened(questions)
+        store = _opened(requests)
     except ConnectionError:  # the service has ended meanwhile
         return
     if store is None:
         return
     gc.freeze()
     gc.set_threshold(50_000)  # events are read and gone; looking for cycles among them costs a third of the reading
-    recording = Recording(events, questions, store)
+    recording = Recording(events, requests, store)
     recording.work()
     if recording.is_abandoned:
         os._exit(0)  # at once: the next service takes over the store, and folds what is missing
     store.close()
 
 
-def _opened(questions: socket.socket) -> Store | None:
+def _opened(requests: socket.socket) -> Store | None:
     """Open the store as the service says, and report the result."""
     unread = MessageBuffer()
-    while came := questions.recv(READ_BYTES):
-        for message in unread.messages(came):
+    while received := requests.recv(READ_BYTES):
+        for message in unread.messages(received):
             if isinstance(message, OpenStore):
                 try:
                     store = open_as_writer(*message)
                 except SetupError as fault:
-                    questions.sendall(packed(fault))
+                    requests.sendall(packed(fault))
                     return None
-                questions.sendall(packed(store.known))
+                requests.sendall(packed(store.known))
                 return store
     return None
 

@@ -28,15 +28,15 @@ class MessageHandler(Protocol):
 class Sockets:
     """A socket for events, one for requests that are answered at once, and a pipe to be woken by other threads."""
 
-    def __init__(self, events: socket.socket, questions: socket.socket, handler: MessageHandler) -> None:
+    def __init__(self, events: socket.socket, requests: socket.socket, handler: MessageHandler) -> None:
         self._events = events
-        self._questions = questions
+        self._requests = requests
         self._handler = handler
         self._unsent = bytearray()
         self._woken, self._wakes = os.pipe()
-        self._unread = {events.fileno(): MessageBuffer(), questions.fileno(): MessageBuffer()}
+        self._unread = {events.fileno(): MessageBuffer(), requests.fileno(): MessageBuffer()}
         self._poll = select.poll()
-        for each in (events.fileno(), questions.fileno(), self._woken):
+        for each in (events.fileno(), requests.fileno(), self._woken):
             os.set_blocking(each, False)
             self._poll.register(each, select.POLLIN)
         os.set_blocking(self._wakes, False)
@@ -48,31 +48,31 @@ class Sockets:
 
     def look(self, timeout: float | None) -> bool:
         """Wait until something can be received or sent, and do it; returns False on time-out (seconds)."""
-        wanted = select.POLLIN | (select.POLLOUT if self._unsent else 0)
-        self._poll.modify(self._events.fileno(), wanted)
+        awaited = select.POLLIN | (select.POLLOUT if self._unsent else 0)
+        self._poll.modify(self._events.fileno(), awaited)
         ready = self._poll.poll(None if timeout is None else timeout * 1000)
-        for number, what in ready:
-            if what & select.POLLOUT:
+        for number, events in ready:
+            if events & select.POLLOUT:
                 self._send()
-            if what & ~select.POLLOUT:
+            if events & ~select.POLLOUT:
                 self._receive(number)
         return bool(ready)
 
     def _receive(self, number: int) -> None:
         try:
-            came = os.read(number, READ_BYTES)
+            received = os.read(number, READ_BYTES)
         except ConnectionError:
-            came = b""
+            received = b""
         if number == self._woken:
             self._handler.on_wake()
-        elif came:
-            for message in self._unread[number].messages(came):
+        elif received:
+            for message in self._unread[number].messages(received):
                 self._handler.handle(message)
         else:
             self._poll.unregister(number)
             self._handler.on_disconnect()
 
-    def say(self, message: object) -> None:
+    def send(self, message: object) -> None:
         """Send a message as soon as the socket takes it."""
         self._unsent += packed(message)
         self._send()
@@ -87,10 +87,10 @@ class Sockets:
 
     def answer(self, answer: object) -> None:
         """Answer a request; blocks, as the service waits for it."""
-        self._questions.setblocking(True)
+        self._requests.setblocking(True)
         with suppress(ConnectionError):  # the service is gone, which reading reports too
-            self._questions.sendall(packed(answer))
-        self._questions.setblocking(False)
+            self._requests.sendall(packed(answer))
+        self._requests.setblocking(False)
 
     def wake(self) -> None:
         """Have `look` call `on_wake`; from any thread."""

@@ -120,7 +120,7 @@ class RemoteRecorder:
         if self._listening is None:
             work.cancel()
         else:
-            self._say(End())
+            self._send_soon(End())
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(work, return_exceptions=True)
@@ -131,7 +131,7 @@ class RemoteRecorder:
         """As in `Recorder`."""
         self.trust = trust
         if self._listening is not None:  # else `_run` sends it at the start
-            self._say(SetTrust.of(trust))
+            self._send_soon(SetTrust.of(trust))
 
     def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> "asyncio.Future[Sequence[Answered]]":
         """As in `Recorder`."""
@@ -143,7 +143,7 @@ class RemoteRecorder:
         if self._is_my_turn and why_not is None:
             self._read_here(first, events)
         else:
-            self._say(ReadAndStore(first, events, is_held=why_not is not None))
+            self._send_soon(ReadAndStore(first, events, is_held=why_not is not None))
         return answered
 
     def _read_here(self, first: Ticket, events: Sequence[Posted]) -> None:
@@ -157,13 +157,13 @@ class RemoteRecorder:
             else:
                 self._tickets.answer(ticket, entry)
         if good:
-            self._say(StoreRead(good))
+            self._send_soon(StoreRead(good))
 
     def add(self, entry: Entry) -> "asyncio.Future[Sequence[Answered]]":
         """As in `Recorder`."""
         answered = self._expected(1)
         if not answered.done():
-            self._say(StoreRead([(self._tickets.hand_out(1, None, answered), entry)]))
+            self._send_soon(StoreRead([(self._tickets.hand_out(1, None, answered), entry)]))
         return answered
 
     def _expected(self, count: int) -> "asyncio.Future[Sequence[Answered]]":
@@ -175,7 +175,7 @@ class RemoteRecorder:
             answered.set_result([too_many_wait()] * count)
         return answered
 
-    def _say(self, message: object) -> None:
+    def _send_soon(self, message: object) -> None:
         """Send the message together with others of this turn of the event loop, in order."""
         self._unsent.append(message)
         if not self._is_called:
@@ -212,25 +212,25 @@ class RemoteRecorder:
     def _decide(self, ticket: Ticket, entry: Entry) -> None:
         """Have a held event stored if its sender may post it, else dropped."""
         fault = self._tickets.why_not(ticket, entry)
-        self._say(StoreOrForget(ticket, is_stored=fault is None))
+        self._send_soon(StoreOrForget(ticket, is_stored=fault is None))
         if fault is not None:
             self._tickets.answer(ticket, fault)
 
     async def _keep_going(self, first: ProcessHandle) -> None:
         process: ProcessHandle | None = first
-        pause_s, told = _PAUSE_S, ""
+        pause_s, logged = _PAUSE_S, ""
         while True:
             begin_s = self._loop.time()
             try:
                 await self._run(process or await self._another())
-                told = ""
+                logged = ""
             except (HeadwaterError, OSError) as fault:
                 self._fault = str(fault)
             if self._is_over:
                 return
-            if self._fault is None or self._fault != told:
+            if self._fault is None or self._fault != logged:
                 log.error("the process that stores events ended and is being restarted", extra={"fault": self._fault})
-            told, process = self._fault or "", None
+            logged, process = self._fault or "", None
             pause_s = _PAUSE_S if self._loop.time() - begin_s > 2 * _LONGEST_PAUSE_S else pause_s
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
@@ -285,15 +285,15 @@ class RemoteRecorder:
         """As in `WriterProcess`; on any thread, as `empty`."""
         return cast(int, self._answer(StoreFacts()))
 
-    def empty(self, places: range) -> None:
+    def empty(self, indexes: range) -> None:
         """As in `WriterProcess`."""
-        self._answer(EmptyRows(places))
+        self._answer(EmptyRows(indexes))
 
-    def _answer(self, question: object) -> object:
+    def _answer(self, request: object) -> object:
         with self._own_turn():
             if self._process is None:
                 raise UnavailableError(_ENDED)
-            return self._process.answer(question)
+            return self._process.answer(request)
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
