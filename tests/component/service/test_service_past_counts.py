@@ -48,7 +48,7 @@ class Following:
                     self.pasts.learned(stored.log_index, stored.facts, touched)
 
     async def known(self, until_us: int) -> Knowledge:
-        return (await self.pasts.known(AsOf(until_us))).knowledge
+        return (await self.pasts.past(AsOf(until_us))).knowledge
 
 
 @contextmanager

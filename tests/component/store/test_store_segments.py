@@ -323,7 +323,7 @@ def test_an_erasure_that_was_cut_off_between_segment_and_database_counts_for_not
 ) -> None:
     retired(database, segments)
     erasure = ERASURE._replace(log_index=place)
-    erase_killed(database, segments, erasure, ("return", "_write_whole", 1))
+    erase_killed(database, segments, erasure, ("return", "_write_atomically", 1))
     assert b"_deleted" in Segments(segments).raw(place)
 
     with closing(open_store(database, segments)) as store:
@@ -341,7 +341,7 @@ def test_an_erasure_brings_back_the_segment_of_another_one_that_was_cut_off(
     database: str | Path, segments: Path
 ) -> None:
     retired(database, segments)
-    erase_killed(database, segments, ERASURE, ("return", "_write_whole", 1))
+    erase_killed(database, segments, ERASURE, ("return", "_write_atomically", 1))
 
     with closing(open_store(database, segments)) as store:
         erase(store, ERASURE._replace(log_index=6))

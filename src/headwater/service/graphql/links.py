@@ -105,8 +105,8 @@ def _versions_of_field(ask: Ask, field: FieldId) -> list[Node]:
 
 
 def _run_of_version(ask: Ask, version: VersionId) -> Node | None:
-    told_by = version.version.told_by
-    return None if told_by is None or told_by[1] != "output" else objects.run(ask, told_by[0])
+    reported_by = version.version.reported_by
+    return None if reported_by is None or reported_by[1] != "output" else objects.run(ask, reported_by[0])
 
 
 def _datasets_of_source(ask: Ask, name: str) -> list[Node]:

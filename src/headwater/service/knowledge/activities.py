@@ -13,7 +13,14 @@ from headwater.graph.records import Run
 from headwater.model.facts import ParentRun, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import JobId
-from headwater.service.knowledge.activity import Activity, KnownRun, activity_in, as_meant, known_runs, told_run
+from headwater.service.knowledge.activity import (
+    Activity,
+    KnownRun,
+    activity_in,
+    known_runs,
+    reported_run,
+    with_resolved_parents,
+)
 from headwater.service.tallies.ordered import Ordered
 
 _Key = tuple[int, str]
@@ -28,7 +35,7 @@ class RunSnapshot(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedActivity:
     """A job's cached activity, with what is needed to update it."""
 
     activity: Activity
@@ -49,16 +56,16 @@ class Activities:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._kept: dict[JobId, _Kept] = {}
+        self._cached: dict[JobId, _CachedActivity] = {}
         self._silent: dict[str, KnownRun] = {}
         """Cached runs without events of their own; thousands of others may name each."""
 
     def run(self, run_id: str) -> KnownRun | None:
         """The run, or None if no event names it."""
-        run = self.told_run(run_id)
-        return None if run is None else as_meant(self._graph, run)
+        run = self.reported_run(run_id)
+        return None if run is None else with_resolved_parents(self._graph, run)
 
-    def told_run(self, run_id: str) -> KnownRun | None:
+    def reported_run(self, run_id: str) -> KnownRun | None:
         """The run, with parent and root as its own events name them; None if no event names it."""
         run = self._silent.get(run_id)
         if run is None and (run := self._known_run(run_id)) is not None and not run.has_events:
@@ -66,7 +73,7 @@ class Activities:
         return run
 
     def _known_run(self, run_id: str) -> KnownRun | None:
-        return told_run(self._graph, run_id)
+        return reported_run(self._graph, run_id)
 
     def snapshot(self, run_ids: Iterable[str]) -> Mapping[str, RunSnapshot]:
         """Snapshots of runs, taken before the graph learns more about them; to be passed to `touch`."""
@@ -74,48 +81,48 @@ class Activities:
 
     def touch(self, jobs: Iterable[JobId], before: Mapping[str, RunSnapshot]) -> None:
         """Mark jobs, and the runs that changed, given as snapshots from before."""
-        silent = {*self._silent_wholes(before)}
+        silent = {*self._silent_parents(before)}
         for run_id in chain(before, silent):
             self._silent.pop(run_id, None)
-        touched = [(job, kept) for job in jobs if (kept := self._kept.get(job)) is not None]
-        for job, kept in touched:
-            if kept.order is None:
-                del self._kept[job]
+        touched = [(job, cached) for job in jobs if (cached := self._cached.get(job)) is not None]
+        for job, cached in touched:
+            if cached.order is None:
+                del self._cached[job]
                 continue
-            kept.is_touched = True
+            cached.is_touched = True
             for run_id, was in before.items():
                 was_of_it = was.of_job is not None and was.of_job.job == job
-                kept.before.setdefault(run_id, was.seen if was_of_it else None)
+                cached.before.setdefault(run_id, was.seen if was_of_it else None)
             for run_id in silent:
-                kept.before.setdefault(run_id, None)
+                cached.before.setdefault(run_id, None)
 
-    def _silent_wholes(self, before: Mapping[str, RunSnapshot]) -> Iterable[str]:
+    def _silent_parents(self, before: Mapping[str, RunSnapshot]) -> Iterable[str]:
         """The parents and roots, now or before, of these runs that have no events of their own."""
         for run_id, (of_job, _) in before.items():
             now = self._graph.runs[run_id].of_job
-            for whole in (part for told in (of_job, now) if told is not None for part in told.parts_of):
-                if _snapshot(self._graph.runs.get(whole.run_id)).seen is None:
-                    yield whole.run_id
+            for parent in (part for statement in (of_job, now) if statement is not None for part in statement.parts_of):
+                if _snapshot(self._graph.runs.get(parent.run_id)).seen is None:
+                    yield parent.run_id
 
     def of(self, job: JobId) -> Activity:
         """The activity of a known job."""
-        kept = self._kept.get(job)
-        if kept is None or (kept.is_touched and not self._catch_up(job, kept)):
-            kept = self._kept[job] = self._looked_at(job)
-        return kept.activity
+        cached = self._cached.get(job)
+        if cached is None or (cached.is_touched and not self._catch_up(job, cached)):
+            cached = self._cached[job] = self._computed(job)
+        return cached.activity
 
-    def _told(self, job: JobId) -> Activity | None:
+    def _activity_without_runs(self, job: JobId) -> Activity | None:
         """Hook: the activity of a job, if it is known without reading its runs."""
         return None
 
-    def _looked_at(self, job: JobId) -> _Kept:
-        if (done := self._told(job)) is not None:
-            return _Kept(done)
+    def _computed(self, job: JobId) -> _CachedActivity:
+        if (activity := self._activity_without_runs(job)) is not None:
+            return _CachedActivity(activity)
         runs = known_runs(self._graph, job)
         order: Ordered[_Key] = Ordered()
         for run in runs:
             order.add(_key(run.run_id, run.seen))
-        return _Kept(
+        return _CachedActivity(
             activity_in(self._graph, job, runs),
             order,
             {run.run_id: run.seen for run in runs if not run.has_events},
@@ -123,13 +130,13 @@ class Activities:
             next((_key(run.run_id, run.seen) for run in runs if run.ended_us is not None), None),
         )
 
-    def _catch_up(self, job: JobId, kept: _Kept) -> bool:
+    def _catch_up(self, job: JobId, cached: _CachedActivity) -> bool:
         """Read the runs that changed; False if that is not enough, as a run left the job or its interval shrank."""
-        order, seen, longest_us = kept.order, kept.activity.seen, kept.activity.longest_us
+        order, seen, longest_us = cached.order, cached.activity.seen, cached.activity.longest_us
         if order is None or not order.items():
             return False  # only others mentioned the job
-        for run_id, spoke in kept.before.items():
-            old, run = kept.silent.pop(run_id, spoke), self._run_of(job, run_id)
+        for run_id, interval_before in cached.before.items():
+            old, run = cached.silent.pop(run_id, interval_before), self._run_of(job, run_id)
             if old is not None:
                 if run is None or run.seen.union(old) != run.seen:
                     return False
@@ -139,37 +146,42 @@ class Activities:
                 seen = seen.union(run.seen)
                 longest_us = max(longest_us, run.seen.last_us - run.seen.first_us)
                 if not run.has_events:
-                    kept.silent[run_id] = run.seen
+                    cached.silent[run_id] = run.seen
         if (declared := self._graph.jobs[job].declared_over) is not None:
             seen = seen.union(declared)
         runs = order.items()
-        kept.with_parent = self._newest(job, kept, runs, kept.with_parent, lambda run: run.parent is not None)
-        kept.ended = self._newest(job, kept, runs, kept.ended, lambda run: run.ended_us is not None)
-        kept.before, kept.is_touched = {}, False
-        parent = None if kept.with_parent is None else self._parent(kept.with_parent[1])
-        ended = None if kept.ended is None else kept.ended[1]
-        kept.activity = Activity(tuple([run_id for _, run_id in runs]), parent, ended, seen, longest_us)
+        cached.with_parent = self._newest(job, cached, runs, cached.with_parent, lambda run: run.parent is not None)
+        cached.ended = self._newest(job, cached, runs, cached.ended, lambda run: run.ended_us is not None)
+        cached.before, cached.is_touched = {}, False
+        parent = None if cached.with_parent is None else self._parent(cached.with_parent[1])
+        ended = None if cached.ended is None else cached.ended[1]
+        cached.activity = Activity(tuple([run_id for _, run_id in runs]), parent, ended, seen, longest_us)
         return True
 
     def _newest(
-        self, job: JobId, kept: _Kept, order: Sequence[_Key], known: _Key | None, is_so: Callable[[KnownRun], bool]
+        self,
+        job: JobId,
+        cached: _CachedActivity,
+        order: Sequence[_Key],
+        newest_before: _Key | None,
+        predicate: Callable[[KnownRun], bool],
     ) -> _Key | None:
         """The newest run for which `is_so` holds; `known` was the newest before the runs changed."""
-        is_doubtful = known is not None and known[1] in kept.before
-        ids = (run_id for _, run_id in order) if is_doubtful else kept.before
+        is_doubtful = newest_before is not None and newest_before[1] in cached.before
+        ids = (run_id for _, run_id in order) if is_doubtful else cached.before
         runs = (self._run_of(job, run_id) for run_id in ids)
-        found = (_key(run.run_id, run.seen) for run in runs if run is not None and is_so(run))
+        matching = (_key(run.run_id, run.seen) for run in runs if run is not None and predicate(run))
         if is_doubtful:
-            return next(found, None)
-        return min([*found, *([] if known is None else [known])], default=None)
+            return next(matching, None)
+        return min([*matching, *([] if newest_before is None else [newest_before])], default=None)
 
     def _parent(self, run_id: str) -> ParentRun | None:
-        run = self.told_run(run_id)
+        run = self.reported_run(run_id)
         return None if run is None else run.parent
 
     def _run_of(self, job: JobId, run_id: str) -> KnownRun | None:
         """The run, if it belongs to the job."""
-        run = self.told_run(run_id)
+        run = self.reported_run(run_id)
         return run if run is not None and run.job == job else None
 
 

@@ -65,11 +65,11 @@ class Activity(NamedTuple):
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:
     """The run, or None if no event names it."""
-    run = told_run(graph, run_id)
-    return None if run is None else as_meant(graph, run)
+    run = reported_run(graph, run_id)
+    return None if run is None else with_resolved_parents(graph, run)
 
 
-def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
+def with_resolved_parents(graph: Graph, run: KnownRun) -> KnownRun:
     """The run with its parent and root resolved by the graph; a run that names itself as its parent has none."""
     if run.parent is None and run.root is None:
         return run
@@ -77,7 +77,7 @@ def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
     return run._replace(parent=graph.meant(parent), root=graph.meant(run.root))
 
 
-def told_run(graph: Graph, run_id: str) -> KnownRun | None:
+def reported_run(graph: Graph, run_id: str) -> KnownRun | None:
     """The run, with parent and root as its own events name them; None if no event names it."""
     run = graph.runs.get(run_id)
     if run is not None and run.times is not None and run.of_job is not None and (end := graph.end_of(run)) is not None:
@@ -120,15 +120,15 @@ def _from_own_events(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
 
 def _claimed(run_id: str, child: RunOfJob) -> tuple[JobId, ParentRun | None]:
     """The job and root that a run states for its parent or root; a parent has the root of its children."""
-    whole = next(each for each in child.parts_of if each.run_id == run_id)
-    return whole.job, None if child.root is None or child.root.run_id == run_id else child.root
+    claim = next(each for each in child.parts_of if each.run_id == run_id)
+    return claim.job, None if child.root is None or child.root.run_id == run_id else child.root
 
 
 def known_runs(graph: Graph, job_id: JobId) -> list[KnownRun]:
     """The runs of a job that the graph knows, newest first."""
     job = graph.jobs[job_id]
     runs = [
-        run for run_id in job.runs | job.named if (run := told_run(graph, run_id)) is not None and run.job == job_id
+        run for run_id in job.runs | job.named if (run := reported_run(graph, run_id)) is not None and run.job == job_id
     ]
     return sorted(runs, key=lambda run: (-run.seen.first_us, run.run_id))
 
@@ -138,9 +138,9 @@ def activity(graph: Graph, job_id: JobId) -> Activity:
     return activity_in(graph, job_id, known_runs(graph, job_id))
 
 
-def parent_in(graph: Graph, done: Activity) -> JobId | None:
+def parent_in(graph: Graph, of_job: Activity) -> JobId | None:
     """The parent job, by the job's activity."""
-    parent = graph.meant(done.parent)
+    parent = graph.meant(of_job.parent)
     return None if parent is None else parent.job
 
 
@@ -151,7 +151,7 @@ def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activi
     if job.declared_over is not None:
         times.append(job.declared_over)
     if not times:
-        times += [*_times_of(graph, job.children), *_times_told(job)]
+        times += [*_times_of(graph, job.children), *_report_times(job)]
     return Activity(
         tuple(run.run_id for run in runs),
         next((run.parent for run in runs if run.parent is not None), None),
@@ -166,7 +166,7 @@ def longest_us(times: Iterable[Seen]) -> int:
     return max((seen.last_us - seen.first_us for seen in times), default=0)
 
 
-def _times_told(job: Job) -> Iterator[Seen]:
+def _report_times(job: Job) -> Iterator[Seen]:
     """The times at which others mention a job that has no events of its own."""
     for tellers in (*job.reported.values(), *job.feeds.values(), *job.fed_by.values()):
         yield from tellers.values()

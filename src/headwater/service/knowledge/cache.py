@@ -200,9 +200,9 @@ class FallbackCache(CompressedCache[KeyT, ValueT]):
 
     def found(self, keys: Iterable[KeyT]) -> dict[KeyT, ValueT]:
         """As in `CompressedCache`; the fallback is asked once for all keys."""
-        wanted = list(keys)
-        mine = {key: value for key in wanted if (value := super(FallbackCache, self).get(key)) is not None}
-        return {**mine, **self._fetch([key for key in wanted if key not in mine])}
+        requested = list(keys)
+        mine = {key: value for key in requested if (value := super(FallbackCache, self).get(key)) is not None}
+        return {**mine, **self._fetch([key for key in requested if key not in mine])}
 
     def _fetch(self, keys: Sequence[KeyT]) -> Mapping[KeyT, ValueT]:
         fetched = self._fallback(keys) if keys else {}
@@ -213,5 +213,5 @@ class FallbackCache(CompressedCache[KeyT, ValueT]):
     def missing(self, keys: Iterable[KeyT]) -> list[KeyT]:
         """The keys for which neither cache has a value."""
         missing = super().missing(keys)
-        found = self._fetch(missing)
-        return [key for key in missing if key not in found]
+        fetched = self._fetch(missing)
+        return [key for key in missing if key not in fetched]

@@ -45,13 +45,13 @@ class CurrentRenderCache:
         if changes.joins and changes.only_joined and self._identity_changes == before.identity_changes:
             self._identity_changes = self._graph.identities.changes  # the joined names are among those touched
         touched = changes.touched
-        around = [
+        neighbours = [
             self._graph.readers(name) | self._graph.writers(name) for name in self._graph.each_once(changes.reshaped)
         ]
         members = self._graph.members_of_all(touched.datasets)
-        self._cache.drop(touched.jobs.union(*around), touched.datasets.union(members))
+        self._cache.drop(touched.jobs.union(*neighbours), touched.datasets.union(members))
         self._cache.runs.drop(runs)
-        self._cache.runs.drop_all_of(frozenset[JobId]().union(*around))
+        self._cache.runs.drop_all_of(frozenset[JobId]().union(*neighbours))
         if changes.parts:
             self._cache.drop(jobs_of(self._graph, changes.parts), ())
             self._cache.runs.drop(changes.parts)

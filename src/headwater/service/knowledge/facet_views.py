@@ -43,7 +43,7 @@ class FacetViews:
 
 
 def _fields(entries: object) -> Iterable[Field]:
-    for entry in _in_place(entries) if isinstance(entries, list) else ():
+    for entry in _in_order(entries) if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry["name"]:
             field = Field(
                 name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=()
@@ -53,10 +53,12 @@ def _fields(entries: object) -> Iterable[Field]:
             yield field
 
 
-def _in_place(entries: list[Any]) -> list[Any]:
+def _in_order(entries: list[Any]) -> list[Any]:
     """The fields by ordinal position, if each has one; else in the order given."""
-    places = [place for each in entries if isinstance(each, dict) and isinstance(place := each.get(_PLACE), int)]
-    return sorted(entries, key=lambda each: int(each[_PLACE])) if len(places) == len(entries) else entries
+    positions = [
+        position for each in entries if isinstance(each, dict) and isinstance(position := each.get(_PLACE), int)
+    ]
+    return sorted(entries, key=lambda each: int(each[_PLACE])) if len(positions) == len(entries) else entries
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str | None:

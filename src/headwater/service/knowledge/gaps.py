@@ -26,7 +26,7 @@ _SLICE: Final = 32
 
 SubjectT = TypeVar("SubjectT", bound=Hashable)
 
-_Place = tuple[int, str, str, tuple[str, ...], str]
+_Position = tuple[int, str, str, tuple[str, ...], str]
 """Sort key of a gap within its kind and namespace, newest first; the last part distinguishes equal-looking gaps."""
 
 
@@ -34,17 +34,17 @@ class GapIndex:
     """Gaps by kind and namespace, in order."""
 
     def __init__(self) -> None:
-        self._orders: dict[GapKind, dict[str, Ordered[_Place]]] = {kind: defaultdict(Ordered) for kind in KINDS}
+        self._orders: dict[GapKind, dict[str, Ordered[_Position]]] = {kind: defaultdict(Ordered) for kind in KINDS}
         self.counts: Counter[tuple[str, GapKind]] = Counter()
 
     def put(self, gap: Gap, apart: str) -> None:
         """Add a gap."""
-        self._orders[gap.kind][gap.namespace].add(_place(gap, apart))
+        self._orders[gap.kind][gap.namespace].add(_position(gap, apart))
         self.counts[gap.namespace, gap.kind] += 1
 
     def take(self, gap: Gap, apart: str) -> None:
         """Remove a gap."""
-        self._orders[gap.kind][gap.namespace].remove(_place(gap, apart))
+        self._orders[gap.kind][gap.namespace].remove(_position(gap, apart))
         self.counts[gap.namespace, gap.kind] -= 1
 
     def sort(self) -> Iterator[None]:
@@ -57,17 +57,17 @@ class GapIndex:
         """The gaps of a kind in a namespace, or in all (None); valid until the next change."""
         orders = self._orders[kind]
         names = [*orders] if namespace is None else [namespace] if namespace in orders else []
-        for place, name in merge(*(_with_name(orders[each].items(), each) for each in names)):
-            at, node_id, words, related, _ = place
+        for position, name in merge(*(_with_name(orders[each].items(), each) for each in names)):
+            at, node_id, words, related, _ = position
             yield Gap(kind, node_id, name, words, -at, related)
 
 
-def _place(gap: Gap, apart: str) -> _Place:
+def _position(gap: Gap, apart: str) -> _Position:
     return -gap.at_us, gap.node_id, gap.words, gap.related, apart
 
 
-def _with_name(places: Sequence[_Place], name: str) -> Iterator[tuple[_Place, str]]:
-    return ((place, name) for place in places)
+def _with_name(positions: Sequence[_Position], name: str) -> Iterator[tuple[_Position, str]]:
+    return ((position, name) for position in positions)
 
 
 class GapsBySubject(Generic[SubjectT]):
@@ -137,9 +137,9 @@ class KnownGaps:
         self._runs: GapsBySubject[str] = GapsBySubject(self._at_run, self._index)
         self._jobs: GapsBySubject[JobId] = GapsBySubject(self._at_job, self._index)
         self._datasets: GapsBySubject[DatasetId] = GapsBySubject(self._at_dataset, self._index)
-        self._told: set[str] = set()
+        self._started: set[str] = set()
         """The runs with a START event."""
-        self._is_begun = self._is_told = False
+        self._is_begun = self._has_starts = False
         self._going_on: dict[str, None] = {}
         """The runs without a terminal event."""
         self._expected: dict[JobId, Expected] = {}
@@ -158,16 +158,16 @@ class KnownGaps:
 
     def set_started(self, run_ids: Iterable[str]) -> None:
         """Provide the runs, of those known at `begin`, that have a START event; needed before anything is examined."""
-        self._told.update(run_ids)
-        if not self._is_told:
-            self._is_told = True
+        self._started.update(run_ids)
+        if not self._has_starts:
+            self._has_starts = True
             self._runs.touch(self._graph.runs)
             self.touch_all()
 
     @property
     def wants_starts(self) -> bool:
         """Whether `set_started` must still be called."""
-        return not self._is_told
+        return not self._has_starts
 
     def touch_all(self) -> None:
         """Mark everything: names may have been joined or split, or nodes deleted."""
@@ -183,7 +183,7 @@ class KnownGaps:
         for fact in facts:
             match fact:
                 case RunTimes(run_id=run_id, state=(_, _, "START")):
-                    self._told.add(run_id)
+                    self._started.add(run_id)
                 case Quarantined():
                     self._names.touch([fact.key])
         self._runs.touch(runs)
@@ -237,7 +237,7 @@ class KnownGaps:
                 self._longest[run.of_job.job] = Longest(took_us, run_id)
             elif run_id == longest.run_id:
                 del self._longest[run.of_job.job]  # it took less after all
-        return coverage.gaps_of_run(self._graph, run_id, has_start=run_id in self._told, content=self._content)
+        return coverage.gaps_of_run(self._graph, run_id, has_start=run_id in self._started, content=self._content)
 
     def _at_job(self, job: JobId) -> Iterable[Gap]:
         if job not in self._graph.jobs:

@@ -59,7 +59,7 @@ _MOST_EVENTS: Final = 200
 """Limit per run: its first events, and as many of its last; a stream may have any number between."""
 _WINDOWS: Final = 2
 """Reporting windows that a stream may miss, if it announces one."""
-_TELL_VERSIONS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
+_VERSION_FACETS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
     kind.key: kind for kind in (VersionFacet, IcebergCommitReportFacet, IcebergScanReportFacet)
 }
 """The facets that state which version of a dataset was read or written, by key."""
@@ -118,9 +118,9 @@ class KnownHistory:
 
     def _made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """As in `History`."""
-        told = self._knowledge.derivations.sources(name)
+        derived = self._knowledge.derivations.sources(name)
         never_ran = (job for job in self.writers(name) if not self.has_run(job))
-        return [*dict.fromkeys((*told, *(source for job in never_ran for source in self._declared(job, name))))]
+        return [*dict.fromkeys((*derived, *(source for job in never_ran for source in self._declared(job, name))))]
 
     def _declared(self, job: JobId, name: DatasetId) -> Sequence[DatasetId]:
         """The inputs from which a job that never ran makes the dataset; all its inputs if that is not declared."""
@@ -157,39 +157,39 @@ class KnownHistory:
 
     def parents(self, run_id: str) -> Sequence[ParentRun]:
         """The parents and roots of a run that have events of their own, nearest first; without deleted jobs."""
-        found = reachable(self._named_parents(run_id), lambda whole: self._named_parents(whole.run_id), _MOST_WHOLES)
-        spoke = (whole for whole in found if self._graph.job_of(whole.run_id) is not None)
-        return [whole for whole in spoke if not self._graph.hides(whole.job)]
+        found = reachable(self._named_parents(run_id), lambda parent: self._named_parents(parent.run_id), _MOST_WHOLES)
+        with_events = (parent for parent in found if self._graph.job_of(parent.run_id) is not None)
+        return [parent for parent in with_events if not self._graph.hides(parent.job)]
 
     def _named_parents(self, run_id: str) -> list[ParentRun]:
         run = known_run(self._graph, run_id)
-        return [] if run is None else [whole for whole in (run.parent, run.root) if whole is not None]
+        return [] if run is None else [parent for parent in (run.parent, run.root) if parent is not None]
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run, the versions of the dataset that it states to have written."""
-        return self._versions_told(run_ids, name, "output")
+        return self._reported_versions(run_ids, name, "output")
 
     def versions_read(self, run_id: str, name: DatasetId) -> frozenset[str]:
         """The versions of the dataset that the run last stated to have read."""
-        return self._versions_told([run_id], name, "input")[run_id]
+        return self._reported_versions([run_id], name, "input")[run_id]
 
-    def _versions_told(
+    def _reported_versions(
         self, run_ids: Sequence[str], name: DatasetId, direction: Direction
     ) -> dict[str, frozenset[str]]:
         versions = dict.fromkeys(run_ids, frozenset[str]())
         for member in self._graph.members(name):
-            for told in self._knowledge.store.reported_facets(run_ids, member, [*_TELL_VERSIONS]):
-                if told.direction == direction:
-                    versions[told.run_id] |= frozenset(self._versions(told))
+            for facet in self._knowledge.store.reported_facets(run_ids, member, [*_VERSION_FACETS]):
+                if facet.direction == direction:
+                    versions[facet.run_id] |= frozenset(self._versions(facet))
         return versions
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
         """The source columns of these columns, direct or indirect; None if the dataset has no column edges."""
         edges = self._graph.column_edges_into(name)
-        wanted = Nesting(columns)
+        requested = Nesting(columns)
         sources: dict[DatasetId, set[str | None]] = {}
         for edge in edges:
-            if edge.target_column is None or wanted.touches(edge.target_column):
+            if edge.target_column is None or requested.touches(edge.target_column):
                 sources.setdefault(edge.source, set()).add(edge.source_column)
         return {source: self._all_of(source, feeding) for source, feeding in sources.items()} if edges else None
 
@@ -212,9 +212,11 @@ class KnownHistory:
         """How a dataset's declared schema changed, oldest first."""
         store = self._knowledge.store
         shapes = [shape for member in self._graph.members(name) for shape in store.declared_shapes(member)]
-        told = sorted((each.stamp, each.dataset, each.schema) for each in shapes if each.schema is not None)
-        tellings = (ReportedSchema(name, columns_of(store.content(schema))) for _, name, schema in told)
-        news = [(stamp, tuple(found)) for (stamp, _, _), found in zip(told, drift(tellings), strict=True) if found]
+        schemas = sorted((each.stamp, each.dataset, each.schema) for each in shapes if each.schema is not None)
+        reports = (ReportedSchema(name, columns_of(store.content(schema))) for _, name, schema in schemas)
+        news = [
+            (stamp, tuple(changes)) for (stamp, _, _), changes in zip(schemas, drift(reports), strict=True) if changes
+        ]
         events = store.with_digests([stamp.digest for stamp, _ in news])
         return [_declared_schema_change(changes, events[stamp.digest]) for stamp, changes in news]
 
@@ -222,9 +224,11 @@ class KnownHistory:
         """As in `History`."""
         key = LifecycleStateChangeFacet.key
         datasets = filter(None, map(self._graph.datasets.get, self._graph.members(name)))
-        told = [each.facets[key] for known in datasets for each in known.declared.values() if key in each.facets]
-        events = self._knowledge.store.with_digests([said.stamp.digest for said in told]) if told else {}
-        found = ((self._knowledge.facets.read(LifecycleStateChangeFacet, said.content), said.stamp) for said in told)
+        reports = [each.facets[key] for dataset in datasets for each in dataset.declared.values() if key in each.facets]
+        events = self._knowledge.store.with_digests([report.stamp.digest for report in reports]) if reports else {}
+        found = (
+            (self._knowledge.facets.read(LifecycleStateChangeFacet, report.content), report.stamp) for report in reports
+        )
         return [
             LifecycleChange(change.lifecycle_state_change, stamp.time_us, _ref(events[stamp.digest]))
             for change, stamp in found
@@ -238,7 +242,11 @@ class KnownHistory:
     def _reported_schema_changes(self, run_id: str) -> Sequence[ReportedSchemaChange]:
         """Schema changes of a run's inputs and outputs during the run, as it reported them, in no order."""
         run = self._graph.runs[run_id]
-        return [change for direction, name in sorted(run.observed) for change in self._anew(run_id, direction, name)]
+        return [
+            change
+            for direction, name in sorted(run.observed)
+            for change in self._schema_changes(run_id, direction, name)
+        ]
 
     def _failed_checks_while_running(self, run_id: str) -> Sequence[FailedCheck]:
         """The expectations that a run reported as failed while it was running, oldest first."""
@@ -248,35 +256,35 @@ class KnownHistory:
 
     def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
         shown = self._graph.shown(name)
-        told = sorted(self._tellings(run_id, name, DataQualityAssertionsFacet.key))
-        if not told or not self._graph.shows(shown):
+        reports = sorted(self._facet_reports(run_id, name, DataQualityAssertionsFacet.key))
+        if not reports or not self._graph.shows(shown):
             return
-        events = self._knowledge.store.with_digests([each.stamp.digest for each in told])
-        for each in told:
+        events = self._knowledge.store.with_digests([each.stamp.digest for each in reports])
+        for each in reports:
             facet = self._knowledge.facets.read(DataQualityAssertionsFacet, each.content)
-            for made in facet.assertions if facet is not None and each.direction == direction else ():
-                if not made.success:
-                    check = Check(made, _ref(events[each.stamp.digest]))
+            for assertion in facet.assertions if facet is not None and each.direction == direction else ():
+                if not assertion.success:
+                    check = Check(assertion, _ref(events[each.stamp.digest]))
                     yield FailedCheck(direction, shown, check, each.stamp.time_us)
 
-    def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[ReportedSchemaChange]:
+    def _schema_changes(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[ReportedSchemaChange]:
         shown = self._graph.shown(name)
         if not self._graph.shows(shown):
             return
-        shapes = self._tellings(run_id, name, SchemaFacet.key)
+        shapes = self._facet_reports(run_id, name, SchemaFacet.key)
         if len(shapes) < 2:
             return
         events = self._knowledge.store.with_digests([each.stamp.digest for each in shapes])
-        told = [
+        reported = [
             (columns, _ref(events[each.stamp.digest]), each.stamp.time_us)
             for each in sorted(shapes, key=lambda each: (each.stamp, each.content))
             if each.direction == direction and (columns := self._columns(each.content)) is not None
         ]
-        for (then, event_then, _), (now, event, at_us) in pairwise(told):
+        for (then, event_then, _), (now, event, at_us) in pairwise(reported):
             if then != now:
                 yield ReportedSchemaChange(direction, shown, (then, event_then), (now, event), at_us)
 
-    def _tellings(self, run_id: str, name: DatasetId, facet: str) -> list[ReportedFacet]:
+    def _facet_reports(self, run_id: str, name: DatasetId, facet: str) -> list[ReportedFacet]:
         return self._knowledge.store.reports_of_runs([run_id], self._graph.first_us_of([run_id]), name, [facet])
 
     def _columns(self, schema: bytes) -> Columns | None:
@@ -293,9 +301,9 @@ class KnownHistory:
 
     def ended_in(self, job: JobId, after_us: int, until_us: int, *, has_failed: bool) -> Iterator[RunSummary]:
         """As in `History`: read lazily, and without the runs' datasets."""
-        done = self._knowledge.activity(job)
-        for run_id in islice(done.begun_by(until_us, self._began_us), _MOST_BETWEEN):
-            if self._began_us(run_id) + done.longest_us <= after_us:
+        activity = self._knowledge.activity(job)
+        for run_id in islice(activity.begun_by(until_us, self._began_us), _MOST_BETWEEN):
+            if self._began_us(run_id) + activity.longest_us <= after_us:
                 return  # this run and all earlier ones had ended by then
             if self._has_ended_in(run_id, after_us, until_us, has_failed) and (run := self.summary(run_id)) is not None:
                 yield run
@@ -309,9 +317,9 @@ class KnownHistory:
 
     def begun_since(self, job: JobId, at_us: int) -> Iterator[RunSummary]:
         """As in `History`, read lazily."""
-        done = self._knowledge.activity(job)
-        since = len(done.runs) - len(done.begun_by(at_us - 1, self._began_us))
-        return filter(None, (self.summary(done.runs[place]) for place in reversed(range(since))))
+        activity = self._knowledge.activity(job)
+        since = len(activity.runs) - len(activity.begun_by(at_us - 1, self._began_us))
+        return filter(None, (self.summary(activity.runs[index]) for index in reversed(range(since))))
 
     def _began_us(self, run_id: str) -> int:
         run = self._graph.runs.get(run_id)
@@ -324,7 +332,7 @@ class KnownHistory:
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
-        ends = ends_of(self._graph, run_id, self._said_then(run))
+        ends = ends_of(self._graph, run_id, self._declared_ends_then(run))
         has_begun = self._graph.runs[run_id].has_begun
         return RunSummary(
             run_id,
@@ -338,12 +346,12 @@ class KnownHistory:
             None if run.parent is None else run.parent.run_id,
         )
 
-    def _said_then(self, run: KnownRun) -> AbstractSet[RunEnd]:
+    def _declared_ends_then(self, run: KnownRun) -> AbstractSet[RunEnd]:
         """The declared inputs and outputs of the run's job, without those deleted before the run began."""
-        said, began_us = self._reported_ends(run.job), run.seen.first_us
+        ends, began_us = self._reported_ends(run.job), run.seen.first_us
         if not self._graph.edits.deleted:
-            return said
-        return {end for end in said if not self._was_deleted(self._graph.shown(end[1]), began_us)}
+            return ends
+        return {end for end in ends if not self._was_deleted(self._graph.shown(end[1]), began_us)}
 
     def _was_deleted(self, name: DatasetId, by_us: int) -> bool:
         """Whether a dataset, by its shown name, is deleted now and was by then."""
@@ -351,7 +359,7 @@ class KnownHistory:
         return deletion is not None and deletion.seen.last_us <= by_us and self._graph.hides(name)
 
     def _names(self, ends: Iterable[RunEnd], direction: Direction) -> frozenset[DatasetId]:
-        shown = (self._graph.shown(name) for way, name in ends if way == direction)
+        shown = (self._graph.shown(name) for side, name in ends if side == direction)
         return frozenset(name for name in shown if name.is_complete and self._counts(name))
 
     def _counts(self, node: DatasetId | JobId) -> bool:
@@ -362,29 +370,29 @@ class KnownHistory:
         assert summary is not None  # noqa: S101  only runs with events are asked for
         record = self._records.get(run_id)
         if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
-            record = record_of(summary, self._told(run_id), self._graph.shown, self._records.readings)
+            record = record_of(summary, self._events(run_id), self._graph.shown, self._records.readings)
             self._records.keep(record)
         return record if record.summary == summary else replace(record, summary=summary)
 
     def _record_then(self, run_id: str, until_us: int) -> Record:
         record = self.record(run_id)
-        whole = record.summary
-        if whole.last_us <= until_us:
+        full = record.summary
+        if full.last_us <= until_us:
             return record
-        told = [*self._told(run_id, until_us)]
-        has_ended = whole.ended_us is not None and whole.ended_us <= until_us
-        summary = whole._replace(
-            state=whole.state if has_ended else "RUNNING",
-            ended_us=whole.ended_us if has_ended else None,
-            last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
+        events = [*self._events(run_id, until_us)]
+        has_ended = full.ended_us is not None and full.ended_us <= until_us
+        summary = full._replace(
+            state=full.state if has_ended else "RUNNING",
+            ended_us=full.ended_us if has_ended else None,
+            last_us=max((each.event.stamp.time_us for each in events), default=full.started_us),
         )
-        then = record_of(summary, told, self._graph.shown, self._records.readings)
+        then = record_of(summary, events, self._graph.shown, self._records.readings)
         observed = self._graph.runs[run_id].observed
-        reads = whole.reads - (self._names(observed, "input") - then.named("input"))
-        writes = whole.writes - (self._names(observed, "output") - then.named("output"))
+        reads = full.reads - (self._names(observed, "input") - then.named("input"))
+        writes = full.writes - (self._names(observed, "output") - then.named("output"))
         return replace(then, summary=summary._replace(reads=reads, writes=writes))
 
-    def _told(self, run_id: str, until_us: int | None = None) -> Iterator[EventOfRun]:
+    def _events(self, run_id: str, until_us: int | None = None) -> Iterator[EventOfRun]:
         for logged in self._logged(run_id, until_us):
             event = as_today(logged.event_type, logged.raw)
             if isinstance(event, RunEvent):
@@ -398,8 +406,8 @@ class KnownHistory:
             logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
         return [each for each in logged if until_us is None or each.event_us <= until_us]
 
-    def _versions(self, told: ReportedFacet) -> Iterator[str]:
-        view = self._knowledge.facets.read(_TELL_VERSIONS[told.name], told.content)
+    def _versions(self, facet: ReportedFacet) -> Iterator[str]:
+        view = self._knowledge.facets.read(_VERSION_FACETS[facet.name], facet.content)
         if isinstance(view, VersionFacet):
             yield view.dataset_version
         elif view is not None and isinstance(view.snapshot_id, int):  # a float has lost digits
@@ -431,9 +439,10 @@ def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tup
 
     The watcher knows the schema language: readers survive a change from `int32` to `double` in Avro, not in Protobuf.
     """
-    told = {(each.field, each.change): each.is_breaking for each in (subject and subject.changes) or ()}
+    reported = {(each.field, each.change): each.is_breaking for each in (subject and subject.changes) or ()}
     return tuple(
-        change._replace(is_breaking=told.get((change.column, change.change), change.is_breaking)) for change in changes
+        change._replace(is_breaking=reported.get((change.column, change.change), change.is_breaking))
+        for change in changes
     )
 
 

@@ -91,8 +91,8 @@ class Knowledge:
 
     def reset(self) -> None:
         """Drop all derived state: the graph learned an event only partly at first, so the change was not tracked."""
-        for kept in ("job_tallies", "dataset_tallies", "run_records", "_derived_state"):
-            vars(self).pop(kept, None)
+        for attribute in ("job_tallies", "dataset_tallies", "run_records", "_derived_state"):
+            vars(self).pop(attribute, None)
         self._create_caches()
         self.recount_all()
 
@@ -232,8 +232,8 @@ class Knowledge:
     def seen(self, name: DatasetId) -> Seen:
         """The first and last event of a known dataset, under any of its names, or else as a source of another."""
         known = [dataset.seen for dataset in self.names(name)]
-        if not known and (told := self.seen_as_source(name)) is not None:
-            return told
+        if not known and (as_source := self.seen_as_source(name)) is not None:
+            return as_source
         return reduce(Seen.union, known)
 
     def seen_of(self, node: DatasetId | JobId) -> Seen:
@@ -255,7 +255,7 @@ class Knowledge:
     def _look_at_runs(self, now: RunGroups | None = None) -> RunGroups:
         return RunGroups(self.graph, lambda job: self.activity(job).runs if self.graph.has_job(job) else (), now)
 
-    def whole_of(self, job: JobId) -> JobId | None:
+    def parent_of(self, job: JobId) -> JobId | None:
         """The parent job, as named by the newest run that names one."""
         return parent_in(self.graph, self.activity(job))
 
@@ -263,7 +263,7 @@ class Knowledge:
         if not self.graph.has_job(name):
             return None
         edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
-        tags = tuple(dict.fromkeys(self.told_job_tags(name)))
+        tags = tuple(dict.fromkeys(self.reported_job_tags(name)))
         seen, is_shown = self.activity(name).seen, not self.graph.hides(name)
         return JobTally(seen, is_shown, edges, tags, self._last_new_us(name))
 
@@ -275,13 +275,13 @@ class Knowledge:
         is_shown = dataset is not None and dataset.is_known and self.graph.shows(name)
         columns, edges = self._column_counts(name) if is_shown else (0, 0)
         source = self._source(name) if is_shown else None
-        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
-        seen, places = self.seen(name), tuple(sorted(namespaces))
-        return DatasetTally(seen, is_shown, places, columns, edges, source, tags, self._last_new_us(name))
+        tags = tuple(dict.fromkeys(word for _, word in self.reported_tags(name)))
+        seen, in_order = self.seen(name), tuple(sorted(namespaces))
+        return DatasetTally(seen, is_shown, in_order, columns, edges, source, tags, self._last_new_us(name))
 
     def _source(self, name: DatasetId) -> Source:
-        told = self.graph.digest_of(name, DataSourceFacet.key)
-        facet = self.facets.read(DataSourceFacet, told)
+        digest = self.graph.digest_of(name, DataSourceFacet.key)
+        facet = self.facets.read(DataSourceFacet, digest)
         return Source(DEFAULT_SOURCE, "") if facet is None or not facet.name else Source(facet.name, facet.uri or "")
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
@@ -300,12 +300,12 @@ class Knowledge:
         yield from ()
         return Among(frozenset(), frozenset())
 
-    def told_job_tags(self, job: JobId) -> Iterator[str]:
+    def reported_job_tags(self, job: JobId) -> Iterator[str]:
         """The tags that producers reported for a known job, in their order."""
         facet = self.facets.read(TagsFacet, self.graph.job_digest(job, TagsFacet.key))
         yield from () if facet is None else (word for _, word in facet.words)
 
-    def told_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
+    def reported_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
         """The tags that producers reported for a dataset, in their order, each with its column, if any."""
         facet = self.facets.read(DatasetTagsFacet, self.graph.digest_of(name, DatasetTagsFacet.key))
         yield from () if facet is None else facet.words

@@ -37,8 +37,8 @@ def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str,
     last = _last_change(knowledge, name) if _KEY in digests else None
     if last is not None:
         return "" if last.state == _DROP and _is_there_again(knowledge, name, last) else last.state
-    was_put = knowledge.facets.view(DeclaredFacet, digests) is not None
-    has_none = current_shape(knowledge.graph, name) is None or (was_put and not _was_written(knowledge, name))
+    is_declared = knowledge.facets.view(DeclaredFacet, digests) is not None
+    has_none = current_shape(knowledge.graph, name) is None or (is_declared and not _was_written(knowledge, name))
     return None if has_none else ""
 
 
@@ -53,29 +53,33 @@ def has_only_changed_places(knowledge: Knowledge, name: DatasetId, dropped_us: i
 
     Later reports do not count. Of declarations, the current ones count.
     """
-    told = sorted((each for each in _told_by_all(knowledge, name) if each[0].at_us <= dropped_us), key=itemgetter(0))
-    newest = {change.name: change for change, _ in told}
-    left_us = {end: change.at_us for change, former in told if former is not None for end in (change.name, former)}
-    last = _last_of(knowledge, name, [*newest.values()], lambda: left_us, dropped_us)
+    reports = sorted((each for each in _all_reports(knowledge, name) if each[0].at_us <= dropped_us), key=itemgetter(0))
+    newest = {change.name: change for change, _ in reports}
+    renamed_us = {
+        end: change.at_us for change, former in reports if former is not None for end in (change.name, former)
+    }
+    last = _last_of(knowledge, name, [*newest.values()], lambda: renamed_us, dropped_us)
     return last is not None and last.state != _DROP
 
 
 def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
     """Whether since the drop a new run wrote it, or it was declared."""
-    return any(at_us > drop.at_us for member in knowledge.graph.members(name) for at_us in _made(knowledge, member))
+    return any(
+        at_us > drop.at_us for member in knowledge.graph.members(name) for at_us in _creation_times(knowledge, member)
+    )
 
 
 def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change | None:
     """The last change of a dataset under any of its names; None if none was reported."""
-    left_us = partial(_left, knowledge, name)
-    return _last_of(knowledge, name, [*_changes(knowledge, name)], left_us, AFTER_ALL_US)
+    renamed_us = partial(_renamed_us, knowledge, name)
+    return _last_of(knowledge, name, [*_changes(knowledge, name)], renamed_us, AFTER_ALL_US)
 
 
 def _last_of(
     knowledge: Knowledge,
     name: DatasetId,
     changes: Sequence[_Change],
-    left: Callable[[], Mapping[DatasetId, int]],
+    renames: Callable[[], Mapping[DatasetId, int]],
     until_us: int,
 ) -> _Change | None:
     """The last change by a time, out of the last of each name; `left` returns when each name was last renamed.
@@ -88,34 +92,37 @@ def _last_of(
     first, *others = sorted(changes, reverse=True)
     if first.state != _DROP:
         return first
-    left_us = left()
+    renamed_us = renames()
     links = knowledge.graph.identities.links(name)
-    gone = _joined_with(first.name, [link for link in links if link.reason != "rename"])
+    joined = _joined_with(first.name, [link for link in links if link.reason != "rename"])
     for change in others:
         if (
             change.state != _DROP
-            and change.name not in gone
-            and change.at_us >= left_us.get(change.name, BEFORE_ALL_US)
+            and change.name not in joined
+            and change.at_us >= renamed_us.get(change.name, BEFORE_ALL_US)
         ):
             return change
-    gone_us = {**left_us, **{each.name: max(each.at_us, left_us.get(each.name, each.at_us)) for each in others}}
-    made = (
+    changed_us = {
+        **renamed_us,
+        **{each.name: max(each.at_us, renamed_us.get(each.name, each.at_us)) for each in others},
+    }
+    created = (
         (at_us, each)
-        for each in left_us.keys() - gone
-        for at_us in _made(knowledge, each)
-        if gone_us[each] < at_us <= until_us
+        for each in renamed_us.keys() - joined
+        for at_us in _creation_times(knowledge, each)
+        if changed_us[each] < at_us <= until_us
     )
-    return max((_Change(at_us, each, "") for at_us, each in made), default=first)
+    return max((_Change(at_us, each, "") for at_us, each in created), default=first)
 
 
-def _left(knowledge: Knowledge, name: DatasetId) -> dict[DatasetId, int]:
+def _renamed_us(knowledge: Knowledge, name: DatasetId) -> dict[DatasetId, int]:
     """Per name of a dataset, the last time that it was renamed or became the new name."""
-    left_us: dict[DatasetId, int] = {}
+    renamed_us: dict[DatasetId, int] = {}
     for link in knowledge.graph.identities.links(name):
         if link.reason == "rename" and link.seen is not None:
             for end in (link.name, link.other):
-                left_us[end] = max(left_us.get(end, link.seen.last_us), link.seen.last_us)
-    return left_us
+                renamed_us[end] = max(renamed_us.get(end, link.seen.last_us), link.seen.last_us)
+    return renamed_us
 
 
 def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetId]:
@@ -131,42 +138,42 @@ def _changes(knowledge: Knowledge, name: DatasetId) -> Iterator[_Change]:
     """The last reported change under each name, without changes by runs that failed."""
     for member in knowledge.graph.members(name):
         dataset = knowledge.graph.datasets.get(member)
-        said = None if dataset is None else dataset.current_facets().get(_KEY)
-        if dataset is not None and said is not None and _is_of_failed(knowledge, member, said):
-            said = _told_otherwise(knowledge, member, dataset)
-        change = None if said is None else knowledge.facets.view(LifecycleStateChangeFacet, {_KEY: said.content})
-        if said is not None and change is not None:
-            yield _Change(said.stamp.time_us, member, change.lifecycle_state_change)
+        report = None if dataset is None else dataset.current_facets().get(_KEY)
+        if dataset is not None and report is not None and _is_of_failed(knowledge, member, report):
+            report = _last_counting_report(knowledge, member, dataset)
+        change = None if report is None else knowledge.facets.view(LifecycleStateChangeFacet, {_KEY: report.content})
+        if report is not None and change is not None:
+            yield _Change(report.stamp.time_us, member, change.lifecycle_state_change)
 
 
-def _is_of_failed(knowledge: Knowledge, name: DatasetId, said: Stamped) -> bool:
+def _is_of_failed(knowledge: Knowledge, name: DatasetId, report: Stamped) -> bool:
     """Whether failed runs reported this about their outputs; the store is queried only if any may have."""
-    at_us = said.stamp.time_us
-    jobs = knowledge.graph.jobs_naming(name) if said.is_written else ()
+    at_us = report.stamp.time_us
+    jobs = knowledge.graph.jobs_naming(name) if report.is_written else ()
     failed = [
         run_id for job in jobs for run_id in _at_work(knowledge, job, at_us) if knowledge.graph.has_failed(run_id)
     ]
-    told = knowledge.store.reported_facets(failed, name, [_KEY]) if failed else ()
-    return any(each.stamp == said.stamp and each.content == said.content for each in told)
+    reports = knowledge.store.reported_facets(failed, name, [_KEY]) if failed else ()
+    return any(each.stamp == report.stamp and each.content == report.content for each in reports)
 
 
 def _at_work(knowledge: Knowledge, job: JobId, at_us: int) -> Iterator[str]:
     """The runs of a job that may have an event at that time; only those that began not long before are examined."""
-    done, runs = knowledge.activity(job), knowledge.graph.runs
-    for run_id in done.begun_by(at_us, lambda each: knowledge.run(each).seen.first_us):
+    activity, runs = knowledge.activity(job), knowledge.graph.runs
+    for run_id in activity.begun_by(at_us, lambda each: knowledge.run(each).seen.first_us):
         seen = knowledge.run(run_id).seen
-        if seen.first_us + done.longest_us < at_us:
+        if seen.first_us + activity.longest_us < at_us:
             return
         if seen.last_us >= at_us and run_id in runs:
             yield run_id
 
 
-def _told_otherwise(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Stamped | None:
+def _last_counting_report(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Stamped | None:
     """The last report under that name, without those of failed runs about their outputs."""
-    return max(_told(knowledge, name, dataset), default=None)
+    return max(_reports(knowledge, name, dataset), default=None)
 
 
-def _told(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[Stamped]:
+def _reports(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[Stamped]:
     """The last report of each run under that name, except of failed runs about outputs; and declarations."""
     runs = [run_id for job in knowledge.graph.jobs_naming(name) for run_id in knowledge.graph.jobs[job].runs]
     failed = {run_id for run_id in runs if knowledge.graph.has_failed(run_id)}
@@ -176,24 +183,24 @@ def _told(knowledge: Knowledge, name: DatasetId, dataset: Dataset) -> Iterator[S
     yield from (declared.facets[_KEY] for declared in dataset.declared.values() if _KEY in declared.facets)
 
 
-def _told_by_all(knowledge: Knowledge, name: DatasetId) -> Iterator[tuple[_Change, DatasetId | None]]:
+def _all_reports(knowledge: Knowledge, name: DatasetId) -> Iterator[tuple[_Change, DatasetId | None]]:
     """All reports under each name, in no order; for a rename, with the former name."""
     for member in knowledge.graph.members(name):
         dataset = knowledge.graph.datasets.get(member)
-        for said in () if dataset is None else _told(knowledge, member, dataset):
-            change = knowledge.facets.read(LifecycleStateChangeFacet, said.content)
+        for report in () if dataset is None else _reports(knowledge, member, dataset):
+            change = knowledge.facets.read(LifecycleStateChangeFacet, report.content)
             if change is not None:
                 state = change.lifecycle_state_change
                 former = change.previous_identifier if state == "RENAME" else None
                 name_then = None if former is None else DatasetId(former.namespace, former.name)
-                yield _Change(said.stamp.time_us, member, state), name_then
+                yield _Change(report.stamp.time_us, member, state), name_then
 
 
 def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
     return any(True for member in knowledge.graph.members(name) for _ in _writes_began(knowledge, member))
 
 
-def _made(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
+def _creation_times(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
     """When the dataset was declared under that very name, and when each run first reported writing it."""
     dataset = knowledge.graph.datasets.get(name)
     if dataset is not None:

@@ -164,10 +164,15 @@ def with_seen(node: bytes, seen: Seen) -> bytes:
     return b"".join((node[:begin], *times, node[begin + sum(map(len, times)) :]))
 
 
-def with_runs(edge: bytes, made: Edge) -> bytes:
+def with_runs(edge: bytes, edge_now: Edge) -> bytes:
     """A rendered edge with the times and run count of another one."""
-    times = iso(made.seen.first_us).encode(), iso(made.seen.last_us).encode()
-    return b'%b%b%b","lastSeen":"%b","runs":%d}' % (edge[: edge.rindex(_FIRST_SEEN)], _FIRST_SEEN, *times, made.runs)
+    times = iso(edge_now.seen.first_us).encode(), iso(edge_now.seen.last_us).encode()
+    return b'%b%b%b","lastSeen":"%b","runs":%d}' % (
+        edge[: edge.rindex(_FIRST_SEEN)],
+        _FIRST_SEEN,
+        *times,
+        edge_now.runs,
+    )
 
 
 def job_data(node: bytes, seen: Seen) -> bytes:

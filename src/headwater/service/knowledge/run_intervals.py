@@ -94,7 +94,7 @@ def _bound(order: Ordered[tuple[int, str]]) -> None:
 
 def _back_from(order: Sequence[tuple[int, str]], time_us: int) -> Iterator[tuple[int, str]]:
     end = bisect_right(order, time_us, key=itemgetter(0))
-    return (order[place] for place in range(end - 1, -1, -1))
+    return (order[position] for position in range(end - 1, -1, -1))
 
 
 def _length(seen: Seen) -> int:

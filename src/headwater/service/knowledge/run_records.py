@@ -19,27 +19,27 @@ class RunRecords:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.readings = Readings()
-        self._kept: LruCache[str, Record] = LruCache(max_bytes, size_bytes)
+        self._cache: LruCache[str, Record] = LruCache(max_bytes, size_bytes)
         self._names_as_of = 0
 
     def names_are_as_of(self, changes: int) -> None:
         """Drop everything if names were joined or split since: records hold shown names."""
         if self._names_as_of != changes:
             self._names_as_of = changes
-            self._kept.clear()
+            self._cache.clear()
 
     def get(self, run_id: str) -> Record | None:
         """The run's record, or None if it is not cached."""
-        return self._kept.get(run_id)
+        return self._cache.get(run_id)
 
     def keep(self, record: Record) -> None:
         """Cache a record."""
-        self._kept.keep(record.summary.run_id, record)
+        self._cache.keep(record.summary.run_id, record)
 
     def forget(self, run_ids: Iterable[str]) -> None:
         """Drop the records of these runs."""
         for run_id in run_ids:
-            self._kept.drop(run_id)
+            self._cache.drop(run_id)
 
 
 class RunRecordsAsOf(RunRecords):

@@ -67,7 +67,7 @@ class RunsByLastEvent:
 
 
 def _jobs(of_job: RunOfJob | None) -> AbstractSet[JobId]:
-    return frozenset(() if of_job is None else (of_job.job, *(whole.job for whole in of_job.parts_of)))
+    return frozenset(() if of_job is None else (of_job.job, *(parent.job for parent in of_job.parts_of)))
 
 
 class RunsByLastEventAsOf:
@@ -107,5 +107,5 @@ class RunsByLastEventAsOf:
     def back(self, job: JobId) -> Iterator[LastSpoke]:
         """The runs with the times of their last events, latest first."""
         order = self._now.of(job)
-        last_first = (order[place] for place in range(self.count(job) - 1, -1, -1))
+        last_first = (order[position] for position in range(self.count(job) - 1, -1, -1))
         return (each for each in last_first if each[1] not in self._refolded)

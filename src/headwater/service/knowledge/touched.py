@@ -17,22 +17,22 @@ class Touched(NamedTuple):
     run: str | None
 
 
-def touched_by(graph: Graph, told: Mentions) -> Touched:
+def touched_by(graph: Graph, mentions: Mentions) -> Touched:
     """The nodes that facts with these mentions touch in the graph as it is now."""
-    jobs = told.jobs | told.declared_jobs
-    datasets = told.datasets.union(*told.aliases)
-    for run_id in told.runs:
+    jobs = mentions.jobs | mentions.declared_jobs
+    datasets = mentions.datasets.union(*mentions.aliases)
+    for run_id in mentions.runs:
         jobs.update(_jobs_of(graph, run_id))
         datasets.update(*graph.renamed_by(run_id))
-    for job in (graph.jobs[name] for name in told.declared_jobs if name in graph.jobs):
+    for job in (graph.jobs[name] for name in mentions.declared_jobs if name in graph.jobs):
         datasets.update(job.reads, job.writes)
-    for end in (end for name in told.declared_jobs for end in graph.declared_ends(name)):
+    for end in (end for name in mentions.declared_jobs for end in graph.declared_ends(name)):
         (jobs if isinstance(end, JobId) else datasets).add(end)  # type: ignore[arg-type]
-    for name in told.declared_datasets:
+    for name in mentions.declared_datasets:
         declared = graph.datasets[name].declared.get(name) if name in graph.datasets else None
         jobs.update(maker.job for maker in (declared.makers if declared is not None else ()))
     shown = frozenset(name for name in map(graph.shown, datasets) if name.is_complete)
-    return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
+    return Touched(frozenset(jobs), shown, next(iter(mentions.runs), None))
 
 
 def _jobs_of(graph: Graph, run_id: str) -> Iterator[JobId]:
@@ -41,8 +41,8 @@ def _jobs_of(graph: Graph, run_id: str) -> Iterator[JobId]:
     run = graph.runs.get(run_id)
     if run is not None and run.of_job is not None:
         yield run.of_job.job
-        for whole in run.of_job.parts_of:
-            yield from graph.child_runs[whole.run_id]
+        for parent in run.of_job.parts_of:
+            yield from graph.child_runs[parent.run_id]
 
 
 def misnamed_parts(graph: Graph, run_ids: Iterable[str]) -> set[str]:
@@ -81,9 +81,9 @@ def _may_reshape(graph: Graph, fact: Telling) -> bool:
     return newest is None or newest.content != fact.content or fact.first < newest.stamp
 
 
-def unused_of(graph: Graph, told: Mentions) -> list[DatasetId]:
+def unused_of(graph: Graph, mentions: Mentions) -> list[DatasetId]:
     """The mentioned names that were not used before."""
-    return [name for name in told.datasets.union(*told.aliases) if not graph.identities.knows(name)]
+    return [name for name in mentions.datasets.union(*mentions.aliases) if not graph.identities.knows(name)]
 
 
 def hidden_of(graph: Graph, touched: Touched) -> list[DatasetId]:

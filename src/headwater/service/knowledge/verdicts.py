@@ -63,8 +63,8 @@ class Verdicts:
         """Move the counts of these runs, which the graph has learned about, to their namespaces."""
         for run_id in run_ids if self._unknown else ():
             if run_id in self._unknown and (namespace := self._namespace_of(run_id)) is not None:
-                for fared, events in self._unknown.pop(run_id).items():
-                    self._placed[fared._replace(namespace=namespace)] += events
+                for key, events in self._unknown.pop(run_id).items():
+                    self._placed[key._replace(namespace=namespace)] += events
 
     def _namespace_of(self, run_id: str) -> str | None:
         run = self._graph.runs.get(run_id)

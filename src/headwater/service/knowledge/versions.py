@@ -41,7 +41,7 @@ class DatasetVersion(NamedTuple):
 
     shape: Shape
     since_us: int
-    told_by: tuple[str, Direction, DatasetId] | None
+    reported_by: tuple[str, Direction, DatasetId] | None
     """Run, direction and dataset name, if a run reported the change."""
     declared_by: tuple[bytes, DatasetId] | None = None
     """The event's digest and the dataset name, if an event without a run reported the change."""
@@ -116,11 +116,11 @@ def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None
 
 def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
     """The UUID of a version of a dataset, the same under each of its names."""
-    digests = (None if digest is None else digest.hex() for digest in _said(graph, shape))
+    digests = (None if digest is None else digest.hex() for digest in _semantic_digests(graph, shape))
     return content_uuid("dataset version", *graph.shown(name), *digests)
 
 
-def _said(graph: Graph, shape: Shape) -> tuple[bytes | None, bytes | None]:
+def _semantic_digests(graph: Graph, shape: Shape) -> tuple[bytes | None, bytes | None]:
     return graph.semantic_digests.of_any(shape.schema), graph.semantic_digests.of_any(shape.version)
 
 
@@ -136,35 +136,35 @@ def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[s
     graph = knowledge.graph
     return Shape(
         *(
-            own.get(part) or (_told_last(knowledge, name, part, time_us) if graph.digest_of(name, part) else None)
+            own.get(part) or (_last_report(knowledge, name, part, time_us) if graph.digest_of(name, part) else None)
             for part in SHAPE_PARTS
         )
     )
 
 
-def _told_last(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: int) -> bytes | None:
-    told = [
+def _last_report(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: int) -> bytes | None:
+    reports = [
         found
         for member in knowledge.graph.members(name)
         if (found := knowledge.store.facet_at(member, part, time_us)) is not None
     ]
-    told += [
-        change.told
+    reports += [
+        change.report
         for change in _declared_by_jobs(knowledge.graph, name)
-        if change.name == part and change.told.stamp.time_us <= time_us
+        if change.name == part and change.report.stamp.time_us <= time_us
     ]
     for member in knowledge.graph.members(name):
         declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp.time_us <= time_us]
         content = declared and getattr(declared[-1], part)
-        told += [Stamped(declared[-1].stamp, False, content)] if content else []
-    return max(told).content if told else None
+        reports += [Stamped(declared[-1].stamp, False, content)] if content else []
+    return max(reports).content if reports else None
 
 
 class _Change(NamedTuple):
-    told: Stamped
+    report: Stamped
     name: ShapePart
     dataset: DatasetId
-    told_by: tuple[str, Direction, DatasetId] | None
+    reported_by: tuple[str, Direction, DatasetId] | None
 
 
 def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
@@ -172,16 +172,16 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
 
     An event that reads and writes the same dataset may report two.
     """
-    shape, told = Shape(), _ToldSoFar()
+    shape, latest = Shape(), _LatestReports()
     is_known = False
     for (stamp, _), together in groupby(_changes(knowledge, name), key=_when):
         changes = list(together)
-        before, shape = shape, told.after(changes)
-        if shape != before and _said(knowledge.graph, shape) != _said(knowledge.graph, before):
-            told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
-            declared_by = None if told_by is not None else (stamp.digest, changes[0].dataset)
+        before, shape = shape, latest.after(changes)
+        if shape != before and _semantic_digests(knowledge.graph, shape) != _semantic_digests(knowledge.graph, before):
+            reported_by = next((change.reported_by for change in changes if isinstance(change, _Change)), None)
+            declared_by = None if reported_by is not None else (stamp.digest, changes[0].dataset)
             is_known = True
-            yield DatasetVersion(shape, stamp.time_us, told_by, declared_by)
+            yield DatasetVersion(shape, stamp.time_us, reported_by, declared_by)
     if not is_known and current_shape(knowledge.graph, name) is not None:
         yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
 
@@ -213,9 +213,9 @@ def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[
 
 
 def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, int | None]:
-    for place, run in enumerate(runs_giving_version(knowledge, job)):
+    for position, run in enumerate(runs_giving_version(knowledge, job)):
         if str(job_version(knowledge.graph, job, run.observed)) == uuid:
-            return None if place == 0 else run.seen.last_us
+            return None if position == 0 else run.seen.last_us
         yield
     declared = declared_version(knowledge, job)
     if declared is None or str(declared.uuid) != uuid:
@@ -223,7 +223,7 @@ def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, Non
     return None
 
 
-class _ToldSoFar:
+class _LatestReports:
     """Folds reports in time order: the last of runs and job events, and current dataset events; the newest wins."""
 
     def __init__(self) -> None:
@@ -236,7 +236,7 @@ class _ToldSoFar:
             if isinstance(change, DeclaredShape):
                 self._declared[change.dataset] = change
             else:
-                self._observed[change.name] = change.told
+                self._observed[change.name] = change.report
         return Shape(*map(self._newest, SHAPE_PARTS))
 
     def _newest(self, part: ShapePart) -> bytes | None:
@@ -244,29 +244,29 @@ class _ToldSoFar:
         if not self._declared:
             return None if observed is None else observed.content
         declared = ((shape.stamp, getattr(shape, part)) for shape in self._declared.values())
-        told = [Stamped(stamp, False, content) for stamp, content in declared if content]
-        told += [] if observed is None else [observed]
-        return max(told).content if told else None
+        reports = [Stamped(stamp, False, content) for stamp, content in declared if content]
+        reports += [] if observed is None else [observed]
+        return max(reports).content if reports else None
 
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
     members = knowledge.graph.members(name)
-    told = (change for member in members for change in knowledge.store.shape_changes(member))
+    reported = (change for member in members for change in knowledge.store.shape_changes(member))
     declared = (shape for member in members for shape in knowledge.store.declared_shapes(member))
-    return sorted([*map(_told, told), *_declared_by_jobs(knowledge.graph, name), *declared], key=_order)
+    return sorted([*map(_change_of, reported), *_declared_by_jobs(knowledge.graph, name), *declared], key=_order)
 
 
 def _when(change: _Change | DeclaredShape) -> tuple[Stamp, bool]:
-    return (change.stamp, False) if isinstance(change, DeclaredShape) else change.told[:2]
+    return (change.stamp, False) if isinstance(change, DeclaredShape) else change.report[:2]
 
 
 def _order(change: _Change | DeclaredShape) -> tuple[tuple[Stamp, bool], str, bytes]:
-    return _when(change), *(("", b"") if isinstance(change, DeclaredShape) else (change.name, change.told.content))
+    return _when(change), *(("", b"") if isinstance(change, DeclaredShape) else (change.name, change.report.content))
 
 
-def _told(change: ShapeChange) -> _Change:
-    told = Stamped(change.stamp, change.direction == "output", change.content)
-    return _Change(told, change.name, change.dataset, (change.run_id, change.direction, change.dataset))
+def _change_of(change: ShapeChange) -> _Change:
+    report = Stamped(change.stamp, change.direction == "output", change.content)
+    return _Change(report, change.name, change.dataset, (change.run_id, change.direction, change.dataset))
 
 
 def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:

@@ -15,22 +15,22 @@ class ActivitiesAsOf(Activities):
     """The activities of the jobs of a past."""
 
     def __init__(
-        self, graph: CutGraph, now: Activities, until_us: int, seen_from_runs: Callable[[JobId], Seen | None]
+        self, graph: CutGraph, now: Activities, until_us: int, interval_from_runs: Callable[[JobId], Seen | None]
     ) -> None:
         """`seen_from_runs` returns a job's first and last event, if known without examining its runs."""
         super().__init__(graph)
         self._cut = graph
         self._now = now
         self._until_us = until_us
-        self._seen_from_runs = seen_from_runs
+        self._interval_from_runs = interval_from_runs
 
-    def told_run(self, run_id: str) -> KnownRun | None:
+    def reported_run(self, run_id: str) -> KnownRun | None:
         """As in `Activities`: the current run, if it (or its parts, where it has no own events) has no later events."""
-        if run_id not in self._cut.again.runs and (run := self._now.told_run(run_id)) is not None:
+        if run_id not in self._cut.again.runs and (run := self._now.reported_run(run_id)) is not None:
             is_silent_again = not run.has_events and run_id in self._cut.again.child_runs
             if run.seen.last_us <= self._until_us and not is_silent_again:
                 return run
-        return super().told_run(run_id)
+        return super().reported_run(run_id)
 
     def _known_run(self, run_id: str) -> KnownRun | None:
         cut = self._cut
@@ -40,7 +40,7 @@ class ActivitiesAsOf(Activities):
 
     def _named_by_last(self, run_id: str) -> KnownRun | None:
         """A run without events, as its latest part named it by then; None if other parts may name it otherwise."""
-        claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.told_run(run_id)
+        claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.reported_run(run_id)
         if len(claims) != 1 or known is None or self._cut.tellers is None:
             return None
         ((job, parts),) = claims.items()
@@ -53,32 +53,32 @@ class ActivitiesAsOf(Activities):
         named = named_by(run_id, [part])
         return named and named.with_seen(Seen(known.seen.first_us, named.seen.last_us))
 
-    def _told(self, job: JobId) -> Activity | None:
+    def _activity_without_runs(self, job: JobId) -> Activity | None:
         """As in `Activities`: the current one, or composed from the intervals of the job's runs."""
         if self._cut.is_job_as_then(job):
             return self._now.of(job)
         known = self._cut.jobs[job]
-        done = self._now.of(job) if self._is_told_by_runs_of_now(job) else None
-        if done is not None:
-            newest_first: Sequence[str] = done.begun_by(self._until_us, self._first_us)
-            seen = self._seen_from_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
-            longest = done.longest_us  # an upper bound: the longest run may have begun since
+        current = self._now.of(job) if self._is_from_current_runs(job) else None
+        if current is not None:
+            newest_first: Sequence[str] = current.begun_by(self._until_us, self._first_us)
+            seen = self._interval_from_runs(job) or Seen.over(run.seen for run in self._known_runs(newest_first))
+            longest = current.longest_us  # an upper bound: the longest run may have begun since
         else:
-            told = ((run_id, self._seen_as_run_of(run_id, job)) for run_id in known.runs | known.named)
-            times = {run_id: seen for run_id, seen in told if seen is not None}
+            intervals = ((run_id, self._interval_in_job(run_id, job)) for run_id in known.runs | known.named)
+            times = {run_id: seen for run_id, seen in intervals if seen is not None}
             newest_first = sorted(times, key=lambda run_id: (-times[run_id].first_us, run_id))
             seen = Seen.over((*times.values(), known.declared_over))
             longest = longest_us(times.values())
         if not newest_first or seen is None:
             return None  # only others mention the job
-        is_part = done is None or done.parent is not None  # else no run ever named a parent
-        parents = (run.parent for run in self._known(newest_first if is_part else ()) if run.parent is not None)
-        ended = None if done is None else done.ended_run  # the newest run that has ended by now, even after then
-        if done is None or (ended is not None and not self._has_begun(ended)):
-            ended = next((run.run_id for run in self._known(newest_first) if run.ended_us is not None), None)
+        is_part = current is None or current.parent is not None  # else no run ever named a parent
+        parents = (run.parent for run in self._known_runs(newest_first if is_part else ()) if run.parent is not None)
+        ended = None if current is None else current.ended_run  # the newest run that has ended by now, even after then
+        if current is None or (ended is not None and not self._has_begun(ended)):
+            ended = next((run.run_id for run in self._known_runs(newest_first) if run.ended_us is not None), None)
         return Activity(tuple(newest_first), next(parents, None), ended, seen, longest)
 
-    def _is_told_by_runs_of_now(self, name: JobId) -> bool:
+    def _is_from_current_runs(self, name: JobId) -> bool:
         """Whether only runs (or parts of runs without events) mention a job, none with events both before and after."""
         now, again = self._cut.now.jobs.get(name), self._cut.again
         if now is None or now.declared_over is not None or name in again.jobs:
@@ -98,17 +98,17 @@ class ActivitiesAsOf(Activities):
         known = self._cut.now.runs.get(run_id)
         if known is not None and known.times is not None:
             return known.times.seen.first_us
-        run = self._now.told_run(run_id)
+        run = self._now.reported_run(run_id)
         return self._until_us + 1 if run is None else run.seen.first_us
 
-    def _known(self, run_ids: Iterable[str]) -> Iterator[KnownRun]:
-        return (run for run_id in run_ids if (run := self.told_run(run_id)) is not None)
+    def _known_runs(self, run_ids: Iterable[str]) -> Iterator[KnownRun]:
+        return (run for run_id in run_ids if (run := self.reported_run(run_id)) is not None)
 
-    def _seen_as_run_of(self, run_id: str, job: JobId) -> Seen | None:
+    def _interval_in_job(self, run_id: str, job: JobId) -> Seen | None:
         """The interval of a run, if it belongs to the job."""
         known = self._cut.now.runs.get(run_id)
         if known is not None and known.times is not None and self._cut.is_run_as_then(run_id):
             is_of_it = known.of_job is not None and known.of_job.job == job
             return known.times.seen if is_of_it else None
-        run = self.told_run(run_id)
+        run = self.reported_run(run_id)
         return run.seen if run is not None and run.job == job else None

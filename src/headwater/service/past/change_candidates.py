@@ -21,12 +21,12 @@ _MANY: Final = 128
 """Nodes or runs examined per step: a millisecond's work."""
 
 
-def told_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
+def changed_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
     """Nodes that runs changed after that time, and all nodes that others than their own runs mention; found in steps.
 
     Not included: nodes that were folded again for that time, and edits over the API.
     """
-    jobs, datasets = yield from _told_by_runs(now, until_us)
+    jobs, datasets = yield from _mentioned_by_runs(now, until_us)
     graph = now.graph
     for some_jobs in groups([*jobs], _MANY):
         jobs.difference_update([job for job in some_jobs if not _has_job_news(now, job, until_us)])
@@ -55,7 +55,7 @@ def parted_or_joined(cut: CutGraph) -> Generator[None, None, Among]:
     return Among(jobs, datasets)
 
 
-def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[set[JobId], set[DatasetId]]]:
+def _mentioned_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[set[JobId], set[DatasetId]]]:
     """The nodes mentioned by runs with events after that time."""
     jobs, datasets = set[JobId](), set[DatasetId]()
     for run_ids in groups([*now.run_intervals.after(until_us)], _MANY):

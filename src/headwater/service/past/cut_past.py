@@ -77,10 +77,10 @@ class CutPast:
         await collect_in_slices(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
         if self._now.store.count_events_of_runs(across) <= _FEW:
-            told = self._fold_few_again(across)
+            facts = self._refold_few(across)
         else:
-            told = await self._in_thread(lambda reader: self._fold_many_again(reader, across))
-        await collect_in_slices(self._add(told))
+            facts = await self._in_thread(lambda reader: self._refold_many(reader, across))
+        await collect_in_slices(self._add(facts))
         self._graph.identities.note_joined()
         self._graph.hand_over()
         self.knowledge.derivations.invalidate_all()
@@ -91,27 +91,29 @@ class CutPast:
             self._graph.add_all(group)
             yield
 
-    def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
+    def _refold_few(self, run_ids: Sequence[str]) -> list[Fact]:
         """Fold the events up to the time, of these runs and without a run; all are in memory meanwhile."""
         logged = {event.log_index: event for event in self._now.store.events_of_runs(run_ids, self._until_us)}
-        return self._fold_again(
-            logged.values(), lambda places: [[logged[place] for place in sorted(places)]], self._now.store
+        return self._refold(
+            logged.values(),
+            lambda log_indexes: [[logged[log_index] for log_index in sorted(log_indexes)]],
+            self._now.store,
         )
 
-    def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
+    def _refold_many(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold the events up to the time, of these runs and without a run."""
-        told = self._fold_again(reader.events_of_runs(run_ids, self._until_us), partial(_in_order, reader), reader)
+        facts = self._refold(reader.events_of_runs(run_ids, self._until_us), partial(_in_order, reader), reader)
         self._store.fold_ahead()  # a second's work for a stream, which the first read would have to do
-        return told
+        return facts
 
-    def _fold_again(self, events: Iterable[LoggedEvent], at: _At, reader: Reader) -> list[Fact]:
+    def _refold(self, events: Iterable[LoggedEvent], at: _At, reader: Reader) -> list[Fact]:
         """Fold the events whose facts are not in rows."""
-        needed = _Needed(events, _TellingsInRows(reader, self._until_us))
+        needed = _Needed(events, _StoredReports(reader, self._until_us))
         for _ in needed.steps():
             pass
-        told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
-        self._store.skip(needed.looked_at)
-        return told
+        facts = [fact for logged in at(needed.log_indexes()) for fact in self._store.add_again(logged)]
+        self._store.skip(needed.examined)
+        return facts
 
     async def _read_nodes(self) -> None:
         async with self._turn:
@@ -138,7 +140,7 @@ class CutPast:
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Invalidate what the event touched (datasets under all their names), and note what to catch up with."""
         self._graph.forget(touched.jobs, touched.datasets)
-        self.knowledge.now_learned(facts)
+        self.knowledge.on_learned(facts)
         is_late = happened_us(facts) <= self._until_us
         run_id = _run_of(facts)
         if run_id is None and is_late:
@@ -160,85 +162,85 @@ class CutPast:
         """Take in events learned since; runs with new events are from now on read from the log."""
         async with self._turn:
             while self._is_behind:
-                run_ids, places = [*islice(self._runs_behind, _GROUP)], self._late_entries[:_GROUP]
+                run_ids, log_indexes = [*islice(self._runs_behind, _GROUP)], self._late_entries[:_GROUP]
                 for run_id in run_ids:  # first, so that a run that changes meanwhile is added again
                     del self._runs_behind[run_id]
-                del self._late_entries[: len(places)]
+                del self._late_entries[: len(log_indexes)]
                 self._is_catching_up = True
                 try:
-                    await self._take_in(run_ids, places)
+                    await self._take_in(run_ids, log_indexes)
                 except BaseException:
                     self._runs_behind.update(dict.fromkeys(run_ids))
-                    self._late_entries += places
+                    self._late_entries += log_indexes
                     raise
                 finally:
                     self._is_catching_up = False
                 self._graph.is_in_step = not self._is_behind
                 await asyncio.sleep(0)
 
-    async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:
-        new = [place for place in self._store.times_of(run_ids) if not self._store.has_examined(place)]
-        events = (event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
-        needed = _Needed(events, _TellingsInRows(self._store, self._until_us))
+    async def _take_in(self, run_ids: Sequence[str], log_indexes: Sequence[int]) -> None:
+        new = [log_index for log_index in self._store.times_of(run_ids) if not self._store.has_examined(log_index)]
+        events = (event for group in groups((*log_indexes, *new), _GROUP) for event in self._store.at(group).values())
+        needed = _Needed(events, _StoredReports(self._store, self._until_us))
         await collect_in_slices(needed.steps())
-        logged = [event for group in _in_order(self._store, needed.places()) for event in group]
+        logged = [event for group in _in_order(self._store, needed.log_indexes()) for event in group]
         self._store.runs.update(run_ids)
         self._store.note_late_events()
         self.knowledge.learn(self._store.add_again(logged))
-        self._store.skip(needed.looked_at)
+        self._store.skip(needed.examined)
         self._graph.hand_over()
 
 
 class _Needed:
     """Selects the events to fold again: of each run's events, only as many as are needed for the facts of all."""
 
-    def __init__(self, logged: Iterable[LoggedEvent], known: "_TellingsInRows") -> None:
+    def __init__(self, logged: Iterable[LoggedEvent], stored: "_StoredReports") -> None:
         self._logged = logged
-        self._known = known
+        self._stored = stored
         self._minimal_events = MinimalEvents()
         self._without_run: set[int] = set()
-        self.looked_at: set[int] = set()
+        self.examined: set[int] = set()
 
     def steps(self) -> Iterator[None]:
         """Examine the events, one per step."""
         for event in self._logged:
-            self.looked_at.add(event.log_index)
+            self.examined.add(event.log_index)
             if event.event_type in WITHOUT_RUN:
                 self._without_run.add(event.log_index)
             else:
                 self._minimal_events.add(event.log_index, facts_of(event))
             yield
 
-    def places(self) -> set[int]:
+    def log_indexes(self) -> set[int]:
         """The log indexes of the events needed."""
         needed = self._minimal_events.places()
         if len(needed) > _FEW:
-            needed = self._minimal_events.places(self._known.tells)
+            needed = self._minimal_events.places(self._stored.holds)
         return self._without_run | needed
 
 
-class _TellingsInRows:
+class _StoredReports:
     """Facts that rows hold as of then although their run has later events, like the versions that a stream reports."""
 
     def __init__(self, reader: Reader, until_us: int) -> None:
-        self._done = cache(partial(reader.ended_reports, until_us))
+        self._ended = cache(partial(reader.ended_reports, until_us))
 
-    def tells(self, fact: Fact) -> bool:
+    def holds(self, fact: Fact) -> bool:
         """Whether a row holds the fact as it was then."""
         if not isinstance(fact, Telling):
             return False
-        return (fact.direction, fact.name, fact.content) in self._done(fact.run_id, fact.dataset)
+        return (fact.direction, fact.name, fact.content) in self._ended(fact.run_id, fact.dataset)
 
 
-def _in_order(reader: Reader, places: Iterable[int]) -> Iterator[list[LoggedEvent]]:
+def _in_order(reader: Reader, log_indexes: Iterable[int]) -> Iterator[list[LoggedEvent]]:
     """The events at these log indexes, in log order, in chunks."""
-    for group in groups(sorted(places), _GROUP):
-        yield sorted(reader.at(group).values(), key=_place)
+    for group in groups(sorted(log_indexes), _GROUP):
+        yield sorted(reader.at(group).values(), key=_log_index)
 
 
 def _run_of(facts: Sequence[Fact]) -> str | None:
     return next((fact.run_id for fact in facts if isinstance(fact, RunOfJob)), None)
 
 
-def _place(event: LoggedEvent) -> int:
+def _log_index(event: LoggedEvent) -> int:
     return event.log_index

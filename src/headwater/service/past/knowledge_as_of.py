@@ -22,7 +22,7 @@ from headwater.service.knowledge.run_records import RunRecords, RunRecordsAsOf
 from headwater.service.knowledge.runs_by_last_event import RunsByLastEventAsOf
 from headwater.service.knowledge.touched import Touched
 from headwater.service.past.activities_as_of import ActivitiesAsOf
-from headwater.service.past.change_candidates import parted_or_joined, told_since
+from headwater.service.past.change_candidates import changed_since, parted_or_joined
 from headwater.service.past.indirect_changes import IndirectChanges
 from headwater.service.past.nodes_from_now import NodesFromNow
 from headwater.service.past.seen_as_of import SeenAsOf
@@ -100,7 +100,7 @@ class KnowledgeAsOf(Knowledge):
         self._derivations_as_of = None
         return super().learn(facts)
 
-    def now_learned(self, facts: Sequence[Fact]) -> None:
+    def on_learned(self, facts: Sequence[Fact]) -> None:
         """Called after `now` learned these facts: invalidate cached results, and note what was edited."""
         self._seen.invalidate()
         self._derivations_as_of = None
@@ -144,9 +144,9 @@ class KnowledgeAsOf(Knowledge):
         """As in `Knowledge`; walks the current graph if its edges tell which of them existed then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
-            found = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
-            if found is not None:
-                return found
+            neighbourhood = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
+            if neighbourhood is not None:
+                return neighbourhood
         return super().around(node, max_hops)
 
     def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
@@ -157,13 +157,13 @@ class KnowledgeAsOf(Knowledge):
     def _has_only_edges_of_now(self) -> bool:
         """Whether every edge of then still exists now."""
         again = self._cut.again.jobs.values()
-        is_any_told = any(job.is_reported_by_others for job in again)
-        return self._cut.is_in_step and not is_any_told and self._seen.are_runs_where_they_were()
+        is_any_reported = any(job.is_reported_by_others for job in again)
+        return self._cut.is_in_step and not is_any_reported and self._seen.have_runs_same_jobs()
 
     def seen(self, name: DatasetId) -> Seen:
         """As in `Knowledge`."""
-        told = self._seen.from_runs(name) if self._cut.are_alone_as_then((name,)) else None
-        return super().seen(name) if told is None else told
+        from_runs = self._seen.from_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        return super().seen(name) if from_runs is None else from_runs
 
     def seen_of(self, node: DatasetId | JobId) -> Seen:
         """As in `Knowledge`; derived from the current runs if only they mention the node, and none was folded again."""
@@ -176,7 +176,7 @@ class KnowledgeAsOf(Knowledge):
     def _job_tally(self, name: JobId) -> JobTally | None:
         """As in `Knowledge`; derived from the current tally if only the job's own runs mention it."""
         known = self._tallies.job_now(name)
-        return super()._job_tally(name) if known is None else self._tallies.job(name, known, self.told_job_tags)
+        return super()._job_tally(name) if known is None else self._tallies.job(name, known, self.reported_job_tags)
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         """As in `Knowledge`; derived from the current tally if only runs mention the dataset, under one name."""
@@ -186,7 +186,7 @@ class KnowledgeAsOf(Knowledge):
         seen = self._seen.dataset(name, known)
         if seen is None:
             return None
-        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
+        tags = tuple(dict.fromkeys(word for _, word in self.reported_tags(name)))
         return known._replace(seen=seen, source=self._source(name), tags=tags)
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
@@ -195,15 +195,15 @@ class KnowledgeAsOf(Knowledge):
 
     def may_have_changed(self) -> Generator[None, None, Among | None]:
         """As in `Knowledge`."""
-        told = yield from told_since(self._now, self._until_us)
+        changed = yield from changed_since(self._now, self._until_us)
         named = yield from parted_or_joined(self._cut)
         jobs, datasets = {*self._indirect_changes.jobs()}, {*self._indirect_changes.datasets_but_joined()}
-        return Among(jobs.union(told.jobs, named.jobs), datasets.union(told.datasets, named.datasets))
+        return Among(jobs.union(changed.jobs, named.jobs), datasets.union(changed.datasets, named.datasets))
 
     def _empty_render_cache(self) -> RenderCache:
         return RenderCache.with_fallback(
             lambda jobs: self._now.rendered.job_nodes.found(
-                filter(self._unchanged.are_wholes, self._unchanged.jobs(jobs))
+                filter(self._unchanged.have_parents_same_names, self._unchanged.jobs(jobs))
             ),
             lambda names: self._now.rendered.dataset_nodes.found(filter(self._unchanged.is_dataset, names)),
             lambda run_id: self._now.rendered.runs if self._unchanged.is_run(run_id) else None,

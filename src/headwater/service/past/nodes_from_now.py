@@ -37,7 +37,7 @@ class NodesFromNow:
             return None
         if not self._cut.are_alone_as_then(ends) or self._unchanged.edited_any(ends):
             return None
-        return rendered if parent_in(self._cut, self._activities.of(job)) == self._now.whole_of(job) else None
+        return rendered if parent_in(self._cut, self._activities.of(job)) == self._now.parent_of(job) else None
 
     def dataset_node(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
         """As in `ReusableNodes`."""

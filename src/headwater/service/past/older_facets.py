@@ -38,8 +38,8 @@ class OlderFacets:
         """The newest facets of a job with these names; those not reported by then are left out."""
         found: _Found = {}
         doubtful: set[str] = set()
-        for name, told in groupby(self._store.job_facets(job, sorted(names)), key=attrgetter("name")):
-            if (newest := _newest_by(self._store.until_us, [*told])) is None:
+        for name, reports in groupby(self._store.job_facets(job, sorted(names)), key=attrgetter("name")):
+            if (newest := _newest_by(self._store.until_us, [*reports])) is None:
                 doubtful.add(name)
             else:
                 found[name] = newest
@@ -70,31 +70,33 @@ class OlderFacets:
         if graph is None or graph.tellers is None:
             return
         ends = ("input", name), ("output", name)
-        for told in merge(*map(graph.tellers.back, graph.jobs_naming(name)), reverse=True):
-            if not graph.now.runs[told[1]].observed.keys().isdisjoint(ends):
-                yield told
+        for last_event in merge(*map(graph.tellers.back, graph.jobs_naming(name)), reverse=True):
+            if not graph.now.runs[last_event[1]].observed.keys().isdisjoint(ends):
+                yield last_event
 
     def _newest_first(self, run_ids: Iterable[str]) -> list[tuple[int, str]]:
         """The runs as (last event's time, run id), latest first."""
         known = self.graph.runs if self.graph is not None else {}
         runs = ((known[run_id].times, run_id) for run_id in run_ids if run_id in known)
-        whole = ((times, run_id) for times, run_id in runs if times is not None and run_id not in self._store.runs)
-        return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
+        not_refolded = (
+            (times, run_id) for times, run_id in runs if times is not None and run_id not in self._store.runs
+        )
+        return sorted(((times.seen.last_us, run_id) for times, run_id in not_refolded), reverse=True)
 
 
-def _newest_by(until_us: int, told: Sequence[ReportedJobFacet]) -> Stamped | None:
+def _newest_by(until_us: int, reports: Sequence[ReportedJobFacet]) -> Stamped | None:
     """The value of a facet as of then, out of all its values; None if their first and last times leave it open.
 
     A value that was repeated since may have been reported last by then at any time from its first on.
     """
-    again = [each for each in told if each.last.time_us > until_us]
-    ended = (Stamped(each.last, False, each.content) for each in told if each.last.time_us <= until_us)
+    repeated = [each for each in reports if each.last.time_us > until_us]
+    ended = (Stamped(each.last, False, each.content) for each in reports if each.last.time_us <= until_us)
     last = max(ended, default=None)
-    if not again:
+    if not repeated:
         return last
-    if len(again) > 1 or (last is not None and last.stamp.time_us >= again[0].first_us):
+    if len(repeated) > 1 or (last is not None and last.stamp.time_us >= repeated[0].first_us):
         return None
-    return Stamped(Stamp(again[0].first_us, b""), False, again[0].content)
+    return Stamped(Stamp(repeated[0].first_us, b""), False, repeated[0].content)
 
 
 def newest_job_facets(
@@ -105,11 +107,11 @@ def newest_job_facets(
     Stops as soon as older events cannot change the result.
     """
     for event in newest_first:
-        wanted = _open(names, found, event.event_us)
-        if not wanted:
+        undecided = _open(names, found, event.event_us)
+        if not undecided:
             return
-        for fact in _job_facets(event) if _may_tell(event.raw, wanted) else ():
-            if fact.job == job and fact.name in wanted:
+        for fact in _job_facets(event) if _may_hold(event.raw, undecided) else ():
+            if fact.job == job and fact.name in undecided:
                 found[fact.name] = max(found.get(fact.name, fact.stamped), fact.stamped)
         yield
 
@@ -126,6 +128,6 @@ def _open(names: Iterable[str], found: Mapping[str, Stamped], time_us: int) -> s
     return {name for name in names if name not in found or found[name].stamp.time_us <= time_us}
 
 
-def _may_tell(raw: bytes, names: Iterable[str]) -> bool:
+def _may_hold(raw: bytes, names: Iterable[str]) -> bool:
     """Whether an event may hold a facet with one of these names; a text search takes a hundredth of parsing."""
     return b"\\u" in raw or any(not _PLAIN.fullmatch(name) or name.encode() in raw for name in names)

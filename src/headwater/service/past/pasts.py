@@ -46,26 +46,26 @@ class _Key(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedPast:
     """A cached past, and the task that builds it."""
 
     past: CutPast | ReplayedPast
-    making: "asyncio.Task[None]"
+    building: "asyncio.Task[None]"
 
 
 class Pasts:
     """The current state, and the most recently used pasts. For the event loop's thread."""
 
-    def __init__(self, now: Knowledge, another_reader: AnotherReader, metrics: Metrics, kept_bytes: int) -> None:
+    def __init__(self, now: Knowledge, another_reader: AnotherReader, metrics: Metrics, max_bytes: int) -> None:
         self._now = now
         self._newest = AsOf(None, 0)
         self.another_reader = another_reader
         self._metrics = metrics
-        self._kept_bytes = kept_bytes
-        self._kept: dict[_Key, _Kept] = {}
+        self._max_bytes = max_bytes
+        self._cached: dict[_Key, _CachedPast] = {}
         self._evicted: set[CutPast | ReplayedPast] = set()
         """Still open for requests that hold them."""
-        self._making = 0
+        self._building_count = 0
         self._is_stopping = threading.Event()
         self._replaying = ThreadPoolExecutor(1, "headwater-replay")
         self._cutting = ThreadPoolExecutor(1, "headwater-cut")  # is short, and must not queue behind a replay
@@ -76,24 +76,24 @@ class Pasts:
 
     def about_to_learn(self, facts: Sequence[Fact]) -> None:
         """Called before the current state learns an event."""
-        for kept in self._kept.values():
-            kept.past.about_to_learn(facts)
+        for cached in self._cached.values():
+            cached.past.about_to_learn(facts)
 
     def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Called after the current state learned an event, which touched these nodes."""
         event_us, (newest_us, size) = happened_us(facts), self._newest
         self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), max(size or 0, log_index + 1))
-        if not self._kept:
+        if not self._cached:
             return
         touched = self._by_all_names(facts, touched)
-        for kept in self._kept.values():
-            kept.past.learned(log_index, facts, touched)
+        for cached in self._cached.values():
+            cached.past.learned(log_index, facts, touched)
         if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
-            self._give_up([key for key in self._kept if key.is_cut and not self._can_be_cut(key.bounds)])
+            self._evict([key for key in self._cached if key.is_cut and not self._can_be_cut(key.bounds)])
 
     def reset(self) -> None:
         """Drop all pasts: the current state half-learned an event, so they may have missed changes."""
-        self._give_up([*self._kept])
+        self._evict([*self._cached])
 
     def _by_all_names(self, facts: Sequence[Fact], touched: Touched) -> Touched:
         """What an event touched, with datasets under all their names, including quarantined ones."""
@@ -105,29 +105,29 @@ class Pasts:
         self._is_stopping.set()
         for thread in (self._replaying, self._cutting):
             thread.shutdown(wait=False, cancel_futures=True)
-        built = {kept.past for kept in self._kept.values() if kept.making.done()}
+        built = {cached.past for cached in self._cached.values() if cached.building.done()}
         for past in built | self._evicted:
             past.close()
-        self._kept.clear()
+        self._cached.clear()
         self._evicted.clear()
 
-    async def known(self, asked: AsOf, *, replayed: bool = False) -> Past:
+    async def past(self, requested: AsOf, *, replayed: bool = False) -> Past:
         """The past with these bounds; `replayed` if the last times of links between names must be known.
 
         Raises:
             UnavailableError: too many other pasts are being built, or the store does not answer.
         """
-        bounds = asked.without_idle_bounds(self._newest)
+        bounds = requested.without_idle_bounds(self._newest)
         if bounds == AsOf():
-            return Past(self._now, _said(asked, self._newest))
+            return Past(self._now, _stated_bounds(requested, self._newest))
         while True:
             key, size = self._key(bounds, replayed=replayed)
-            kept = self._kept.pop(key, None) or self._begin(key, size)
-            self._kept[key] = kept  # now the most recently used
-            await asyncio.shield(kept.making)
-            await kept.past.catch_up()
+            cached = self._cached.pop(key, None) or self._begin(key, size)
+            self._cached[key] = cached  # now the most recently used
+            await asyncio.shield(cached.building)
+            await cached.past.catch_up()
             if bounds.log_size is not None or size == self._newest.log_size:  # else the log has grown meanwhile
-                return Past(kept.past.knowledge, _said(asked, AsOf(key.bounds.time_us, size)))
+                return Past(cached.past.knowledge, _stated_bounds(requested, AsOf(key.bounds.time_us, size)))
 
     def _key(self, bounds: AsOf, *, replayed: bool) -> tuple[_Key, int]:
         """The key of the past, and the size of the log that it covers."""
@@ -141,48 +141,48 @@ class Pasts:
             return False
         return not self._now.graph.edits.may_have_deleted_by(bounds.time_us)
 
-    def _begin(self, key: _Key, size: int) -> _Kept:
+    def _begin(self, key: _Key, size: int) -> _CachedPast:
         if self._is_stopping.is_set():
             raise UnavailableError("the service is stopping")
-        if self._making >= _MAX_WAITING:
+        if self._building_count >= _MAX_WAITING:
             raise UnavailableError("asOf, logSize: too many past states are being computed; try again in a few seconds")
-        self._making += 1
+        self._building_count += 1
         past: CutPast | ReplayedPast
         if key.is_cut and key.bounds.time_us is not None:
             past = CutPast(self._now, key.bounds.time_us, self.another_reader, self._cutting)
-            making = past.make()
+            building = past.make()
         else:
             past = ReplayedPast(self._now, key.bounds, size, self._is_stopping)
-            making = past.make(self.another_reader, self._replaying, self._metrics)
-        kept = _Kept(past, asyncio.create_task(making))
-        kept.making.add_done_callback(lambda _: self._made(key, kept))
-        return kept
+            building = past.make(self.another_reader, self._replaying, self._metrics)
+        cached = _CachedPast(past, asyncio.create_task(building))
+        cached.building.add_done_callback(lambda _: self._on_built(key, cached))
+        return cached
 
-    def _made(self, key: _Key, kept: _Kept) -> None:
-        self._making -= 1
-        if kept.making.cancelled():  # a thread may still read from it
-            self._kept.pop(key, None)
-        elif kept.making.exception() is not None:
-            self._kept.pop(key, None)
-            kept.past.close()
+    def _on_built(self, key: _Key, cached: _CachedPast) -> None:
+        self._building_count -= 1
+        if cached.building.cancelled():  # a thread may still read from it
+            self._cached.pop(key, None)
+        elif cached.building.exception() is not None:
+            self._cached.pop(key, None)
+            cached.past.close()
         else:
-            self._make_room(kept)
+            self._make_room(cached)
 
-    def _make_room(self, newest: _Kept) -> None:
+    def _make_room(self, newest: _CachedPast) -> None:
         """Evict the least recently used pasts, except the one just built."""
-        made = {key: kept for key, kept in self._kept.items() if kept.making.done()}
-        size_bytes = sum(kept.past.size_bytes for kept in made.values())
-        for key, kept in made.items():
-            if size_bytes <= self._kept_bytes:
+        built = {key: cached for key, cached in self._cached.items() if cached.building.done()}
+        size_bytes = sum(cached.past.size_bytes for cached in built.values())
+        for key, cached in built.items():
+            if size_bytes <= self._max_bytes:
                 break
-            if kept is not newest:
-                size_bytes -= kept.past.size_bytes
-                self._give_up([key])
+            if cached is not newest:
+                size_bytes -= cached.past.size_bytes
+                self._evict([key])
         self._metrics.pasts.set(size_bytes)
 
-    def _give_up(self, keys: Sequence[_Key]) -> None:
+    def _evict(self, keys: Sequence[_Key]) -> None:
         for key in keys:
-            past = self._kept.pop(key).past
+            past = self._cached.pop(key).past
             self._evicted.add(past)
             # Not at once: a request may hold it while it waits for another past, to compare the two.
             asyncio.get_running_loop().call_later(_GIVEN_UP_S, self._close, past)
@@ -193,6 +193,6 @@ class Pasts:
             past.close()
 
 
-def _said(asked: AsOf, newest: AsOf) -> AsOf:
+def _stated_bounds(requested: AsOf, newest: AsOf) -> AsOf:
     """The bounds that the answer states: sent back as parameters, they give the same answer."""
-    return AsOf(newest.time_us if asked.time_us is None else asked.time_us, newest.log_size)
+    return AsOf(newest.time_us if requested.time_us is None else requested.time_us, newest.log_size)

@@ -74,18 +74,18 @@ class SeenAsOf:
     def newly_mentioned(self) -> AbstractSet[JobId]:
         """The jobs that runs mention now, but did not mention then."""
         if self._newly_mentioned is None:
-            moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
+            moved = (run_id for run_id in self._cut.again.runs if not self._has_same_job(run_id))
             runs = (self._now.graph.runs.get(run_id) for run_id in moved)
             self._newly_mentioned = frozenset(
                 job for run in runs if run is not None for job, _ in jobs_reported_by(run)
             )
         return self._newly_mentioned
 
-    def are_runs_where_they_were(self) -> bool:
+    def have_runs_same_jobs(self) -> bool:
         """Whether each run that was folded again has the same job, parent and root now as then."""
-        return all(map(self._is_where_it_was, self._cut.again.runs))
+        return all(map(self._has_same_job, self._cut.again.runs))
 
-    def _is_where_it_was(self, run_id: str) -> bool:
+    def _has_same_job(self, run_id: str) -> bool:
         now, then = self._now.graph.runs.get(run_id), self._cut.again.runs[run_id]
         if now is None or now.of_job is None or then.of_job is None:
             return False
@@ -94,9 +94,9 @@ class SeenAsOf:
     def dataset(self, name: DatasetId, now: DatasetTally) -> Seen | None:
         """A dataset's events by then; for a dataset with one name that only runs mention."""
         again = self._cut.again.datasets.get(name)
-        return Seen.over((self._dataset_whole(name, now), None if again is None else again.observed))
+        return Seen.over((self._dataset_not_refolded(name, now), None if again is None else again.observed))
 
-    def _dataset_whole(self, name: DatasetId, now: DatasetTally) -> Seen | None:
+    def _dataset_not_refolded(self, name: DatasetId, now: DatasetTally) -> Seen | None:
         """Its events by then of runs not folded again; None if there are none."""
         if now.seen.first_us > self._until_us:
             return None
@@ -111,20 +111,20 @@ class SeenAsOf:
 
     def _last_recent_mention_us(self, name: DatasetId) -> int | None:
         """The last mention by then of a dataset that many jobs touch, if it is among the latest runs."""
-        dataset, told_us = self._now.graph.datasets[name], BEFORE_ALL_US
+        dataset, mentioned_us = self._now.graph.datasets[name], BEFORE_ALL_US
         if len(dataset.readers) + len(dataset.writers) < _LATELY:
             return None  # examining its own jobs is cheaper
-        for last_us, told in islice(self.runs_backwards(datasets_reported_by), _LATELY):
-            if told_us >= last_us:
-                return told_us
-            told_us = max((told_us, *(us for each, us in told if each == name)))
+        for last_us, mentions in islice(self.runs_backwards(datasets_reported_by), _LATELY):
+            if mentioned_us >= last_us:
+                return mentioned_us
+            mentioned_us = max((mentioned_us, *(us for each, us in mentions if each == name)))
         return None
 
-    def runs_backwards(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
+    def runs_backwards(self, mentions_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
         """Runs not folded again by their last event by then, latest first: its time, and what the run mentions."""
         runs = self._now.graph.runs
         for last_us, run_id in self._now.run_intervals.back_from(self._until_us):
-            yield last_us, told_of(runs[run_id])
+            yield last_us, mentions_of(runs[run_id])
 
 
 def is_mentioned_by_runs_only(now: JobTally | DatasetTally) -> bool:

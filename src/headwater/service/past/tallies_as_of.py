@@ -48,8 +48,8 @@ class TalliesAsOf:
         again = self._cut.again.jobs.get(name)
         if again is None:
             return name not in self._seen.newly_mentioned and not self._cut.has_silent_run_again(name)
-        is_told = again.reported or again.feeds or again.fed_by
-        return not is_told and self._seen.are_runs_where_they_were()
+        is_reported = again.reported or again.feeds or again.fed_by
+        return not is_reported and self._seen.have_runs_same_jobs()
 
     def dataset_now(self, name: DatasetId) -> DatasetTally | None:
         """The current tally of a dataset with one name, if that of then differs only in times, source and tags."""
@@ -64,5 +64,5 @@ class TalliesAsOf:
         now = self._now.graph
         evidence, again = now.datasets[name].evidence, self._cut.again.datasets.get(name)
         is_all_old = all(edge.seen.first_us <= self._until_us for edge in evidence.values())
-        is_all_told = again is None or again.evidence.keys() <= evidence.keys()
-        return is_all_old and is_all_told and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)
+        has_all_evidence = again is None or again.evidence.keys() <= evidence.keys()
+        return is_all_old and has_all_evidence and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)

@@ -46,12 +46,12 @@ class Unchanged:
             and self._are_ends((*(known := cut.jobs[job]).reads, *known.writes), is_shape_as_then)
         ]
 
-    def are_wholes(self, job: JobId) -> bool:
+    def have_parents_same_names(self, job: JobId) -> bool:
         """Whether the parents and roots of an unchanged job and its newest run have the same names now."""
-        done, meant, meant_now = self._now.activity(job), self._cut.meant, self._now.graph.meant
-        newest = self._now.activities.told_run(done.runs[0]) if done.runs else None
-        wholes = (done.parent, None if newest is None else newest.parent, None if newest is None else newest.root)
-        return all(meant(whole) == meant_now(whole) for whole in wholes if whole is not None)
+        activity, resolved, resolved_now = self._now.activity(job), self._cut.meant, self._now.graph.meant
+        newest = self._now.activities.reported_run(activity.runs[0]) if activity.runs else None
+        parents = (activity.parent, None if newest is None else newest.parent, None if newest is None else newest.root)
+        return all(resolved(parent) == resolved_now(parent) for parent in parents if parent is not None)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset itself, given by its shown name, is unchanged."""
@@ -71,20 +71,20 @@ class Unchanged:
 
     def is_run(self, run_id: str) -> bool:
         """Whether a run has no later events, and its parents and datasets have the same names."""
-        run = self._told_by_then(run_id)
+        run = self._run_without_later_events(run_id)
         if run is None:
             return False
         parts_of = run.of_job.parts_of if run.of_job is not None else ()
-        if any(self._cut.meant(whole) != self._now.graph.meant(whole) for whole in parts_of):
+        if any(self._cut.meant(parent) != self._now.graph.meant(parent) for parent in parts_of):
             return False
         return self._are_ends([name for _, name in run.observed], self._cut.is_shape_as_then)
 
     def is_record(self, run_id: str) -> bool:
         """Whether a run has no later events, and its datasets the same shown names."""
-        run, shown, shown_now = self._told_by_then(run_id), self._cut.shown, self._now.graph.shown
+        run, shown, shown_now = self._run_without_later_events(run_id), self._cut.shown, self._now.graph.shown
         return run is not None and all(shown(name) == shown_now(name) for _, name in run.observed)
 
-    def _told_by_then(self, run_id: str) -> Run | None:
+    def _run_without_later_events(self, run_id: str) -> Run | None:
         """The run, if it has no later events."""
         run = self._now.graph.runs.get(run_id)
         return run if run is not None and self._cut.is_run_as_then(run_id) and self._cut.is_in_step else None

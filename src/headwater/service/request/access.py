@@ -85,7 +85,7 @@ async def past_of(request: Request, asked: AsOf, *, replayed: bool = False) -> P
         ForbiddenError: the caller may not see it.
     """
     service = service_of(request)
-    past = await service.pasts.known(asked, replayed=replayed)
+    past = await service.pasts.past(asked, replayed=replayed)
     why_not: WhyNotThen | None = request.scope.get(WHY_NOT_THEN)
     if why_not is not None and past.knowledge is not service.knowledge and (fault := why_not(past.knowledge)):
         raise fault

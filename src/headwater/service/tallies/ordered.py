@@ -67,7 +67,7 @@ class Ordered(Generic[ThingT]):
             self._order[begin:end] = things
         else:
             for thing, is_in in self._changes.items():
-                self._place(thing, is_in=is_in)
+                self._update(thing, is_in=is_in)
         self._changes.clear()
         return self._order
 
@@ -76,13 +76,13 @@ class Ordered(Generic[ThingT]):
         changes: Sequence[Any] = [*self._changes]
         return bisect_left(self._order, min(changes)), bisect_right(self._order, max(changes))
 
-    def _place(self, thing: ThingT, *, is_in: bool) -> None:
-        place = bisect_left(self._order, thing)
-        was_in = place < len(self._order) and self._order[place] == thing
+    def _update(self, thing: ThingT, *, is_in: bool) -> None:
+        index = bisect_left(self._order, thing)
+        was_in = index < len(self._order) and self._order[index] == thing
         if is_in and not was_in:
-            self._order.insert(place, thing)
+            self._order.insert(index, thing)
         elif was_in and not is_in:
-            del self._order[place]
+            del self._order[index]
 
 
 class Spans(Generic[ThingT]):

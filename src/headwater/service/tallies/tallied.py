@@ -75,9 +75,9 @@ class Tallied(Generic[NodeT, TallyT]):
         yield from others.catch_up()
         self._take_over(others)
         order = others._last_new.items()
-        later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, AFTER_ALL_US - 1))
-        news = [node for _, node in order[later:nobody_knows]]
-        perhaps = list(dict.fromkeys(chain((node for _, node in order[nobody_knows:]), then.indirectly_changed())))
+        later, unknown_from = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, AFTER_ALL_US - 1))
+        news = [node for _, node in order[later:unknown_from]]
+        perhaps = list(dict.fromkeys(chain((node for _, node in order[unknown_from:]), then.indirectly_changed())))
         for group in groups(news, _MANY):
             self.touch(node for node in group if not self._is_left_out(node, then))
             yield
@@ -131,8 +131,8 @@ class Tallied(Generic[NodeT, TallyT]):
         """
         yield from self.catch_up()
         if self._then is not None:
-            heard_of = dict.fromkeys(self._namespaces.with_events_after(self._then.until_us, namespace))
-            for group in groups(heard_of, _SLICE):
+            nodes = dict.fromkeys(self._namespaces.with_events_after(self._then.until_us, namespace))
+            for group in groups(nodes, _SLICE):
                 for node in filter(self._has_later_events, group):
                     self._look_at(node)
                 yield
@@ -145,24 +145,24 @@ class Tallied(Generic[NodeT, TallyT]):
         """Catch up, and for a past also find the times of namespaces by then, some with each step."""
         yield from self.catch_up()
         if self._then is not None and self._times_then is None:
-            times, is_whole = self._namespace_times_by_then(self._then)
-            if not is_whole:
+            times, is_complete = self._namespace_times_by_then(self._then)
+            if not is_complete:
                 yield from self.catch_up_times()
                 times, _ = self._namespaces.times_by(self._then.until_us)
             self._times_then = times
 
     def _namespace_times_by_then(self, then: FromNow[NodeT]) -> tuple[dict[str, Seen], bool]:
         """The times of namespaces; and whether the latest runs sufficed to find them all."""
-        times, went_on = self._namespaces.times_by(then.until_us)
+        times, pending = self._namespaces.times_by(then.until_us)
         runs = then.runs_backwards()
-        for last_us, told in islice(runs, _RUNS):
-            went_on = {each for each in went_on if times[each].last_us < last_us}
-            if not went_on:
+        for last_us, mentions in islice(runs, _RUNS):
+            pending = {each for each in pending if times[each].last_us < last_us}
+            if not pending:
                 return times, True
-            for node, told_us in told:
-                if node.namespace in went_on and self._has_later_events(node):
+            for node, mentioned_us in mentions:
+                if node.namespace in pending and self._has_later_events(node):
                     seen = times[node.namespace]
-                    times[node.namespace] = Seen(seen.first_us, max(seen.last_us, told_us))
+                    times[node.namespace] = Seen(seen.first_us, max(seen.last_us, mentioned_us))
         return times, next(runs, None) is None
 
     def _go_on_beginning(self, begin: Callable[[], Iterator[None]]) -> None:

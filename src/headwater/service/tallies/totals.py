@@ -63,10 +63,10 @@ class JobTallies(Tallied[JobId, JobTally]):
     def _found_newest(self, most: int, then: FromNow[JobId], namespace: str | None) -> bool:
         """Find the last events of the `most` newest jobs; returns whether the latest runs sufficed."""
         runs = then.runs_backwards()
-        for last_us, told in islice(runs, _RUNS):
+        for last_us, mentions in islice(runs, _RUNS):
             if self._count_newer(last_us, namespace) - self._count_newer(then.until_us, namespace) >= most:
                 return True
-            for job, _ in told:
+            for job, _ in mentions:
                 if namespace in (None, job.namespace) and self._has_later_events(job):
                     self._look_at(job)
         return next(runs, None) is None

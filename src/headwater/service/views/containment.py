@@ -36,5 +36,5 @@ def _jobs_of(knowledge: Knowledge, run_ids: Iterable[str]) -> set[JobId]:
 
 def _whole(knowledge: Knowledge, job: JobId) -> JobId | None:
     """The parent named by the newest run that names one; a job that names itself has none."""
-    whole = knowledge.whole_of(job)
+    whole = knowledge.parent_of(job)
     return None if whole == job else whole

@@ -207,7 +207,7 @@ def _lifecycle_then(facets: Mapping[str, bytes]) -> str:
 
 def _writer(version: DatasetVersion) -> str | None:
     """The run that wrote the version, if a run that wrote it reported it first."""
-    run_id, direction, _ = version.told_by or (None, None, None)
+    run_id, direction, _ = version.reported_by or (None, None, None)
     return run_id if direction == "output" else None
 
 
@@ -216,9 +216,9 @@ def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, byt
     digests = {part: digest for part, digest in version.shape._asdict().items() if digest is not None}
     bodies = knowledge.store.bodies(list(digests.values()))
     shape = {part: bodies[digest] for part, digest in digests.items()}
-    if version.told_by is None:
+    if version.reported_by is None:
         return _declared_with(knowledge, version) | shape
-    said = knowledge.store.dataset_facets(*version.told_by)
+    said = knowledge.store.dataset_facets(*version.reported_by)
     return said | {part: body for part, body in shape.items() if part in said}
 
 

@@ -57,7 +57,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
     documentation = _told(knowledge, job, DocumentationFacet)
     location = _told(knowledge, job, SourceCodeLocationFacet)
     done = knowledge.activity(job)
-    whole = knowledge.whole_of(job)
+    whole = knowledge.parent_of(job)
     parent = whole if whole != job else None  # it may be a part of another run of its own
     return shapes.JobCore(
         id=name_of(job),

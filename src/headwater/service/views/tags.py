@@ -57,10 +57,10 @@ def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
     told: Iterable[str]
     if isinstance(node, JobId):
         names: Iterable[DatasetId | JobId] = (node,)
-        told = knowledge.told_job_tags(node)
+        told = knowledge.reported_job_tags(node)
     else:
         names = knowledge.graph.members(node)
-        told = (word for column, word in knowledge.told_tags(node) if column is None)
+        told = (word for column, word in knowledge.reported_tags(node) if column is None)
     said = tags_set_by_people(knowledge.graph.edits, names)
     put = (word for column, word in said.put if column is None)
     return list(dict.fromkeys((*put, *(word for word in told if (None, word) not in said.taken_off))))
@@ -87,7 +87,7 @@ def _with_tags(fields: Iterable[shapes.Field], on: "dict[str, dict[str, None]]",
 def _on_columns(knowledge: Knowledge, name: DatasetId) -> "dict[str, dict[str, None]]":
     """By column: its tags in order."""
     said = tags_set_by_people(knowledge.graph.edits, knowledge.graph.members(name))
-    told = (tag for tag in knowledge.told_tags(name) if as_said(tag) not in said.taken_off)
+    told = (tag for tag in knowledge.reported_tags(name) if as_said(tag) not in said.taken_off)
     on: dict[str, dict[str, None]] = defaultdict(dict)
     for column, word in (*said.put, *told):
         if column is not None:
