@@ -151,7 +151,7 @@ def _service(
 
     def learn(stored: Stored) -> None:
         pasts.about_to_learn(stored.facts)
-        news = noticing(graph, stored.facts) if feed.was_asked else None
+        news = noticing(graph, stored.facts) if feed.has_had_listeners else None
         touched = knowledge.learn(stored.facts)
         feed.publish(stored.log_index, touched, news and news())
         pasts.learned(stored.log_index, stored.facts, touched)

@@ -16,7 +16,7 @@ from headwater.model.events import parse_event
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.access import Service
 from headwater.service.shapes.coverage import Coverage
-from headwater.service.views.coverage import Asked, coverage, look_ahead
+from headwater.service.views.coverage import CoverageQuery, coverage, look_ahead
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import START_US, serving
@@ -41,7 +41,7 @@ async def take_steps(knowledge: Knowledge, store: SqliteStore, number: int | Non
 
 
 def ask(knowledge: Knowledge, store: SqliteStore) -> Coverage:
-    return asyncio.run(coverage(knowledge, Asked(START_US, limit=1_000), store.another_reader))
+    return asyncio.run(coverage(knowledge, CoverageQuery(START_US, limit=1_000), store.another_reader))
 
 
 @settings(max_examples=30)

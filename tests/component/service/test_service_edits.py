@@ -468,7 +468,7 @@ def test_a_listener_hears_of_an_edit(client: TestClient) -> None:
 
     ok(client.post(f"{ORDERS}/tags/GOLD"))
 
-    assert b'"datasets":["dataset:lake:orders"]' in feed._kept[-1].text
+    assert b'"datasets":["dataset:lake:orders"]' in feed._recent[-1].text
 
 
 def test_a_service_that_takes_signed_events_only_takes_no_edits(tmp_path: Path) -> None:

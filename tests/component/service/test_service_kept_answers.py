@@ -23,7 +23,7 @@ from headwater.service.tallies.tallied import NodeT
 from headwater.service.tallies.totals import Nodes
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
-from headwater.service.views.coverage import Asked, coverage
+from headwater.service.views.coverage import CoverageQuery, coverage
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.lineage import lineage
 from headwater.service.views.namespaces import datasets_in, namespaces
@@ -207,7 +207,7 @@ def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all
 ) -> None:
     def gaps(knowledge: Knowledge) -> object:
         with suppress(NotFoundError):  # nobody named the namespace by then
-            return finished(coverage(knowledge, Asked(LATER_US, namespace, limit=1_000)))
+            return finished(coverage(knowledge, CoverageQuery(LATER_US, namespace, limit=1_000)))
         return None
 
     with asked_meanwhile(log, later, gaps) as (store, knowledge):

@@ -15,7 +15,7 @@ from headwater.model.events import parse_event
 from headwater.model.names import JobId
 from headwater.service.gate.restricted import Restricted
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.views.coverage import Asked, coverage
+from headwater.service.views.coverage import CoverageQuery, coverage
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import START_US, dataset, event, facet
@@ -32,7 +32,9 @@ def calls_to_learn(path: Path, told: dict[str, Any]) -> int:
     with closing(SqliteStore(path)) as store:
         knowledge = Knowledge(store, Graph(store.content))
         restricted = Restricted(knowledge)
-        asyncio.run(coverage(knowledge, Asked(START_US), store.another_reader))  # from now on gaps are looked for
+        asyncio.run(
+            coverage(knowledge, CoverageQuery(START_US), store.another_reader)
+        )  # from now on gaps are looked for
         (stored,) = store.add([entry_of(parse_event(orjson.dumps(told)), "unsigned", None, 0)])
         with Profile() as profile:
             restricted.learned(stored.facts, knowledge.learn(stored.facts))

@@ -17,9 +17,8 @@ from headwater.service.http.as_of import AsOf
 from headwater.service.past.pasts import Past
 from headwater.service.views import diff
 from headwater.service.views.causes import Question, root_cause
-from headwater.service.views.columns import Wanted, column_lineage
-from headwater.service.views.drift import Asked as Drift
-from headwater.service.views.drift import schema_drift
+from headwater.service.views.columns import Options, column_lineage
+from headwater.service.views.drift import DriftQuery, schema_drift
 from headwater.service.views.impact import Page, impact
 from headwater.service.views.path import path
 from headwater.service.views.upstream import upstream_runs
@@ -33,8 +32,8 @@ Ask = Callable[[Following, Past, DatasetId], Awaitable[object]]
 
 async def _diff(service: Following, past: Past, name: DatasetId) -> object:
     before = await service.pasts.known(AsOf(BEGIN_US + 20_000_000))
-    asked = diff.Asked(name.node_id, None, 100, 0)
-    return await diff.diff(before, past, asked, service.store.another_reader)
+    query = diff.DiffQuery(name.node_id, None, 100, 0)
+    return await diff.diff(before, past, query, service.store.another_reader)
 
 
 async def _upstream(_: Following, past: Past, name: DatasetId) -> None:
@@ -63,8 +62,8 @@ ASKED: Sequence[Ask] = (
     lambda _, past, name: path(past.knowledge, name, 20, 1000),
     lambda _, past, name: root_cause(past.knowledge, Question(name, None, 20)),
     _causes_of_jobs,
-    lambda _, past, name: column_lineage(past.knowledge, name, Wanted(20, with_downstream=True)),
-    lambda _, past, __: schema_drift(past.knowledge, Drift()),
+    lambda _, past, name: column_lineage(past.knowledge, name, Options(20, with_downstream=True)),
+    lambda _, past, __: schema_drift(past.knowledge, DriftQuery()),
     _diff,
     _upstream,
 )

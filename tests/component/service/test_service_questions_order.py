@@ -17,7 +17,7 @@ from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
-from headwater.service.views.coverage import Asked, coverage
+from headwater.service.views.coverage import CoverageQuery, coverage
 from headwater.service.views.impact import Page, impact
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
@@ -40,7 +40,7 @@ def answers(knowledge: Knowledge) -> dict[str, object]:
         *filter(knowledge.is_job, knowledge.graph.jobs),
     ]
     page = Page(1000)
-    told: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, Asked(START_US, limit=1000)))}
+    told: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, CoverageQuery(START_US, limit=1000)))}
     for node in nodes:
         told[f"impact {node.node_id}"] = asyncio.run(impact(knowledge, node, None, page))
         told[f"cause {node.node_id}"] = _without_places(asyncio.run(root_cause(knowledge, Question(node, None, 20))))

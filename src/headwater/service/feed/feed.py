@@ -44,15 +44,15 @@ class Feed:
     """Changes in the order in which they were learned, numbered by log index."""
 
     def __init__(self) -> None:
-        self._kept: deque[_Change] = deque(maxlen=_KEPT)
+        self._recent: deque[_Change] = deque(maxlen=_KEPT)
         self._listeners: set[_Listener] = set()
-        self.was_asked = False
+        self.has_had_listeners = False
         """Whether anybody ever listened; until then no news is computed, which takes a quarter of learning an event."""
 
     def publish(self, log_index: int, touched: Touched, news: News | None = None) -> None:
         """Send a change to every listener; `news` is None if it was not computed."""
         change = _Change(log_index, touched, news)
-        self._kept.append(change)
+        self._recent.append(change)
         for listener in [*self._listeners]:
             try:
                 listener.put_nowait(change)
@@ -67,20 +67,20 @@ class Feed:
 
         Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
         """
-        self.was_asked = True
+        self.has_had_listeners = True
         listener: _Listener = asyncio.Queue(_UNREAD)
-        missed = [change for change in self._kept if after is not None and change.number > after]
+        missed = [change for change in self._recent if after is not None and change.number > after]
         self._listeners.add(listener)
         try:
-            gone = b"" if after is None else self._missed(after + 1, log_size)
-            yield b"retry: 1000\n\n" + gone + b"".join(change.text for change in missed)
+            missed_event = b"" if after is None else self._missed(after + 1, log_size)
+            yield b"retry: 1000\n\n" + missed_event + b"".join(change.text for change in missed)
             while (news := await _news(listener)) is not None:
                 yield news
         finally:
             self._listeners.discard(listener)
 
     def _missed(self, first: int, log_size: int) -> bytes:
-        end = self._kept[0].number if self._kept else log_size
+        end = self._recent[0].number if self._recent else log_size
         if first > log_size:
             first, end = 0, log_size
         return b"event: missed\ndata: %b\n\n" % orjson.dumps({"first": first, "last": end - 1}) if first < end else b""
@@ -132,6 +132,6 @@ def _event(log_index: int, touched: Touched, news: News | None) -> bytes:
 
 
 def _edge(edge: Edge) -> dict[str, str]:
-    job, way, end = edge
-    origin, destination = (end, job) if way == "input" else (job, end)
+    job, direction, end = edge
+    origin, destination = (end, job) if direction == "input" else (job, end)
     return {"origin": origin.node_id, "destination": destination.node_id}

@@ -38,7 +38,7 @@ class News(NamedTuple):
 
 def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     """Take a snapshot before the facts are added; call the returned function afterwards for what is new."""
-    runs, told, flows, declared, schemas = (
+    runs, observations, flows, declared, schemas = (
         list[RunOfJob](),
         list[Observation](),
         list[Flow](),
@@ -47,7 +47,7 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     )
     for fact in facts:
         if isinstance(fact, Observation):
-            told.append(fact)
+            observations.append(fact)
         elif isinstance(fact, ObservedFacet):
             if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact, facts):
                 schemas.add(fact.dataset)
@@ -60,14 +60,14 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         elif isinstance(fact, DeclaredTimes):
             declared.append(fact.node)
     jobs = [_job_of(graph, run) for run in runs]
-    edges: set[Edge] = {(job, fact.direction, fact.dataset) for job in jobs for fact in told}
+    edges: set[Edge] = {(job, fact.direction, fact.dataset) for job in jobs for fact in observations}
     edges |= {edge for flow in flows for edge in _edges(flow, jobs)}
-    fresh = {edge for edge in edges if edge[2] not in _ends(graph, edge)}
+    candidates = {edge for edge in edges if edge[2] not in _ends(graph, edge)}
     had = _declared_edges(graph, declared)
     was = {name: _schema(graph, name) for name in declared if isinstance(name, DatasetId)}
 
     def news() -> News:
-        new = {*_new_edges(graph, fresh)} | (_declared_edges(graph, declared) - had)
+        new = {*_new_edges(graph, candidates)} | (_declared_edges(graph, declared) - had)
         changed = schemas | {name for name, schema in was.items() if _schema(graph, name) != schema}
         known = known_run(graph, runs[0].run_id) if runs else None
         shown = {graph.shown(name) for name in changed}
@@ -94,9 +94,9 @@ def _is_other(graph: Graph, fact: ObservedFacet, facts: Sequence[Fact]) -> bool:
     of_all = graph.facets_of(fact.dataset).get(_SCHEMA)
     if of_all is None or fact.stamped <= of_all or of_all.content == fact.content:
         return of_all is None
-    told = next(each.body for each in facts if isinstance(each, Content) and each.digest == fact.content)
+    body = next(each.body for each in facts if isinstance(each, Content) and each.digest == fact.content)
     return graph.semantic_digests.of(
-        fact.content, cast(Mapping[str, Any], strict_json.parse(told))
+        fact.content, cast(Mapping[str, Any], strict_json.parse(body))
     ) != graph.semantic_digests.of(of_all.content)
 
 
@@ -116,16 +116,24 @@ def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
 
 
 def _ends(graph: Graph, edge: Edge) -> Mapping[DatasetId, object] | Mapping[JobId, object]:
-    """What the edge's job reads, writes, or feeds."""
-    job, way, _ = edge
+    """The nodes that the edge's job reads, writes, or feeds."""
+    job, direction, _ = edge
     known = graph.jobs.get(job)
-    return {} if known is None else known.reads if way == "input" else known.writes if way == "output" else known.feeds
+    return (
+        {}
+        if known is None
+        else known.reads
+        if direction == "input"
+        else known.writes
+        if direction == "output"
+        else known.feeds
+    )
 
 
-def _new_edges(graph: Graph, fresh: AbstractSet[Edge]) -> Iterator[Edge]:
-    """The fresh edges that exist now, unless the job already had one under another of the dataset's names."""
-    for edge in fresh:
-        job, way, end = edge
+def _new_edges(graph: Graph, candidates: AbstractSet[Edge]) -> Iterator[Edge]:
+    """The candidates that exist now, unless the job already had one under another of the dataset's names."""
+    for edge in candidates:
+        job, direction, end = edge
         ends = _ends(graph, edge)
         if isinstance(end, JobId):
             if end in ends:
@@ -133,8 +141,8 @@ def _new_edges(graph: Graph, fresh: AbstractSet[Edge]) -> Iterator[Edge]:
             continue
         shown = graph.shown(end)
         names = [name for name in graph.identities.members(end) if name in ends]
-        if names and shown.is_complete and all((job, way, name) in fresh for name in names):
-            yield job, way, shown
+        if names and shown.is_complete and all((job, direction, name) in candidates for name in names):
+            yield job, direction, shown
 
 
 def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[Edge]:

@@ -27,25 +27,25 @@ class About:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
 
-    def namespaces(self, request: Request, asked: Matched, rule: Rule) -> Mapping[str, str]:
+    def namespaces(self, request: Request, route_match: Matched, rule: Rule) -> Mapping[str, str]:
         """The namespaces that a request concerns, each with how to call it to a caller who may not know its name."""
         if rule.about != "named":
             return {}
-        path = asked.parameters
+        path = route_match.parameters
         named = {path[rule.namespace]: called_namespace(path[rule.namespace])} if rule.namespace in path else {}
-        if "/datasets/" in asked.route:
+        if "/datasets/" in route_match.route:
             named = self._of_node(DatasetId(path["namespace"], path["name"]))
         runs = self.owner_of_run(path.get("run_id"))
         for key, value in request.query_params.multi_items():
             if key in NODE_IDS:
                 runs += self.owner_of_run(run_of(value))
-                for node in self.nodes_asked_for(value):
+                for node in self.requested_nodes(value):
                     named = self._of_node(node) | named
             elif key in _RUNS:
                 runs += self.owner_of_run(value)
             elif key == "namespace":
-                asked_for = without_secrets(value)
-                named[asked_for] = called_namespace(asked_for)
+                namespace = without_secrets(value)
+                named[namespace] = called_namespace(namespace)
         return dict.fromkeys(runs, OF_RUN) | named
 
     def owner_of_run(self, run_id: str | None, *, has_own_events: bool = False) -> list[str]:
@@ -73,19 +73,19 @@ class About:
         named.setdefault(self._knowledge.graph.shown(name).namespace, OF_DATASET)
         return named
 
-    def nodes_asked_for(self, node_id: str) -> Iterator[AnyNode]:
+    def requested_nodes(self, node_id: str) -> Iterator[AnyNode]:
         """What a node id in a request may mean; empty if it is none."""
         with suppress(InvalidNameError):
-            for meant in meanings(node_id):
-                yield from self._likeliest(meant)
+            for candidates in meanings(node_id):
+                yield from self._likeliest(candidates)
 
     def nodes(self, node_id: str) -> Sequence[AnyNode]:
         """What a node id in an answer may mean, read literally."""
         return self._likeliest(next(meanings(node_id), ()))
 
-    def _likeliest(self, meant: Sequence[AnyNode]) -> Sequence[AnyNode]:
+    def _likeliest(self, candidates: Sequence[AnyNode]) -> Sequence[AnyNode]:
         """The known ones; else the first."""
-        return [node for node in meant if self._is_known(node)] or meant[:1]
+        return [node for node in candidates if self._is_known(node)] or candidates[:1]
 
     def _is_known(self, node: AnyNode) -> bool:
         graph = self._knowledge.graph

@@ -14,13 +14,13 @@ ADMITTED_AGAIN: Final = "headwater.admitted_again"
 _EVERY_S: Final = 1.0
 
 
-async def while_admitted(request: Request, told: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+async def while_admitted(request: Request, stream: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
     """The stream, until a key is revoked or a token expires; re-checked once per second in which anything is sent."""
     admit: Callable[[], Awaitable[object]] | None = request.scope.get(ADMITTED_AGAIN)
     now_s = asyncio.get_running_loop().time
     admitted_s = now_s()
-    async with aclosing(told):
-        async for each in told:
+    async with aclosing(stream):
+        async for each in stream:
             if admit is not None and now_s() - admitted_s >= _EVERY_S:
                 try:
                     await admit()

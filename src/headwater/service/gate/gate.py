@@ -80,13 +80,19 @@ class Gate:
         if any(map(is_about_api_keys, facts)):
             self._keys = holding(self._service.knowledge.graph.edits)
         if self._entrance.policy.has_more:
-            told = mentions(facts)
-            aliases = (name for pair in told.aliases for name in pair)
-            named: tuple[GraphNode, ...] = (*touched.jobs, *touched.datasets, *told.jobs, *told.datasets, *aliases)
+            found = mentions(facts)
+            aliases = (name for pair in found.aliases for name in pair)
+            named: tuple[GraphNode, ...] = (
+                *touched.jobs,
+                *touched.datasets,
+                *found.jobs,
+                *found.datasets,
+                *aliases,
+            )
             self._namespaces.update(node.namespace for node in named)
         self._restricted.learned(facts, touched)
 
-    async def admitted(self, request: Request, asked: Matched | None) -> Sight:
+    async def admitted(self, request: Request, route_match: Matched | None) -> Sight:
         """Admit a request; returns the caller and what they may see.
 
         Raises:
@@ -96,23 +102,23 @@ class Gate:
             UnavailableError: the identity provider's keys could never be fetched.
         """
         caller = await self._caller(request)
-        if asked is None or asked.rule is None:
+        if route_match is None or route_match.rule is None:
             raise NotFoundError("HTTP 404 Not Found")
-        if asked.rule.action is not None:
-            self._check(caller, asked, asked.rule, asked.rule.action, request)
-        sight = self._sight(caller, asked)
-        return replace(sight, wrote=self._hide_columns(request, asked, sight))
+        if route_match.rule.action is not None:
+            self._check(caller, route_match, route_match.rule, route_match.rule.action, request)
+        sight = self._sight(caller, route_match)
+        return replace(sight, wrote=self._hide_columns(request, route_match, sight))
 
     async def _caller(self, request: Request) -> Caller:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer" or not token:
             raise UnauthenticatedError("authorization: missing; send `Authorization: Bearer TOKEN`, such as an API key")
-        caller = await self._known(token.strip())
+        caller = await self._authenticated(token.strip())
         if caller.until_us is not None and caller.until_us <= self._service.now_us():
             raise UnauthenticatedError("authorization: the token or key has expired; request a new one")
         return caller
 
-    async def _known(self, token: str) -> Caller:
+    async def _authenticated(self, token: str) -> Caller:
         if token.startswith(operator.PREFIX):
             return operator.operator_of(token, self._log_key, self._service.now_us())
         if token.startswith(api_keys.PREFIX):
@@ -125,18 +131,18 @@ class Gate:
         decision = self._entrance.policy.decide(caller, Question(action, route, namespace, covered))
         return decision.is_allowed, ", ".join(decision.rules) or f"no policy permits {action}"
 
-    def _check(self, caller: Caller, asked: Matched, rule: Rule, action: Action, request: Request) -> None:
-        about = self._about.namespaces(request, asked, rule)
+    def _check(self, caller: Caller, route_match: Matched, rule: Rule, action: Action, request: Request) -> None:
+        about = self._about.namespaces(request, route_match, rule)
         for namespace, called in (about or {"": ""}).items():
             covered = _is_covered(caller, rule, namespace, names_some=bool(about))
-            is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
+            is_allowed, why = self._may(caller, action, route_match.route, namespace, covered=covered)
             if is_allowed and not about and rule.about in ("named", "everything"):
-                is_allowed, why = self._covers_each(caller, asked)
+                is_allowed, why = self._covers_each(caller, route_match)
             if not is_allowed:
-                self._refuse(caller, asked.route, why, namespace)
+                self._refuse(caller, route_match.route, why, namespace)
                 need = f"this requires the role {_or(_ROLES[action])}{_scope(rule, called)}"
-                told = f"{caller.name} is not permitted: {need}; {_lacks(caller, action, covered=covered)}"
-                raise ForbiddenError(told, is_retriable=True)  # by whatever they bring, until they are granted it
+                message = f"{caller.name} is not permitted: {need}; {_lacks(caller, action, covered=covered)}"
+                raise ForbiddenError(message, is_retriable=True)  # by whatever they bring, until they are granted it
 
     def count_stranger(self, path: str, why: str) -> None:
         """Log and count a request by an unknown caller."""
@@ -145,17 +151,17 @@ class Gate:
 
     def _refuse(self, caller: Caller, route: str, rule: str, namespace: str) -> None:
         self._service.metrics.refuse_access("forbidden")
-        told = {"caller": caller.name, "route": route, "rule": rule, "namespace": namespace}
-        log.warning("a request was refused", extra=told)
+        details = {"caller": caller.name, "route": route, "rule": rule, "namespace": namespace}
+        log.warning("a request was refused", extra=details)
 
-    def _sight(self, caller: Caller, asked: Matched) -> Sight:
-        sees_all, _ = self._may(caller, "see-everything", asked.route, "", covered=caller.grant.covers_all)
+    def _sight(self, caller: Caller, route_match: Matched) -> Sight:
+        sees_all, _ = self._may(caller, "see-everything", route_match.route, "", covered=caller.grant.covers_all)
         if sees_all and self._entrance.policy.has_more:
             # What is not known yet counts on the stream alone, which goes on.
-            sees_all = asked.route != _STREAM and self._covers_each(caller, asked)[0]
-        knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
-        covers = None if sees_all else self._covers(caller, asked)
-        restricted = frozenset() if knows else self._restricted.names
+            sees_all = route_match.route != _STREAM and self._covers_each(caller, route_match)[0]
+        may_know_restricted, _ = self._may(caller, "know-restricted", route_match.route, "", covered=False)
+        covers = None if sees_all else self._covers(caller, route_match)
+        restricted = frozenset() if may_know_restricted else self._restricted.names
         about = self._about
         job_with = cache(about.job_with)  # an answer may name one parent for each of its jobs
         redactor = (
@@ -163,10 +169,10 @@ class Gate:
         )
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
-            return self._why_not(caller, asked.route, entry)
+            return self._why_not(caller, route_match.route, entry)
 
         def may_see(then: Knowledge) -> ForbiddenError | None:
-            return None if covers is None else self._why_not_then(caller, asked.route, covers, then)
+            return None if covers is None else self._why_not_then(caller, route_match.route, covers, then)
 
         return Sight(caller, covers, redactor, may_bring, may_see)
 
@@ -183,25 +189,25 @@ class Gate:
                 return ForbiddenError(f"{caller.name} is not permitted: asOf, logSize: {need}")
         return None
 
-    def _covers(self, caller: Caller, asked: Matched) -> Callable[[str], bool]:
+    def _covers(self, caller: Caller, route_match: Matched) -> Callable[[str], bool]:
         """Returns a function that says whether a namespace may be named to them, by all policies, not only scopes."""
 
         @cache
         def covers(namespace: str) -> bool:
-            return self._decided_of(caller, asked, namespace)[0]
+            return self._decided_of(caller, route_match, namespace)[0]
 
         return covers
 
-    def _covers_each(self, caller: Caller, asked: Matched) -> tuple[bool, str]:
+    def _covers_each(self, caller: Caller, route_match: Matched) -> tuple[bool, str]:
         """Whether all namespaces may be named to a caller with full scope, by this service's own policies."""
         if self._entrance.policy.has_more:
-            decided = (self._decided_of(caller, asked, namespace) for namespace in self._namespaces)
+            decided = (self._decided_of(caller, route_match, namespace) for namespace in self._namespaces)
             return next((each for each in decided if not each[0]), (True, ""))
         return True, ""
 
-    def _decided_of(self, caller: Caller, asked: Matched, namespace: str) -> tuple[bool, str]:
-        action = (asked.rule and asked.rule.action) or "read"
-        return self._may(caller, action, asked.route, namespace, covered=caller.grant.covers(namespace))
+    def _decided_of(self, caller: Caller, route_match: Matched, namespace: str) -> tuple[bool, str]:
+        action = (route_match.rule and route_match.rule.action) or "read"
+        return self._may(caller, action, route_match.route, namespace, covered=caller.grant.covers(namespace))
 
     def _why_not(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
         """An event belongs to its job, or without a job to its dataset; a run belongs to its job."""
@@ -215,12 +221,12 @@ class Gate:
             is_allowed, why = self._may(caller, "ingest", route, namespace, covered=covered)
             if not is_allowed:
                 self._refuse(caller, route, why, namespace)
-                told = f"this requires a scope that covers {called}; {_lacks(caller, 'ingest', covered=is_its_own)}"
+                need = f"this requires a scope that covers {called}; {_lacks(caller, 'ingest', covered=is_its_own)}"
                 if not caller.grant.covers_node(node_id):
                     nodes = ", ".join(caller.grant.nodes)
-                    told = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
-                waits = is_its_own and self._waits_for_its_key(caller, entry)
-                return ForbiddenError(f"{caller.name} may not post this event: {told}", is_retriable=waits)
+                    need = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
+                is_retriable = is_its_own and self._waits_for_its_key(caller, entry)
+                return ForbiddenError(f"{caller.name} may not post this event: {need}", is_retriable=is_retriable)
         return self._why_not_one(caller, route, entry)
 
     def _waits_for_its_key(self, caller: Caller, entry: Entry) -> bool:
@@ -232,18 +238,18 @@ class Gate:
     def _why_not_one(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
         """Only callers who cover the namespaces of all its names may report about a dataset."""
         for join in joins(entry, self._service.knowledge.graph.identities):
-            for namespace in (*sorted(join.told), *sorted(join.others)):
+            for namespace in (*sorted(join.named), *sorted(join.others)):
                 covered = caller.grant.covers(namespace)
                 is_allowed, why = self._may(caller, "join", route, namespace, covered=covered)
                 if not is_allowed:
                     self._refuse(caller, route, why, namespace)
-                    called = called_namespace(namespace) if namespace in join.told else OF_DATASET
+                    called = called_namespace(namespace) if namespace in join.named else OF_DATASET
                     need = f"requires a scope that covers {called}; {_lacks(caller, 'ingest', covered=covered)}"
-                    told = f"{caller.name} may not post this event: {join.facet} {need}"
-                    return ForbiddenError(told, is_retriable=True)  # once people have widened its scopes
+                    message = f"{caller.name} may not post this event: {join.facet} {need}"
+                    return ForbiddenError(message, is_retriable=True)  # once people have widened its scopes
         return None
 
-    def _hide_columns(self, request: Request, asked: Matched, sight: Sight) -> Mapping[str, str]:
+    def _hide_columns(self, request: Request, route_match: Matched, sight: Sight) -> Mapping[str, str]:
         """Replace columns in the request that are hidden from the caller by one that does not exist.
 
         So the answer is the same as for any unknown column. Returns what the caller wrote, by its replacement.
@@ -255,22 +261,22 @@ class Gate:
         instead = [(key, self._without_column(sight.redactor.columns, key, value, wrote)) for key, value in items]
         if wrote:
             request.scope["query_string"] = urlencode(instead).encode()
-            namespaces = self._about.namespaces(request, asked, asked.rule) if asked.rule else ()
-            self._refuse(sight.caller, asked.route, "no policy permits know-restricted", ", ".join(namespaces))
+            namespaces = self._about.namespaces(request, route_match, route_match.rule) if route_match.rule else ()
+            self._refuse(sight.caller, route_match.route, "no policy permits know-restricted", ", ".join(namespaces))
         return wrote
 
     def _without_column(self, hidden: re.Pattern[str], key: str, value: str, wrote: dict[str, str]) -> str:
-        def stands_for(found: re.Match[str]) -> str:
+        def replacement(column: re.Match[str]) -> str:
             other = self._service.new_id()
-            wrote[other] = found[0]
+            wrote[other] = column[0]
             return other
 
         if key in NODE_IDS:
-            columns = (node.column for node in self._about.nodes_asked_for(value) if isinstance(node, ColumnId))
+            columns = (node.column for node in self._about.requested_nodes(value) if isinstance(node, ColumnId))
             begin = min((value.rfind(column) for column in columns), default=-1)
         else:
             begin = value.find(":") + 1 if key in _COLUMNS else -1
-        return value if begin < 0 else value[:begin] + hidden.sub(stands_for, value[begin:])
+        return value if begin < 0 else value[:begin] + hidden.sub(replacement, value[begin:])
 
 
 def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool) -> bool:

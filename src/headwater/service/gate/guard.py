@@ -39,13 +39,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
         path = path_as_sent(scope)
-        asked = matched(scope["method"], path)
-        if _is_page(scope, path) if asked is None else asked.rule is None:
+        route_match = matched(scope["method"], path)
+        if _is_page(scope, path) if route_match is None else route_match.rule is None:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
         try:
-            sight = await self._gate.admitted(request, asked)
+            sight = await self._gate.admitted(request, route_match)
         except HeadwaterError as error:
             if isinstance(error, UnauthenticatedError):
                 self._gate.count_stranger(path, str(error))
@@ -54,7 +54,7 @@ class Guard:
             return
         scope[SIGHT] = sight
         scope[WHY_NOT_THEN] = sight.may_see
-        scope[ADMITTED_AGAIN] = partial(self._gate.admitted, request, asked)
+        scope[ADMITTED_AGAIN] = partial(self._gate.admitted, request, route_match)
         await self._app(
             scope, receive, send if sight.redactor is None else _Redacting(sight.redactor, sight.wrote, send)
         )
@@ -85,35 +85,35 @@ class _Redacting:
                 return
         elif message["type"] == "http.response.body":
             if self._start is not None:
-                await self._whole(message)
+                await self._answer(message)
                 return
             if self._kind == _EVENTS:
                 message = {**message, "body": self._events(message.get("body", b""))}
         await self._send(message)
 
-    async def _whole(self, message: Message) -> None:
+    async def _answer(self, message: Message) -> None:
         self._body += message.get("body", b"")
         if message.get("more_body") or self._start is None:
             return
-        seen = bytes(self._body)
-        if self._start["status"] < 400 and not self._redactor.is_clear(seen):
-            seen = json.dumps(self._redactor.over(json.loads(seen)), separators=(",", ":")).encode()
+        body = bytes(self._body)
+        if self._start["status"] < 400 and not self._redactor.is_clear(body):
+            body = json.dumps(self._redactor.over(json.loads(body)), separators=(",", ":")).encode()
         for instead, wrote in self._wrote.items():
-            seen = seen.replace(instead.encode(), json.dumps(wrote)[1:-1].encode())
+            body = body.replace(instead.encode(), json.dumps(wrote)[1:-1].encode())
         start, self._start = self._start, None
         headers = [each for each in start["headers"] if each[0] != b"content-length"]
-        await self._send({**start, "headers": [*headers, (b"content-length", b"%d" % len(seen))]})
-        await self._send({"type": "http.response.body", "body": seen})
+        await self._send({**start, "headers": [*headers, (b"content-length", b"%d" % len(body))]})
+        await self._send({"type": "http.response.body", "body": body})
 
     def _events(self, text: bytes) -> bytes:
         """Whole events, as `Feed` sends them at once."""
         return b"".join(self._event(event) + b"\n\n" for event in text.split(b"\n\n") if event)
 
     def _event(self, event: bytes) -> bytes:
-        head, data, told = event.partition(b"\ndata: ")
+        head, data, json_text = event.partition(b"\ndata: ")
         if not data:
             return event
-        change: dict[str, Any] = json.loads(told)
+        change: dict[str, Any] = json.loads(json_text)
         if "jobs" in change:  # else it says no more than that changes were missed
             for key in ("jobs", "datasets", "schemas"):
                 change[key] = change[key] and [

@@ -18,7 +18,7 @@ class Join(NamedTuple):
     """Evidence that names of several namespaces are one dataset."""
 
     facet: str
-    told: frozenset[str]
+    named: frozenset[str]
     """The namespaces that its sender named."""
     others: frozenset[str]
     """The namespaces of names already joined with these."""
@@ -26,16 +26,16 @@ class Join(NamedTuple):
 
 def joins(entry: Entry, identities: Identities) -> Iterator[Join]:
     """What an event would join across namespaces; empty if all of it is known already, or has no effect."""
-    for told in entry.facts:
-        fact = told.alias if isinstance(told, Renaming) else told
+    for each in entry.facts:
+        fact = each.alias if isinstance(each, Renaming) else each
         if isinstance(fact, Alias | CatalogEntry | EngineCatalog):
             namespaces = frozenset(name.namespace for name in identities.would_join(fact))
             if len({*map(normal_namespace, namespaces)}) > 1:
-                facet, named = _told(fact)
+                facet, named = _named_in(fact)
                 yield Join(facet, named & namespaces, namespaces - named)
 
 
-def _told(fact: Alias | CatalogEntry | EngineCatalog) -> tuple[str, frozenset[str]]:
+def _named_in(fact: Alias | CatalogEntry | EngineCatalog) -> tuple[str, frozenset[str]]:
     match fact:
         case Alias():
             facet = "symlinks" if fact.evidence == "symlinks" else "lifecycleStateChange.previousIdentifier"

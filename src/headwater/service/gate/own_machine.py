@@ -48,20 +48,20 @@ class OwnMachine:
     def _fault(self, method: str, headers: Headers) -> str | None:
         """Why the request is refused; None if it is not."""
         host, origin = headers.get("host"), headers.get("origin")
-        if host and not self._may_be_asked_for(name := _name(f"//{host}")):
+        if host and not self._allows_host(name := _name(f"//{host}")):
             return f"Host: {name!r} is not a known name of this machine; {_REMEDY}"
-        if origin is not None and origin.partition("://")[2] != host and not self._may_ask(name := _name(origin)):
+        if origin is not None and origin.partition("://")[2] != host and not self._allows_origin(name := _name(origin)):
             return f"Origin: pages of {name!r} may not send requests; {_REMEDY}"
         if origin is None and method not in _SAFE and headers.get("sec-fetch-site") == "cross-site":
             return f"Sec-Fetch-Site: cross-site requests may not write; {_REMEDY}"
         return None
 
-    def _may_be_asked_for(self, name: str) -> bool:
+    def _allows_host(self, name: str) -> bool:
         """Whether no foreign page can have this host name: an address, or a single label, cannot be rebound."""
         is_nobodys = bool(name) and ("." not in name or name.endswith(_NOBODYS) or _address(name) is not None)
         return is_nobodys or name in self._hosts
 
-    def _may_ask(self, name: str) -> bool:
+    def _allows_origin(self, name: str) -> bool:
         address = _address(name)
         is_here = name == _THIS_MACHINE or name.endswith(f".{_THIS_MACHINE}")
         return is_here or (address is not None and address.is_loopback) or name in self._hosts

@@ -25,7 +25,7 @@ class Restricted:
         self._knowledge = knowledge
         self._newest: dict[DatasetId, dict[JobId | None, Stamped]] = defaultdict(dict)
         """The newest `tags` facet by exact dataset name and reporter."""
-        self._told: dict[DatasetId, frozenset[str]] = {}
+        self._restricted: dict[DatasetId, frozenset[str]] = {}
         """The columns restricted now, for datasets with any."""
         self._in: dict[bytes, frozenset[str]] = {}
         """The restricted columns by facet digest."""
@@ -33,8 +33,8 @@ class Restricted:
 
     def load(self) -> None:
         """Initialise from the graph."""
-        for told in self._knowledge.store.all_reported(_FACET):
-            self._hear(*told)
+        for report in self._knowledge.store.all_reported(_FACET):
+            self._note(*report)
         for name in {*self._knowledge.graph.datasets, *self._newest}:
             self._look_at(name)
         self._look()
@@ -44,28 +44,28 @@ class Restricted:
         names = {*self._knowledge.graph.members_of_all(touched.datasets)}
         for fact in facts:
             if isinstance(fact, ObservedFacet) and fact.name == _FACET and fact.is_of_dataset:
-                self._hear(fact.run_id, fact.dataset, fact.stamped)
+                self._note(fact.run_id, fact.dataset, fact.stamped)
                 names.add(fact.dataset)
         if any([self._look_at(name) for name in names]) or any(
             isinstance(fact, Edit) and fact.target[0] == "field" for fact in facts
         ):
             self._look()
 
-    def _hear(self, run_id: str, name: DatasetId, told: Stamped) -> None:
+    def _note(self, run_id: str, name: DatasetId, report: Stamped) -> None:
         run = self._knowledge.graph.runs.get(run_id)
         job = None if run is None or run.of_job is None else run.of_job.job
         newest = self._newest[name]
-        newest[job] = max(newest.get(job, told), told)
+        newest[job] = max(newest.get(job, report), report)
 
     def _look_at(self, name: DatasetId) -> bool:
         """Update what is restricted of a dataset, under this very name; returns whether that changed."""
         known = self._knowledge.graph.datasets.get(name)
         declared = () if known is None else (each.facets.get(_FACET) for each in known.declared.values())
-        told = (*self._newest.get(name, {}).values(), *filter(None, declared))
-        columns = frozenset[str]().union(*(self._restricted_in(each.content) for each in told))
-        before = self._told.pop(name, frozenset())
+        reports = (*self._newest.get(name, {}).values(), *filter(None, declared))
+        columns = frozenset[str]().union(*(self._restricted_in(each.content) for each in reports))
+        before = self._restricted.pop(name, frozenset())
         if columns:
-            self._told[name] = columns
+            self._restricted[name] = columns
         return columns != before
 
     def _restricted_in(self, digest: bytes) -> frozenset[str]:
@@ -75,10 +75,10 @@ class Restricted:
 
     def _look(self) -> None:
         edits = self._knowledge.graph.edits
-        said = {
+        tagged = {
             target[3] for target in edits.targets("field") if any(tag.casefold() == TAG for tag in edits.tags(target))
         }
-        columns = said.union(*self._told.values())
+        columns = tagged.union(*self._restricted.values())
         self.names = frozenset(name for column in columns for name in (column, _last_step(column)))
 
 

@@ -146,13 +146,13 @@ class Matched(NamedTuple):
 
 def matched(method: str, path: str) -> Matched | None:
     """The route of a request, by its undecoded path; None if it has no rule."""
-    asked = f"{method} {path}"
-    if asked in OPEN:
-        return Matched(asked, None, {})
-    if (rule := RULES.get(asked)) is not None:
-        return Matched(asked, rule, {})
+    request = f"{method} {path}"
+    if request in OPEN:
+        return Matched(request, None, {})
+    if (rule := RULES.get(request)) is not None:
+        return Matched(request, rule, {})
     for route, pattern in _patterns():
-        if (found := pattern.fullmatch(asked)) is not None:
+        if (found := pattern.fullmatch(request)) is not None:
             return Matched(route, RULES[route], {key: name_in_path(part) for key, part in found.groupdict().items()})
     return None
 

@@ -49,9 +49,9 @@ _User = Annotated[
 ]
 
 
-async def _by(request: Request, told: _User = None) -> str | None:
+async def _by(request: Request, user: _User = None) -> str | None:
     sight = sight_of(request)
-    return told or None if sight is None else sight.caller.name
+    return user or None if sight is None else sight.caller.name
 
 
 async def _is_redacted(request: Request) -> bool:

@@ -12,7 +12,7 @@ from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import ServiceHere, past_of, says_as_of
 from headwater.service.routes.parameters import AS_NAMED, NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.shapes import diff as shapes_diff
-from headwater.service.views.diff import Asked, diff, diff_of_runs
+from headwater.service.views.diff import DiffQuery, diff, diff_of_runs
 from headwater.service.views.namespaces import check_namespace
 
 router = APIRouter(prefix=API, tags=["questions"], route_class=KnownQuery)
@@ -42,13 +42,13 @@ async def get_diff(
 
     `asOf` and `logSize` bound what two runs had told, and what `to` is where it is left out.
     """
-    asked = Asked(node_id, namespace, limit, offset)
+    query = DiffQuery(node_id, namespace, limit, offset)
     if from_run is not None and to_run is not None and begin is None and end is None:
         now = await past_of(request, AsOf(as_of, log_size))
         says_as_of(request, now.as_of)
         await check_namespace(namespace, now.knowledge)
         runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
-        return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked, service.pasts.another_reader))
+        return answer(await diff_of_runs(now.knowledge, now.as_of, runs, query, service.pasts.another_reader))
     if begin is None or from_run is not None or to_run is not None:
         raise InvalidInputError("query params: give from, and to unless it is now; or both fromRun and toRun")
     size = service.knowledge.store.size()
@@ -56,4 +56,4 @@ async def get_diff(
     after = await past_of(request, AsOf(as_of, log_size) if end is None else end_of_comparison("to", end, size))
     says_as_of(request, after.as_of)
     await check_namespace(namespace, before.knowledge, after.knowledge)
-    return answer(await diff(before, after, asked, service.pasts.another_reader))
+    return answer(await diff(before, after, query, service.pasts.another_reader))

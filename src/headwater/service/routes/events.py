@@ -38,8 +38,8 @@ async def events_of_runs(
     offset: Offset = 0,
 ) -> Response:
     """Run events by event time, each as it came."""
-    asked = _asked(before, after)._replace(order=direction, of_runs=True)
-    return _events(*knowledge.store.events(asked, limit, offset))
+    query = _query(before, after)._replace(order=direction, of_runs=True)
+    return _events(*knowledge.store.events(query, limit, offset))
 
 
 @router.get("/events", response_model=Events, responses=WRONG)
@@ -52,7 +52,7 @@ async def all_events(
     offset: Offset = 0,
 ) -> Response:
     """Events by event time, each as it came: run events, job events and dataset events."""
-    return _events(*knowledge.store.events(_asked(before, after)._replace(order=direction), limit, offset))
+    return _events(*knowledge.store.events(_query(before, after)._replace(order=direction), limit, offset))
 
 
 @router.get("/events/{namespace:rest}", response_model=Events, responses=WRONG)
@@ -64,9 +64,9 @@ async def events_of_namespace(
     return _events(knowledge.store.events_of_namespace(namespace, count, limit, offset), count)
 
 
-def _asked(before: datetime | None, after: datetime | None) -> EventsQuery:
-    asked = EventsQuery() if before is None else EventsQuery(before_us=microseconds(before))
-    return asked if after is None else asked._replace(after_us=microseconds(after))
+def _query(before: datetime | None, after: datetime | None) -> EventsQuery:
+    query = EventsQuery() if before is None else EventsQuery(before_us=microseconds(before))
+    return query if after is None else query._replace(after_us=microseconds(after))
 
 
 def _events(page: Sequence[LoggedEvent], total: int) -> Response:

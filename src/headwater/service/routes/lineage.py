@@ -27,7 +27,7 @@ from headwater.service.routes.parameters import (
     Offset,
 )
 from headwater.service.shapes import lineage as shapes_lineage
-from headwater.service.views.columns import Wanted, column_lineage
+from headwater.service.views.columns import Options, column_lineage
 from headwater.service.views.lineage import lineage
 from headwater.service.views.neighbours import Kind, neighbours
 from headwater.service.views.path import path
@@ -96,8 +96,8 @@ async def get_column_lineage(
         last_us = await result_in_slices(last_had(knowledge, without_column(named), version))
         knowledge = knowledge if last_us is None else await until(last_us)
     node = node_of(knowledge, node_id, _UNREADABLE)
-    wanted = Wanted(max(1, depth), with_downstream, version is not None)
-    return answer(await column_lineage(knowledge, node, wanted))
+    options = Options(max(1, depth), with_downstream, version is not None)
+    return answer(await column_lineage(knowledge, node, options))
 
 
 @router.get("/runlineage/upstream", response_model=shapes_lineage.UpstreamRuns, responses=NOT_FOUND | WRONG)

@@ -31,9 +31,8 @@ from headwater.service.shapes import coverage as shapes_coverage
 from headwater.service.shapes import drift as shapes_drift
 from headwater.service.shapes import impact as shapes_impact
 from headwater.service.views.causes import Question, root_cause
-from headwater.service.views.coverage import Asked, coverage
-from headwater.service.views.drift import Asked as DriftAsked
-from headwater.service.views.drift import schema_drift
+from headwater.service.views.coverage import CoverageQuery, coverage
+from headwater.service.views.drift import DriftQuery, schema_drift
 from headwater.service.views.impact import Page, column_of, impact
 from headwater.service.views.namespaces import check_namespace
 
@@ -100,8 +99,8 @@ async def get_coverage(
     offset: Offset = 0,
 ) -> Response:
     """Known gaps: what events should have reported and did not, or what could not be used as reported."""
-    asked = Asked(now_us if at is None else at, namespace, kind, limit, offset)
-    return answer(await coverage(knowledge, asked, service.another_reader(knowledge)))
+    query = CoverageQuery(now_us if at is None else at, namespace, kind, limit, offset)
+    return answer(await coverage(knowledge, query, service.another_reader(knowledge)))
 
 
 @router.get("/drift", response_model=shapes_drift.Drift, responses=NOT_FOUND | WRONG)
@@ -119,5 +118,5 @@ async def get_drift(
     if begin is not None and end is not None and begin > end:
         raise InvalidInputError("query param from must not be later than query param to")
     await check_namespace(namespace, knowledge)
-    asked = DriftAsked(node_id, namespace, begin, end, limit, offset)
-    return answer(await schema_drift(knowledge, asked, service.another_reader(knowledge)))
+    query = DriftQuery(node_id, namespace, begin, end, limit, offset)
+    return answer(await schema_drift(knowledge, query, service.another_reader(knowledge)))

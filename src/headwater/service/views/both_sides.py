@@ -49,12 +49,12 @@ def both_sides(
     members = {
         name: [*dict.fromkeys((name, *names_before[name], *was.members(name), *names_after[name]))] for name in named
     }
-    anyhow = {each for some in members.values() for each in some}
-    before = _Side(was, "went", names_before, {name: compared.resolved_before(name) for name in anyhow})
-    after = _Side(now, "came", names_after, {name: compared.resolved_after(name) for name in anyhow})
+    all_names = {each for some in members.values() for each in some}
+    before = _Side(was, "went", names_before, {name: compared.resolved_before(name) for name in all_names})
+    after = _Side(now, "came", names_after, {name: compared.resolved_after(name) for name in all_names})
     return Sides(
-        _known(before, after, page, layouts),
-        _known(after, before, page, layouts[::-1]),
+        _graph_knowledge(before, after, page, layouts),
+        _graph_knowledge(after, before, page, layouts[::-1]),
         _however_spelt(before.resolved),
         _however_spelt(after.resolved),
         members,
@@ -69,7 +69,7 @@ def _however_spelt(resolved: Mapping[DatasetId, DatasetId]) -> NameOf:
     return lambda name: resolved.get(name) or by_spelling.get(normal(name), name)
 
 
-def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> GraphKnowledge:
+def _graph_knowledge(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> GraphKnowledge:
     graph = side.graph
     only_here = [change.element for change in page if change.way == side.way]
     renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
@@ -102,8 +102,8 @@ def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout
 
 def _also(end: AnyNode, names: Names, other: _Side) -> Iterator[AnyNode]:
     """The end, and its counterpart in the other graph."""
-    for told in dict.fromkeys(other.resolved[name] for dataset in _dataset_of(end) for name in names[dataset]):
-        yield ColumnId(told, end.column) if isinstance(end, ColumnId) else told
+    for counterpart in dict.fromkeys(other.resolved[name] for dataset in _dataset_of(end) for name in names[dataset]):
+        yield ColumnId(counterpart, end.column) if isinstance(end, ColumnId) else counterpart
     yield end
 
 

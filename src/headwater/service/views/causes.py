@@ -50,27 +50,27 @@ class Question(NamedTuple):
     """The time of the question, microseconds since 1970; silence and overdue runs are measured by it."""
 
 
-async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
+async def root_cause(knowledge: Knowledge, question: Question) -> shapes.RootCause:
     """Walk upstream from the output along the runs that fed it, and rank the findings; works in time slices.
 
     Raises:
         NotFoundError: the run is not known, or did not write the dataset.
     """
-    with closing(KnownHistory(knowledge, asked.asked_us)) as history:
-        return await _root_cause(knowledge, history, asked)
+    with closing(KnownHistory(knowledge, question.asked_us)) as history:
+        return await _root_cause(knowledge, history, question)
 
 
-async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Question) -> shapes.RootCause:
-    starts = _starts(knowledge, history, asked)
+async def _root_cause(knowledge: Knowledge, history: KnownHistory, question: Question) -> shapes.RootCause:
+    starts = _starts(knowledge, history, question)
     if not starts:
-        return _unwritten(asked)
-    is_of_job = isinstance(asked.node, JobId) and history.has_run(asked.node)
-    outputs = None if is_of_job else frozenset(_written_for(history, asked.node))
-    start = Start(starts, outputs, _columns(history, asked), is_awaited=asked.run_id is None)
-    found = await result_in_slices(causes(history, start, asked.max_hops))
+        return _unwritten(question)
+    is_of_job = isinstance(question.node, JobId) and history.has_run(question.node)
+    outputs = None if is_of_job else frozenset(_written_for(history, question.node))
+    start = Start(starts, outputs, _columns(history, question), is_awaited=question.run_id is None)
+    found = await result_in_slices(causes(history, start, question.max_hops))
     return shapes.RootCause(
-        nodeId=asked.node.node_id,
-        column=asked.node.column if isinstance(asked.node, ColumnId) else None,
+        nodeId=question.node.node_id,
+        column=question.node.column if isinstance(question.node, ColumnId) else None,
         run=_run(starts[0]),
         summary=_summary(found.ranked, found.trail),
         findings=[_finding(rank, cause) for rank, cause in enumerate(found.ranked, 1)],
@@ -79,27 +79,27 @@ async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Questi
     )
 
 
-def _columns(history: KnownHistory, asked: Question) -> ColumnsOf | None:
-    node = asked.node
+def _columns(history: KnownHistory, question: Question) -> ColumnsOf | None:
+    node = question.node
     if not isinstance(node, ColumnId):
         return None
-    wanted = {node.dataset: frozenset({node.column})}
-    return wanted if _is_written(history, node.dataset) else columns_behind(history, wanted)
+    requested = {node.dataset: frozenset({node.column})}
+    return requested if _is_written(history, node.dataset) else columns_behind(history, requested)
 
 
-def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[RunSummary]:
+def _starts(knowledge: Knowledge, history: KnownHistory, question: Question) -> Sequence[RunSummary]:
     """The runs to begin with, newest first.
 
     The one that is meant and those that failed beside it, those that wrote what a view is made from or a job that never
     ran reads, or the parts of a silent run.
     """
-    if asked.run_id is not None:
-        return _meant(knowledge, history, asked, asked.run_id)
-    if isinstance(asked.node, JobId) and history.has_run(asked.node):
-        return history.runs_of(asked.node)[:1] or _parts_of_newest(knowledge, history, asked.node)
-    latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
-    beside = (failed for run in latest for failed in failed_siblings(run, history.runs_of(run.job)))
-    return sorted({*latest, *beside}, key=lambda run: (run.started_us, run.run_id), reverse=True)
+    if question.run_id is not None:
+        return _run_of(knowledge, history, question, question.run_id)
+    if isinstance(question.node, JobId) and history.has_run(question.node):
+        return history.runs_of(question.node)[:1] or _parts_of_newest(knowledge, history, question.node)
+    latest = [run for name in _written_for(history, question.node) if (run := _latest(history, name)) is not None]
+    siblings = (failed for run in latest for failed in failed_siblings(run, history.runs_of(run.job)))
+    return sorted({*latest, *siblings}, key=lambda run: (run.started_us, run.run_id), reverse=True)
 
 
 def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) -> Sequence[RunSummary]:
@@ -124,27 +124,26 @@ def _is_written(history: KnownHistory, name: DatasetId) -> bool:
     return any(map(history.has_run, history.writers(name)))
 
 
-def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Sequence[RunSummary]:
+def _run_of(knowledge: Knowledge, history: KnownHistory, question: Question, run_id: str) -> Sequence[RunSummary]:
     """The run in question; for a job's run without events of its own, its parts."""
-    known = knowledge.run(run_id)
-    if isinstance(asked.node, JobId) and known.job != asked.node:
-        raise NotFoundError(f"Run '{run_id}' is not a run of job '{asked.node.name}'.")
-    run = history.summary(known.run_id)
+    requested = knowledge.run(run_id)
+    if isinstance(question.node, JobId) and requested.job != question.node:
+        raise NotFoundError(f"Run '{run_id}' is not a run of job '{question.node.name}'.")
+    run = history.summary(requested.run_id)
     if run is None:
-        if isinstance(asked.node, JobId) and (parts := history.parts(known.run_id)):
+        if isinstance(question.node, JobId) and (parts := history.parts(requested.run_id)):
             return parts[::-1]
         raise NotFoundError(f"Run '{run_id}' has no events of its own; request one of its child runs.")
-    if isinstance(asked.node, JobId):
+    if isinstance(question.node, JobId):
         return [run]
-    names = _written_for(history, asked.node)
+    names = _written_for(history, question.node)
     if not any(name in run.writes or _may_have_written(history, run, name) for name in names):
-        raise NotFoundError(
-            f"Run '{run_id}' did not write dataset '{without_column(asked.node).name}'{_who(history, names)}."
-        )
+        dataset = without_column(question.node).name
+        raise NotFoundError(f"Run '{run_id}' did not write dataset '{dataset}'{_writers_text(history, names)}.")
     return [run]
 
 
-def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
+def _writers_text(history: KnownHistory, names: Iterable[DatasetId]) -> str:
     """The end of a sentence: which runs did write it."""
     wrote = {run for name in names for run in _writers(history, name)}
     newest = sorted(wrote, key=lambda run: (run.started_us, run.run_id), reverse=True)[:_RUNS_NAMED]
@@ -168,10 +167,10 @@ def _latest(history: KnownHistory, name: DatasetId) -> RunSummary | None:
     return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
 
 
-def _unwritten(asked: Question) -> shapes.RootCause:
+def _unwritten(question: Question) -> shapes.RootCause:
     return shapes.RootCause(
-        nodeId=asked.node.node_id,
-        column=asked.node.column if isinstance(asked.node, ColumnId) else None,
+        nodeId=question.node.node_id,
+        column=question.node.column if isinstance(question.node, ColumnId) else None,
         run=None,
         summary="no known run wrote it, so there is nothing to examine",
         findings=[],
@@ -241,8 +240,8 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
 
 def _words(feed: Feed) -> str:
     if feed.is_derived and not feed.writers:
-        who = "no run wrote it" if feed.jobs else "no job writes it"
-        return f"{who}: it is made from others, which are examined as if they had been read"
+        subject = "no run wrote it" if feed.jobs else "no job writes it"
+        return f"{subject}: it is made from others, which are examined as if they had been read"
     if not feed.jobs:
         return "no known job writes it: the graph has nothing upstream of it"
     if not feed.writers:
@@ -255,8 +254,8 @@ def _words(feed: Feed) -> str:
 
 
 def _words_of_handover(giver: Handover) -> str:
-    told = (_BESIDE.get(writer.by) for writer in giver.writers)
-    return next(filter(None, told), "a job that hands over data directly, without a dataset")
+    reasons = (_BESIDE.get(writer.by) for writer in giver.writers)
+    return next(filter(None, reasons), "a job that hands over data directly, without a dataset")
 
 
 def _links(visit: Visit, source: DatasetId | JobId, writers: Sequence[Writer]) -> list[shapes.CauseLink]:

@@ -14,7 +14,7 @@ from headwater.service.views.quality import asserted_by
 _KEY: Final = DataQualityAssertionsFacet.key
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     job: JobId
     time_us: int
     content: bytes
@@ -27,36 +27,36 @@ def checks_of(knowledge: Knowledge, name: DatasetId) -> Mapping[JobId, Sequence[
     """
     if knowledge.graph.digest_of(name, _KEY) is None:
         return {}
-    found: dict[JobId, dict[str, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
-    for told in (*_declared(knowledge, name), *_told_by_runs(knowledge, name)):
-        facet = knowledge.facets.read(DataQualityAssertionsFacet, told.content)
-        for made in () if facet is None else facet.assertions:
-            if made.of_column is not None:
-                found[told.job][made.of_column].append((told.time_us, made.assertion))
-    return {job: [_check(column, told) for column, told in sorted(of.items())] for job, of in found.items()}
+    by_job: dict[JobId, dict[str, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
+    for report in (*_declared(knowledge, name), *_reported_by_runs(knowledge, name)):
+        facet = knowledge.facets.read(DataQualityAssertionsFacet, report.content)
+        for assertion in () if facet is None else facet.assertions:
+            if assertion.of_column is not None:
+                by_job[report.job][assertion.of_column].append((report.time_us, assertion.assertion))
+    return {job: [_check(column, report) for column, report in sorted(of.items())] for job, of in by_job.items()}
 
 
-def _check(column: str, told: Sequence[tuple[int, str]]) -> Check:
-    return Check(column, tuple(sorted({each for _, each in told})), max(time_us for time_us, _ in told))
+def _check(column: str, reports: Sequence[tuple[int, str]]) -> Check:
+    return Check(column, tuple(sorted({each for _, each in reports})), max(time_us for time_us, _ in reports))
 
 
-def _declared(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+def _declared(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
     graph = knowledge.graph
     for dataset in filter(None, map(graph.datasets.get, graph.members(name))):
         for (*_, node), declared in dataset.declared.items():
             if isinstance(node, JobId) and "input" in declared.sides and _KEY in declared.facets:
-                yield _Told(node, declared.stamp.time_us, declared.facets[_KEY].content)
+                yield _Report(node, declared.stamp.time_us, declared.facets[_KEY].content)
 
 
-def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+def _reported_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
     graph, names = knowledge.graph, knowledge.graph.members(name)
     job_of: dict[str, JobId] = {}
     since_us: dict[str, int] = {}
     for job in filter(knowledge.is_job, graph.readers(name)):
-        telling = reporting_runs(graph, names, knowledge.activity(job).runs, is_stream=is_stream(knowledge, job))
-        job_of.update(dict.fromkeys(telling, job))
-        since_us.update(telling)
+        reporting = reporting_runs(graph, names, knowledge.activity(job).runs, is_stream=is_stream(knowledge, job))
+        job_of.update(dict.fromkeys(reporting, job))
+        since_us.update(reporting)
     for member in names:
         for row in asserted_by(knowledge, [*job_of], member):
             if row.direction == "input" and row.stamp.time_us >= since_us[row.run_id]:
-                yield _Told(job_of[row.run_id], row.stamp.time_us, row.content)
+                yield _Report(job_of[row.run_id], row.stamp.time_us, row.content)

@@ -35,7 +35,7 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDat
     shown = knowledge.graph.shown(name)
     wording = _Wording(knowledge, shown)
 
-    def stands(source: DatasetId) -> bool:
+    def is_shown(source: DatasetId) -> bool:
         """Whether it is not deleted."""
         return not knowledge.graph.hides(source)
 
@@ -47,15 +47,15 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDat
             transformationType=wording.type(column, steps),
         )
         for column in knowledge.columns(shown)
-        if (steps := [step for step in _steps_into(walk, ColumnId(shown, column)) if stands(step.source.dataset)])
+        if (steps := [step for step in _steps_into(walk, ColumnId(shown, column)) if is_shown(step.source.dataset)])
     ]
-    found = shapes.SourcesOfDataset(columnLineage=by_column or None)
-    if of_whole := [edge for edge in _told_once(walk, shown) if stands(edge.source)]:
-        found["datasetInputFields"] = _dataset_input_fields(of_whole)
-    return found
+    sources = shapes.SourcesOfDataset(columnLineage=by_column or None)
+    if dataset_edges := [edge for edge in _wide_edges(walk, shown) if is_shown(edge.source)]:
+        sources["datasetInputFields"] = _dataset_input_fields(dataset_edges)
+    return sources
 
 
-class Wanted(NamedTuple):
+class Options(NamedTuple):
     """Options of a query for column lineage."""
 
     max_hops: int
@@ -66,45 +66,45 @@ class Wanted(NamedTuple):
 
 
 async def column_lineage(
-    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, wanted: Wanted
+    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, options: Options
 ) -> shapes_lineage.ColumnLineage:
     """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed.
 
     Works in time slices.
     """
-    return await result_in_slices(_column_lineage(knowledge, node, wanted))
+    return await result_in_slices(_column_lineage(knowledge, node, options))
 
 
 def _column_lineage(
-    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, wanted: Wanted
+    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, options: Options
 ) -> Generator[None, None, shapes_lineage.ColumnLineage]:
-    max_hops = wanted.max_hops
+    max_hops = options.max_hops
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     start = list(_columns_of(knowledge, node))
-    ways: tuple[Way, ...] = ("upstream", "downstream") if wanted.with_downstream else ("upstream",)
+    directions: tuple[Way, ...] = ("upstream", "downstream") if options.with_downstream else ("upstream",)
     reached: set[ColumnId] = set()
     beyond: set[ColumnId] = set()
-    for way in ways:
-        there = yield from walk.walked(start, way, max_hops + 1)
+    for direction in directions:
+        there = yield from walk.walked(start, direction, max_hops + 1)
         for column, hops in there.items():
             (reached if hops <= max_hops else beyond).add(column)
             if hops < max_hops:
-                reached.update(walk.related(column, way))
+                reached.update(walk.related(column, direction))
     is_cut = any(knowledge.graph.shows(column.dataset) for column in beyond - reached)
     reached = {column for column in reached if knowledge.graph.shows(column.dataset)}
     steps: dict[ColumnId, list[ColumnStep]] = {}
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
-    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)))
+    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, options)))
     if is_cut:
         found["isCut"] = True
-    if of_whole := (yield from _of_whole(walk, reached)):
-        found["datasetInputFields"] = of_whole
+    if dataset_inputs := (yield from _dataset_sources(walk, reached)):
+        found["datasetInputFields"] = dataset_inputs
     return found
 
 
-def _of_whole(
+def _dataset_sources(
     walk: ColumnWalk, reached: AbstractSet[ColumnId]
 ) -> Generator[None, None, list[shapes_lineage.InputFieldsOfDataset]]:
     """The sources of datasets as a whole, once per dataset."""
@@ -117,7 +117,7 @@ def _of_whole(
     for name in sorted(datasets):
         edges = [
             edge
-            for edge in _told_once(walk, name)
+            for edge in _wide_edges(walk, name)
             if has(name, edge.target_column) and has(edge.source, edge.source_column)
         ]
         if edges:
@@ -146,7 +146,7 @@ def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
     return sorted(walk.steps_into(column) if is_spread else walk.column_steps_into(column), key=_order)
 
 
-def _told_once(walk: ColumnWalk, name: DatasetId) -> list[ColumnEdge]:
+def _wide_edges(walk: ColumnWalk, name: DatasetId) -> list[ColumnEdge]:
     """The edges into a dataset as a whole that are not repeated at each column."""
     return walk.wide_into(name) if walk.count_spread_into(name) > MOST_SPREAD else []
 
@@ -160,11 +160,11 @@ def _order_of_edge(edge: ColumnEdge) -> tuple[str, str, str, bool]:
 
 
 def _nodes(
-    knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]], wanted: Wanted
+    knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]], options: Options
 ) -> Generator[None, None, list[shapes_lineage.ColumnNode]]:
     version_of = cache(partial(_version, knowledge))
     ids = {column: column.node_id for column in steps}
-    if wanted.with_versions:
+    if options.with_versions:
         ids = {column: versioned(node_id, version_of(column.dataset)) for column, node_id in ids.items()}
     out: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
     into: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
@@ -266,14 +266,14 @@ class _Wording:
     def __init__(self, knowledge: Knowledge, name: DatasetId) -> None:
         graph = knowledge.graph
         self.types = dict(_types(knowledge.facets.fields(graph.digest_of(name, "schema"))))
-        told = graph.digest_of(name, COLUMN_LINEAGE)
-        self._said = {} if told is None else graph.column_edges.legacy_transformations(told)
+        digest = graph.digest_of(name, COLUMN_LINEAGE)
+        self._legacy = {} if digest is None else graph.column_edges.legacy_transformations(digest)
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """The transformation in words; None if none was given, or for a column without sources."""
         if not steps:
             return None
-        return self._said.get(column, _NOTHING).description or steps[0].edge.description or None
+        return self._legacy.get(column, _NOTHING).description or steps[0].edge.description or None
 
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """The type of transformation; None if none was given, or for a column without sources.
@@ -283,7 +283,7 @@ class _Wording:
         if not steps:
             return None
         kind = steps[0].edge.kind
-        return self._said.get(column, _NOTHING).type or steps[0].edge.subtype or (None if kind == "DIRECT" else kind)
+        return self._legacy.get(column, _NOTHING).type or steps[0].edge.subtype or (None if kind == "DIRECT" else kind)
 
 
 def _types(fields: Iterable[shapes.Field], above: str = "") -> Iterator[tuple[str, str | None]]:

@@ -17,11 +17,11 @@ async def containment(knowledge: Knowledge, job: JobId, limit: int, offset: int)
     """The parent of a job, and a page of its children, by name."""
     children = [*knowledge.graph.parts_of(job)]
     found = await collect_in_slices(_jobs_of(knowledge, group) for group in groups(children, _GROUP))
-    parts = sorted(part for part in set[JobId]().union(*found) if _whole(knowledge, part) == job)
-    whole = _whole(knowledge, job)
+    parts = sorted(part for part in set[JobId]().union(*found) if _parent(knowledge, part) == job)
+    parent = _parent(knowledge, job)
     return shapes.Containment(
         job=name_of(job),
-        partOf=None if whole is None else name_of(whole),
+        partOf=None if parent is None else name_of(parent),
         parts=[name_of(part) for part in parts[offset : offset + limit]],
         totalCount=len(parts),
     )
@@ -34,7 +34,7 @@ def _jobs_of(knowledge: Knowledge, run_ids: Iterable[str]) -> set[JobId]:
     return {job for job in jobs if knowledge.is_job(job)}
 
 
-def _whole(knowledge: Knowledge, job: JobId) -> JobId | None:
+def _parent(knowledge: Knowledge, job: JobId) -> JobId | None:
     """The parent named by the newest run that names one; a job that names itself has none."""
-    whole = knowledge.parent_of(job)
-    return None if whole == job else whole
+    parent = knowledge.parent_of(job)
+    return None if parent == job else parent

@@ -14,13 +14,13 @@ def control_flow(knowledge: Knowledge, job: JobId) -> shapes.ControlFlow:
     """The jobs before and after a job."""
     edges = sorted(control_edges(knowledge.graph, job).items(), key=lambda item: item[0])
 
-    def besides(way: Way) -> list[shapes.JobBesides]:
-        return [_besides(named, edge) for named, edge in edges if named.way == way]
+    def neighbours(way: Way) -> list[shapes.JobBesides]:
+        return [_neighbour(named, edge) for named, edge in edges if named.way == way]
 
-    return shapes.ControlFlow(job=name_of(job), upstream=besides("upstream"), downstream=besides("downstream"))
+    return shapes.ControlFlow(job=name_of(job), upstream=neighbours("upstream"), downstream=neighbours("downstream"))
 
 
-def _besides(named: ControlEdge, edge: Edge) -> shapes.JobBesides:
+def _neighbour(named: ControlEdge, edge: Edge) -> shapes.JobBesides:
     return shapes.JobBesides(
         job=name_of(named.job),
         dependency=named.dependency or None,

@@ -36,9 +36,9 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
 
 def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview.Quarantine:
     """A page of the datasets without a full name that no evidence resolves, latest first."""
-    kept = list(unplaced(knowledge.graph))
+    quarantined = list(unplaced(knowledge.graph))
     newest_first = sorted(
-        kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name, each.direction)
+        quarantined, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name, each.direction)
     )
     return shapes_overview.Quarantine(
         quarantine=[
@@ -53,5 +53,5 @@ def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview
             )
             for each in islice(newest_first, offset, offset + limit)
         ],
-        totalCount=len(kept),
+        totalCount=len(quarantined),
     )

@@ -20,7 +20,7 @@ from headwater.service.views.nodes import counted
 from headwater.store.reader import AnotherReader
 
 
-class Asked(NamedTuple):
+class CoverageQuery(NamedTuple):
     """Which gaps to list, and the time at which silence is measured, in microseconds since 1970."""
 
     at_us: int
@@ -46,7 +46,9 @@ class _Counts(NamedTuple):
         return {*self.jobs, *self.runs, *self.datasets, *self.gaps} - {""}
 
 
-async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Coverage:
+async def coverage(
+    knowledge: Knowledge, query: CoverageQuery, another_reader: AnotherReader | None = None
+) -> shapes.Coverage:
     """The gaps of one namespace or of all, and what there is beside them.
 
     What changed since the last answer is examined in time slices; the log is read in another thread, if there is
@@ -56,27 +58,27 @@ async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherRe
         NotFoundError: there is no such namespace.
     """
     await _read_on(knowledge, another_reader)
-    nodes, troubles = await counted(knowledge, asked.at_us)
+    nodes, troubles = await counted(knowledge, query.at_us)
     with closing(KnownHistory(knowledge)) as history:
         silences = knowledge.gaps.silent(
-            asked.at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job))
+            query.at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job))
         )
         silent = sorted(filter(None, await collect_in_slices(silences)), key=_order)
     await collect_in_slices(knowledge.gaps.catch_up())
-    fared = [told for told in knowledge.verdicts.counts() if asked.namespace in (None, told[0].namespace)]
-    counts = _counted(knowledge, silent, fared, asked.namespace)
-    if asked.namespace not in counts.namespaces:  # which include those of quarantined names only
-        await check_namespace(asked.namespace, knowledge)
-    names = sorted(counts.namespaces if asked.namespace is None else {asked.namespace})
-    kinds = KINDS if asked.kind is None else (asked.kind,)
+    verdict_counts = [count for count in knowledge.verdicts.counts() if query.namespace in (None, count[0].namespace)]
+    counts = _counted(knowledge, silent, verdict_counts, query.namespace)
+    if query.namespace not in counts.namespaces:  # which include those of quarantined names only
+        await check_namespace(query.namespace, knowledge)
+    names = sorted(counts.namespaces if query.namespace is None else {query.namespace})
+    kinds = KINDS if query.kind is None else (query.kind,)
     return shapes.Coverage(
-        at=iso(asked.at_us),
-        namespace=asked.namespace,
+        at=iso(query.at_us),
+        namespace=query.namespace,
         total=_covered(counts, [*names, ""]),
         namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(counts, [name])) for name in names],
-        signers=_signers(fared),
+        signers=_signers(verdict_counts),
         nodes=shapes.NodeCounts(nodes=nodes, troubles=troubles),
-        gaps=[_gap(gap) for gap in _page(knowledge, asked, silent, kinds)],
+        gaps=[_gap(gap) for gap in _page(knowledge, query, silent, kinds)],
         totalCount=sum(of_kind[kind] for of_kind in counts.gaps.values() for kind in kinds),
     )
 
@@ -107,18 +109,18 @@ def _order(gap: Gap) -> tuple[object, ...]:
     return -gap.at_us, gap.node_id, gap.words, gap.related
 
 
-def _page(knowledge: Knowledge, asked: Asked, silent: Sequence[Gap], kinds: Sequence[GapKind]) -> Iterator[Gap]:
+def _page(knowledge: Knowledge, query: CoverageQuery, silent: Sequence[Gap], kinds: Sequence[GapKind]) -> Iterator[Gap]:
     """The requested gaps of these kinds, newest of each kind first."""
-    mine = [gap for gap in silent if asked.namespace in (None, gap.namespace)]
+    mine = [gap for gap in silent if query.namespace in (None, gap.namespace)]
     found = (
-        chain(knowledge.gaps.newest_first(kind, asked.namespace), (gap for gap in mine if gap.kind == kind))
+        chain(knowledge.gaps.newest_first(kind, query.namespace), (gap for gap in mine if gap.kind == kind))
         for kind in kinds  # a kind is either of silence or not
     )
-    return islice(chain.from_iterable(found), asked.offset, asked.offset + asked.limit)
+    return islice(chain.from_iterable(found), query.offset, query.offset + query.limit)
 
 
 def _counted(
-    knowledge: Knowledge, silent: Iterable[Gap], fared: Iterable[tuple[VerdictKey, int]], namespace: str | None
+    knowledge: Knowledge, silent: Iterable[Gap], verdict_counts: Iterable[tuple[VerdictKey, int]], namespace: str | None
 ) -> _Counts:
     jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
     gaps: dict[str, Counter[GapKind]] = defaultdict(Counter)
@@ -129,8 +131,8 @@ def _counted(
         if namespace in (None, gap.namespace):
             gaps[gap.namespace][gap.kind] += 1
     verdicts: dict[str, Counter[str]] = defaultdict(Counter)
-    for told, events in fared:
-        verdicts[told.namespace][told.verdict] += events
+    for key, events in verdict_counts:
+        verdicts[key.namespace][key.verdict] += events
     return _Counts(
         jobs={name: count for name in jobs.namespaces() if (count := len(jobs.newest_first(name)))},
         runs={name: count for name, count in knowledge.gaps.runs.items() if count},
@@ -177,11 +179,11 @@ def _signatures(verdicts: Counter[str]) -> shapes.VerdictCounts:
     )
 
 
-def _signers(fared: Iterable[tuple[VerdictKey, int]]) -> list[shapes.Signer]:
+def _signers(verdict_counts: Iterable[tuple[VerdictKey, int]]) -> list[shapes.Signer]:
     """Verdicts by key, events without a key last."""
     by_key: dict[str | None, Counter[str]] = defaultdict(Counter)
-    for told, events in fared:
-        by_key[told.key_id][told.verdict] += events
+    for key, events in verdict_counts:
+        by_key[key.key_id][key.verdict] += events
     keys = sorted(by_key, key=lambda key_id: (key_id is None, key_id or ""))
     return [shapes.Signer(keyId=key_id, signatures=_signatures(by_key[key_id])) for key_id in keys]
 

@@ -176,7 +176,7 @@ def _version(
 ) -> shapes.DatasetVersion:
     bodies = _facets_then(knowledge, version)
     schema = version.shape.schema
-    shown = shapes.DatasetVersion(
+    shape_of_version = shapes.DatasetVersion(
         id=core["id"],
         type=core["type"],
         name=core["name"],
@@ -194,8 +194,8 @@ def _version(
         facets=facets_of(bodies),
     )
     if "schemaLocation" in core:
-        shown["schemaLocation"] = core["schemaLocation"]
-    return shown
+        shape_of_version["schemaLocation"] = core["schemaLocation"]
+    return shape_of_version
 
 
 def _lifecycle_then(facets: Mapping[str, bytes]) -> str:
@@ -218,8 +218,8 @@ def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, byt
     shape = {part: bodies[digest] for part, digest in digests.items()}
     if version.reported_by is None:
         return _declared_with(knowledge, version) | shape
-    said = knowledge.store.dataset_facets(*version.reported_by)
-    return said | {part: body for part, body in shape.items() if part in said}
+    reported = knowledge.store.dataset_facets(*version.reported_by)
+    return reported | {part: body for part, body in shape.items() if part in reported}
 
 
 def _declared_with(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:

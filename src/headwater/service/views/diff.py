@@ -23,7 +23,7 @@ from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.both_sides import Sides, both_sides
 from headwater.service.views.diff_answer import FACETS, ContentOfEvent, answer, end
-from headwater.service.views.diff_runs import runs_that_may_tell
+from headwater.service.views.diff_runs import runs_that_may_report
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import AnotherReader, Reader
 
@@ -31,7 +31,7 @@ _TOGETHER: Final = 32
 """Events of a run examined per time slice: a few milliseconds' work."""
 
 
-class Asked(NamedTuple):
+class DiffQuery(NamedTuple):
     """Which changes are wanted; None: of all nodes, or in all namespaces."""
 
     node_id: str | None
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     offset: int
 
 
-async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherReader) -> shapes_diff.Diff:
+async def diff(before: Past, after: Past, query: DiffQuery, another_reader: AnotherReader) -> shapes_diff.Diff:
     """The changes of the graph from one past to the other.
 
     The log is read in another thread, for the events that reported the changes on the page.
@@ -50,13 +50,13 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     """
     was, now = (Side(past.knowledge.graph, past.knowledge.store.content) for past in (before, after))
     compared = GraphDiff(was, now)
-    node = None if asked.node_id is None else _node(compared, before.knowledge, after.knowledge, asked.node_id)
+    node = None if query.node_id is None else _node(compared, before.knowledge, after.knowledge, query.node_id)
     among = await _among(compared, (before.knowledge, after.knowledge), node)
     layouts: tuple[Layout, Layout] = ({}, {})
-    changes = await _compared(compared, layouts, among, node, asked.namespace)
-    page = changes[asked.offset : asked.offset + asked.limit]
+    changes = await _compared(compared, layouts, among, node, query.namespace)
+    page = changes[query.offset : query.offset + query.limit]
     sides = both_sides(compared, was.graph, now.graph, page, layouts)
-    run_ids = (runs_that_may_tell(side.graph, sides.members, page) for side in (was, now))
+    run_ids = (runs_that_may_report(side.graph, sides.members, page) for side in (was, now))
     search = _Search(before.as_of, after.as_of, sorted(set[str]().union(*run_ids)), sides)
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
     return answer((end(before.as_of), end(after.as_of)), changes, page, events)
@@ -123,17 +123,17 @@ class _Search(NamedTuple):
         """For each change, the event that made it; or the event, no longer counted, that had made the opposite."""
         matters = RelevantElements(page)
         with closing(another_reader()) as reader:
-            told_of = filter(self._differs, reader.events_of_runs(self.run_ids))
-            known = [self._event(logged, matters) for logged in told_of]
-        by_place = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
-        new = [event.told for event in by_place.values() if self._is_after(event.logged)]
-        gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
+            differing = filter(self._differs, reader.events_of_runs(self.run_ids))
+            known = [self._event(logged, matters) for logged in differing]
+        by_log_index = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
+        new = [event.content for event in by_log_index.values() if self._is_after(event.logged)]
+        removed = [event.content for event in by_log_index.values() if not self._is_after(event.logged)]
         found: list[ContentOfEvent | None] = []
         for change in page:
-            place = originating_event(change, new, self.sides.before, self.sides.after)
-            if place is None:
-                place = originating_event(_opposite(change), gone, self.sides.after, self.sides.before)
-            found.append(None if place is None else by_place[place])
+            log_index = originating_event(change, new, self.sides.before, self.sides.after)
+            if log_index is None:
+                log_index = originating_event(_opposite(change), removed, self.sides.after, self.sides.before)
+            found.append(None if log_index is None else by_log_index[log_index])
         return found
 
     def _differs(self, logged: LoggedEvent) -> bool:
@@ -144,8 +144,8 @@ class _Search(NamedTuple):
 
     def _event(self, logged: LoggedEvent, matters: RelevantElements) -> ContentOfEvent:
         resolved = self.sides.resolved_after if self._is_after(logged) else self.sides.resolved_before
-        said = matters.of(event_content(logged.log_index, _facts(logged), resolved))
-        return ContentOfEvent(logged._replace(raw=b""), said)  # of which there may be thousands
+        content = matters.of(event_content(logged.log_index, _facts(logged), resolved))
+        return ContentOfEvent(logged._replace(raw=b""), content)  # of which there may be thousands
 
 
 def _stamp(event: ContentOfEvent) -> tuple[int, bytes]:
@@ -173,45 +173,47 @@ async def diff_of_runs(
     knowledge: Knowledge,
     as_of: AsOf,
     runs: tuple[KnownRun, KnownRun],
-    asked: Asked,
+    query: DiffQuery,
     another_reader: AnotherReader,
 ) -> shapes_diff.Diff:
     """The changes from what one run reported to what another did; reads the log in another thread."""
-    node = None if asked.node_id is None else node_of(knowledge, asked.node_id)
+    node = None if query.node_id is None else node_of(knowledge, query.node_id)
     with closing(await asyncio.to_thread(another_reader)) as reader:
-        told_by = partial(_told_by, reader, knowledge.graph.shown)
-        before, after = [await _merged(told_by(await _places(reader, run.run_id, as_of)), as_of) for run in runs]
-        changes = [each for each in compare(before.layout, after.layout) if touches(each, node, asked.namespace)]
-        page = changes[asked.offset : asked.offset + asked.limit]
-        places = [(before if each.way == "went" else after).since[each.element] for each in page]
-        events = {event.logged.log_index: event async for event in told_by(sorted({*places}))}
+        contents_of = partial(_contents_of, reader, knowledge.graph.shown)
+        before, after = [
+            await _merged(contents_of(await _log_indexes(reader, run.run_id, as_of)), as_of) for run in runs
+        ]
+        changes = [each for each in compare(before.layout, after.layout) if touches(each, node, query.namespace)]
+        page = changes[query.offset : query.offset + query.limit]
+        log_indexes = [(before if each.way == "went" else after).since[each.element] for each in page]
+        events = {event.logged.log_index: event async for event in contents_of(sorted({*log_indexes}))}
     ends = (end(as_of, runs[0].run_id), end(as_of, runs[1].run_id))
-    return answer(ends, changes, page, [events[place] for place in places])
+    return answer(ends, changes, page, [events[log_index] for log_index in log_indexes])
 
 
-async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
+async def _log_indexes(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
     """The log indexes of the run's events within the bounds, in order of time."""
-    places = await asyncio.to_thread(reader.log_indexes_of, run_id)
-    return [place for place in places if as_of.log_size is None or place < as_of.log_size]
+    log_indexes = await asyncio.to_thread(reader.log_indexes_of, run_id)
+    return [log_index for log_index in log_indexes if as_of.log_size is None or log_index < as_of.log_size]
 
 
-async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[ContentOfEvent]:
+async def _contents_of(reader: Reader, name_of: NameOf, log_indexes: Iterable[int]) -> AsyncIterator[ContentOfEvent]:
     """The events at these log indexes, in order and in chunks, since a stream has thousands."""
-    for group in groups(places, _TOGETHER):
-        for logged, said in await asyncio.to_thread(_read, reader, group):
-            yield ContentOfEvent(logged, event_content(logged.log_index, said, name_of))
+    for group in groups(log_indexes, _TOGETHER):
+        for logged, event_facts in await asyncio.to_thread(_read, reader, group):
+            yield ContentOfEvent(logged, event_content(logged.log_index, event_facts, name_of))
 
 
-def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tuple[Fact, ...]]]:
-    events = reader.at(places)
-    return [(events[place], _facts(events[place])) for place in places]
+def _read(reader: Reader, log_indexes: Sequence[int]) -> list[tuple[LoggedEvent, tuple[Fact, ...]]]:
+    events = reader.at(log_indexes)
+    return [(events[log_index], _facts(events[log_index])) for log_index in log_indexes]
 
 
 async def _merged(events: AsyncIterator[ContentOfEvent], as_of: AsOf) -> Merged:
     merged = Merged()
     async for event in events:
         if as_of.time_us is None or event.logged.event_us <= as_of.time_us:
-            merged.add(event.told)
+            merged.add(event.content)
     for element, value in [*merged.layout.items()]:
         if value is None and element.kind in FACETS:  # it was taken back
             del merged.layout[element]

@@ -19,7 +19,7 @@ class ContentOfEvent(NamedTuple):
     """An event and its content."""
 
     logged: LoggedEvent
-    told: EventContent
+    content: EventContent
 
 
 def answer(
@@ -29,11 +29,11 @@ def answer(
     events: Sequence[ContentOfEvent | None],
 ) -> shapes_diff.Diff:
     """A page of the changes between these two ends, each with the event that reported it."""
-    ways = Counter(change.way for change in changes)
+    counts = Counter(change.way for change in changes)
     return {
         "from": ends[0],
         "to": ends[1],
-        "counts": shapes_diff.DiffCounts(came=ways["came"], went=ways["went"], changed=ways["changed"]),
+        "counts": shapes_diff.DiffCounts(came=counts["came"], went=counts["went"], changed=counts["changed"]),
         "changes": [_change(*each) for each in zip(page, events, strict=True)],
         "totalCount": len(changes),
     }
@@ -45,7 +45,7 @@ def end(as_of: AsOf, run_id: str | None = None) -> shapes_diff.DiffEnd:
 
 
 def _change(change: Change, event: ContentOfEvent | None) -> shapes_diff.Change:
-    kind, ends, what = change.element
+    kind, ends, detail = change.element
     ids = [end.node_id for end in ends]
     return shapes_diff.Change(
         change=change.way,
@@ -53,7 +53,7 @@ def _change(change: Change, event: ContentOfEvent | None) -> shapes_diff.Change:
         nodeId=ids[0] if len(ids) == 1 else None,
         origin=ids[0] if len(ids) == 2 else None,
         destination=ids[1] if len(ids) == 2 else None,
-        facet=what if kind in FACETS else None,
+        facet=detail if kind in FACETS else None,
         before=_value(change.element, change.before),
         after=_value(change.element, change.after),
         event=None if event is None else _event(event),
@@ -74,8 +74,8 @@ def _value(element: Element, value: Any) -> Any:  # noqa: ANN401  whatever a fac
 
 
 def _event(event: ContentOfEvent) -> shapes_diff.DiffEvent:
-    logged, said = event
-    run_id, job = next(iter(said.runs.items()), (None, said.declared))
+    logged, content = event
+    run_id, job = next(iter(content.runs.items()), (None, content.declared))
     return shapes_diff.DiffEvent(
         index=logged.log_index,
         digest=f"sha256:{logged.digest.hex()}",

@@ -7,7 +7,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 
-def runs_that_may_tell(
+def runs_that_may_report(
     graph: Graph, members: Mapping[DatasetId, Iterable[DatasetId]], changes: Iterable[Change]
 ) -> set[str]:
     """The ids of these runs in one of the two graphs; `members` are all names of a dataset."""
@@ -28,8 +28,8 @@ def _of_job(graph: Graph, job_id: JobId) -> Iterator[str]:
         yield from job.runs
         yield from job.children
         yield from (run_id for run_id in job.named if run_id in graph.runs)  # it may tell that it is another's
-        told = (tellers_of for side in (job.reported, job.feeds, job.fed_by) for tellers_of in side.values())
-        yield from (teller for tellers_of in told for teller in tellers_of if isinstance(teller, str))
+        reporters = (reporters_of for side in (job.reported, job.feeds, job.fed_by) for reporters_of in side.values())
+        yield from (reporter for reporters_of in reporters for reporter in reporters_of if isinstance(reporter, str))
 
 
 def _of_dataset(graph: Graph, name: DatasetId) -> Iterator[str]:

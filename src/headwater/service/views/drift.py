@@ -29,7 +29,7 @@ from headwater.store.reader import AnotherReader, Reader
 _JOBS_SHOWN: Final = 10
 
 
-class Asked(NamedTuple):
+class DriftQuery(NamedTuple):
     """Which changes are wanted: of one dataset or in one namespace, between two times (inclusive)."""
 
     node_id: str | None = None
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     offset: int = 0
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     """A schema as reported."""
 
     stamp: Stamp
@@ -51,7 +51,7 @@ class _Told(NamedTuple):
 
 
 class _Drift(NamedTuple):
-    told: _Told
+    report: _Report
     job: JobId | None
     changes: list[ColumnChange]
 
@@ -68,21 +68,23 @@ class _Downstream:
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
-        self._found: dict[ColumnId, _Below] = {}
+        self._reached: dict[ColumnId, _Below] = {}
 
     async def of(self, column: ColumnId) -> _Below:
         """Walk downstream; works in time slices."""
-        if column not in self._found:
+        if column not in self._reached:
             places = (await result_in_slices(reach(self._flow, [column]))).places
             reaches = shapes.Reaches(
                 columns=_count(places, "column"), datasets=_count(places, "dataset"), jobs=_count(places, "job")
             )
             jobs = [place.node_id for place in places if place.kind == "job"][:_JOBS_SHOWN]
-            self._found[column] = _Below(reaches, jobs)
-        return self._found[column]
+            self._reached[column] = _Below(reaches, jobs)
+        return self._reached[column]
 
 
-async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Drift:
+async def schema_drift(
+    knowledge: Knowledge, query: DriftQuery, another_reader: AnotherReader | None = None
+) -> shapes.Drift:
     """The changes of schemas, newest first.
 
     Reports about all datasets are scanned in another thread, if there is another reader.
@@ -91,20 +93,22 @@ async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: Anoth
         NotFoundError: no such dataset is known.
         InvalidInputError: the node is not a dataset.
     """
-    names = await _asked_for(knowledge, asked, another_reader)
+    names = await _requested_datasets(knowledge, query, another_reader)
     steps = await collect_in_slices(each for name in names for each in _drift_of(knowledge, name))
-    found = (each for each in steps if each is not None and _is_between(each, asked))
-    wanted = sorted(found, key=lambda each: each.told, reverse=True)
-    page = wanted[asked.offset : asked.offset + asked.limit]
-    events = knowledge.store.with_digests([each.told.stamp.digest for each in page])
+    found = (each for each in steps if each is not None and _is_between(each, query))
+    matching = sorted(found, key=lambda each: each.report, reverse=True)
+    page = matching[query.offset : query.offset + query.limit]
+    events = knowledge.store.with_digests([each.report.stamp.digest for each in page])
     downstream = _Downstream(flow_through(knowledge))
-    shown = [await _shown(downstream, each, events[each.told.stamp.digest]) for each in page]
-    return shapes.Drift(drift=shown, totalCount=len(wanted))
+    shown = [await _schema_drift(downstream, each, events[each.report.stamp.digest]) for each in page]
+    return shapes.Drift(drift=shown, totalCount=len(matching))
 
 
-async def _asked_for(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None) -> Sequence[DatasetId]:
-    if asked.node_id is not None:
-        node = node_of(knowledge, asked.node_id)
+async def _requested_datasets(
+    knowledge: Knowledge, query: DriftQuery, another_reader: AnotherReader | None
+) -> Sequence[DatasetId]:
+    if query.node_id is not None:
+        node = node_of(knowledge, query.node_id)
         if not isinstance(node, DatasetId):
             raise InvalidInputError("nodeId: expected a dataset, whose schema may change")
         return [node]
@@ -114,7 +118,7 @@ async def _asked_for(knowledge: Knowledge, asked: Asked, another_reader: Another
         else await asyncio.to_thread(_several, another_reader)
     )
     shown = {knowledge.graph.shown(name) for name in several}
-    return sorted(name for name in shown if asked.namespace in (None, name.namespace) and knowledge.is_dataset(name))
+    return sorted(name for name in shown if query.namespace in (None, name.namespace) and knowledge.is_dataset(name))
 
 
 def _several(another_reader: AnotherReader) -> list[DatasetId]:
@@ -128,13 +132,13 @@ def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
     if len({schema for member in members for schema in _schemas(knowledge.store, member)}) < 2:
         return
     columns = cache(lambda schema: columns_of(knowledge.store.content(schema)))  # thousands of runs tell the same
-    told = sorted(each for member in members for each in _tellings(knowledge.store, member))
-    jobs = [_job_of(knowledge, each.run_id) for each in told]
-    tellings = (
+    reports = sorted(each for member in members for each in _reports(knowledge.store, member))
+    jobs = [_job_of(knowledge, each.run_id) for each in reports]
+    schemas = (
         ReportedSchema(each.name if job is None else (job, each.name), columns(each.schema))
-        for each, job in zip(told, jobs, strict=True)
+        for each, job in zip(reports, jobs, strict=True)
     )
-    for each, job, changes in zip(told, jobs, drift(tellings), strict=True):
+    for each, job, changes in zip(reports, jobs, drift(schemas), strict=True):
         yield _Drift(each._replace(name=name), job, changes) if changes else None
 
 
@@ -143,12 +147,12 @@ def _schemas(store: Reader, name: DatasetId) -> Iterator[bytes]:
     yield from (declared.schema for declared in store.declared_shapes(name) if declared.schema is not None)
 
 
-def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:
+def _reports(store: Reader, name: DatasetId) -> Iterator[_Report]:
     for observed in store.facet_reports(name, [SchemaFacet.key]):
-        yield _Told(observed.stamp, observed.direction == "output", name, observed.run_id, observed.content)
+        yield _Report(observed.stamp, observed.direction == "output", name, observed.run_id, observed.content)
     for declared in store.declared_shapes(name):
         if declared.schema is not None:
-            yield _Told(declared.stamp, False, name, None, declared.schema)
+            yield _Report(declared.stamp, False, name, None, declared.schema)
 
 
 def _job_of(knowledge: Knowledge, run_id: str | None) -> JobId | None:
@@ -156,21 +160,21 @@ def _job_of(knowledge: Knowledge, run_id: str | None) -> JobId | None:
     return run.of_job.job if run is not None and run.of_job is not None else None
 
 
-def _is_between(found: _Drift, asked: Asked) -> bool:
-    at_us = found.told.stamp.time_us
-    return (asked.from_us is None or at_us >= asked.from_us) and (asked.to_us is None or at_us <= asked.to_us)
+def _is_between(found: _Drift, query: DriftQuery) -> bool:
+    at_us = found.report.stamp.time_us
+    return (query.from_us is None or at_us >= query.from_us) and (query.to_us is None or at_us <= query.to_us)
 
 
-async def _shown(downstream: _Downstream, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
-    told = found.told
-    subject = declared_subject(logged) if told.run_id is None else None
+async def _schema_drift(downstream: _Downstream, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
+    report = found.report
+    subject = declared_subject(logged) if report.run_id is None else None
     judgements = judged(found.changes, subject)
-    changes = [_column(change, await downstream.of(ColumnId(told.name, change.column))) for change in judgements]
+    changes = [_column(change, await downstream.of(ColumnId(report.name, change.column))) for change in judgements]
     return shapes.SchemaDrift(
-        nodeId=told.name.node_id,
-        at=iso(told.stamp.time_us),
+        nodeId=report.name.node_id,
+        at=iso(report.stamp.time_us),
         toldBy=None if found.job is None else name_of(found.job),
-        runId=told.run_id,
+        runId=report.run_id,
         index=logged.log_index,
         digest=f"sha256:{logged.digest.hex()}",
         subject=None if subject is None else _version(subject),

@@ -14,13 +14,13 @@ async def flow(knowledge: Knowledge, name: DatasetId, max_hops: int) -> shapes.F
 
     Works in time slices.
     """
-    names = _around(knowledge, name, max_hops) if max_hops else []
+    names = _neighbourhood(knowledge, name, max_hops) if max_hops else []
     return shapes.Flow(
         **_flow_into(knowledge, name), graph=await collect_in_slices(_flow_into(knowledge, each) for each in names)
     )
 
 
-def _around(knowledge: Knowledge, name: DatasetId, max_hops: int) -> list[DatasetId]:
+def _neighbourhood(knowledge: Knowledge, name: DatasetId, max_hops: int) -> list[DatasetId]:
     graph, found = knowledge.graph, knowledge.around(name, max_hops)
     ends = (end for job in found.jobs for end in (*graph.reads(job), *graph.writes(job)))
     return sorted(filter(graph.shows, {*found.made, *ends}))

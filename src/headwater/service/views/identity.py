@@ -46,25 +46,25 @@ def _evidence(knowledge: Knowledge, link: Link) -> shapes.NameEvidence:
         reason=link.reason,
         firstSeen=None if link.seen is None else iso(link.seen.first_us),
         lastSeen=None if link.seen is None else iso(link.seen.last_us),
-        runs=_runs_telling(knowledge, link),
+        runs=_count_reporting_runs(knowledge, link),
     )
 
 
-def _runs_telling(knowledge: Knowledge, link: Link) -> int:
+def _count_reporting_runs(knowledge: Knowledge, link: Link) -> int:
     """How many runs reported the facet that a link was read from, on a dataset with one of the names."""
     facet = _FACET.get(link.reason)
     if facet is None:
         return 0
-    told: set[str] = set()
+    run_ids: set[str] = set()
     for name, other in ((link.name, link.other), (link.other, link.name)):
         runs = knowledge.graph.runs_naming(name)
         for row in knowledge.store.reported_facets(runs, name, [facet]) if runs else ():
-            if facet == "catalog" or _speaks_of(knowledge.store.content(row.content), other):
-                told.add(row.run_id)
-    return len(told)
+            if facet == "catalog" or _names(knowledge.store.content(row.content), other):
+                run_ids.add(row.run_id)
+    return len(run_ids)
 
 
-def _speaks_of(facet: Mapping[str, object], other: DatasetId) -> bool:
+def _names(facet: Mapping[str, object], other: DatasetId) -> bool:
     identifiers = facet.get("identifiers")
     named = identifiers if isinstance(identifiers, list) else [facet.get("previousIdentifier")]
     return any(isinstance(each, dict) and (each.get("namespace"), each.get("name")) == other for each in named)

@@ -24,7 +24,7 @@ from headwater.service.request.node_ids import fields_to, has_column
 from headwater.service.shapes import impact as shapes
 from headwater.service.views.checks import checks_of
 from headwater.service.views.names import name_of
-from headwater.service.views.quality import newest_told, quality_of
+from headwater.service.views.quality import newest_quality, quality_of
 
 _TYPES: Final[Mapping[str, shapes.PlaceType]] = {
     "column": "DATASET_FIELD",
@@ -115,12 +115,12 @@ def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
     *outer, _ = fields_to(knowledge, *node) or (None,)
     struct = ".".join(field["name"] for field in outer)
     new = change.to if not struct or lies_in(change.to, struct) else f"{struct}.{change.to}"
-    if new != node.column and _is_taken(knowledge, node, new):
+    if new != node.column and _is_existing(knowledge, node, new):
         raise InvalidInputError(f"change: {node.dataset.name} has a column {new!r} already; choose another")
     return Change("rename", new)
 
 
-def _is_taken(knowledge: Knowledge, node: ColumnId, new: str) -> bool:
+def _is_existing(knowledge: Knowledge, node: ColumnId, new: str) -> bool:
     """Whether another column has the name: by the schema, or else by any mention of columns."""
     is_only_case = new.lower() == node.column.lower()  # then other mentions of the name may mean this column
     has_schema = bool(knowledge.facets.fields(knowledge.graph.digest_of(node.dataset, SCHEMA)))
@@ -135,8 +135,8 @@ def _type_now(knowledge: Knowledge, node: ColumnId) -> str | None:
 
 def any_breaking(breaking: Iterable[bool | None]) -> bool | None:
     """Whether any is breaking; None if none is for sure and one may be."""
-    said = set(breaking)
-    return True if True in said else None if None in said else False
+    values = set(breaking)
+    return True if True in values else None if None in values else False
 
 
 def _change(proposal: Proposal) -> shapes.ProposedChange:
@@ -196,7 +196,7 @@ class _About:
         # Of functions that do not refer to this: what was reached goes with it, and needs no collection of garbage.
         self._last_run = cache(partial(_read_last_run, knowledge))
         self._owners = cache(partial(_read_owners, knowledge))
-        self._newest = cache(partial(newest_told, knowledge))
+        self._newest = cache(partial(newest_quality, knowledge))
         self._last_step = cache(partial(_last_step, steps))
 
     def reached(self, place: Place) -> shapes.Reached:
@@ -248,7 +248,7 @@ def _read_owners(knowledge: Knowledge, is_job: bool, name: DatasetId | JobId) ->
 def _read_last_run(knowledge: Knowledge, is_job: bool, name: DatasetId | JobId) -> shapes.LastRun | None:
     jobs = {JobId(*name)} if is_job else knowledge.graph.writers(DatasetId(*name))
     known = filter(knowledge.is_job, jobs)
-    ids = [done.runs[0] for done in map(knowledge.activity, known) if done.runs]
+    ids = [activity.runs[0] for activity in map(knowledge.activity, known) if activity.runs]
     runs = sorted(map(knowledge.run, ids), key=lambda run: (-run.seen.first_us, run.run_id))
     return _last_run(runs[0]) if runs else None
 

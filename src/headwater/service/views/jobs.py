@@ -54,11 +54,11 @@ def newest_runs(knowledge: Knowledge, jobs: Iterable[JobId], most: int) -> dict[
 
 def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> shapes.JobCore:
     """The members that every answer about a job has."""
-    documentation = _told(knowledge, job, DocumentationFacet)
-    location = _told(knowledge, job, SourceCodeLocationFacet)
-    done = knowledge.activity(job)
-    whole = knowledge.parent_of(job)
-    parent = whole if whole != job else None  # it may be a part of another run of its own
+    documentation = _facet(knowledge, job, DocumentationFacet)
+    location = _facet(knowledge, job, SourceCodeLocationFacet)
+    activity = knowledge.activity(job)
+    named_parent = knowledge.parent_of(job)
+    parent = named_parent if named_parent != job else None  # it may be a part of another run of its own
     return shapes.JobCore(
         id=name_of(job),
         type=job_type(knowledge, job),
@@ -66,8 +66,8 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
         simpleName=_simple_name(job, parent),
         parentJobName=None if parent is None else parent.name,
         parentJobUuid=None if parent is None else str(job_uuid(parent)),
-        createdAt=iso(done.seen.first_us),
-        updatedAt=iso(done.seen.last_us),
+        createdAt=iso(activity.seen.first_us),
+        updatedAt=iso(activity.seen.last_us),
         namespace=job.namespace,
         inputs=names_of(filter(knowledge.graph.shows, knowledge.graph.reads(job))),
         outputs=names_of(filter(knowledge.graph.shows, knowledge.graph.writes(job))),
@@ -78,7 +78,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
 
 
 def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: shapes.Facets) -> shapes.Job:
-    kind = _told(knowledge, job, JobTypeFacet)
+    kind = _facet(knowledge, job, JobTypeFacet)
     labels = () if kind is None else (kind.job_type, kind.integration)
     return shapes.Job(
         **job_core(knowledge, job, runs[0] if runs else None),
@@ -90,7 +90,7 @@ def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: s
     )
 
 
-def _told(knowledge: Knowledge, job: JobId, kind: type[ViewT]) -> ViewT | None:
+def _facet(knowledge: Knowledge, job: JobId, kind: type[ViewT]) -> ViewT | None:
     return knowledge.facets.read(kind, knowledge.graph.job_digest(job, kind.key))
 
 

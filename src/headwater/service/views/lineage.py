@@ -45,19 +45,19 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
     learned; then the answer is composed without yielding, from one state of the graph.
     """
     await collect_in_slices(knowledge.derivations.catch_up())
-    found = _around(knowledge, node, max_hops)
+    found = _neighbourhood(knowledge, node, max_hops)
     missing = knowledge.rendered.job_nodes.missing(found.jobs)
     if len(missing) > _AT_ONCE:
         for jobs in groups(missing, SLICE):
             job_nodes(knowledge, jobs)
             await sleep(0)
-        found = _around(knowledge, node, max_hops)
-    return _put_together(knowledge, without_column(node), found)
+        found = _neighbourhood(knowledge, node, max_hops)
+    return _composed(knowledge, without_column(node), found)
 
 
 def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
     """The same without yielding to the event loop, for callers that cannot await."""
-    return _put_together(knowledge, without_column(node), _around(knowledge, node, max_hops))
+    return _composed(knowledge, without_column(node), _neighbourhood(knowledge, node, max_hops))
 
 
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
@@ -87,36 +87,36 @@ def _render(knowledge: Knowledge, rendered: RenderCache) -> Iterator[None]:
             pass
         yield
     yield from _render_runs(knowledge, rendered)
-    for kept in (rendered.job_nodes, rendered.dataset_nodes, rendered.runs):
-        yield from kept.pack_ahead()
+    for cached in (rendered.job_nodes, rendered.dataset_nodes, rendered.runs):
+        yield from cached.pack_ahead()
 
 
 def _render_runs(knowledge: Knowledge, rendered: RenderCache) -> Iterator[None]:
-    left = _RUNS
+    runs_left = _RUNS
     for job in knowledge.job_tallies.newest_first().page(None):
-        if left <= 0 or not rendered.runs.has_room or rendered is not knowledge.rendered:
+        if runs_left <= 0 or not rendered.runs.has_room or rendered is not knowledge.rendered:
             break
         ids = knowledge.activity(job).runs[:_RUNS_OF_A_JOB] if knowledge.is_job(job) else ()
-        left -= len(ids)
+        runs_left -= len(ids)
         missing = (knowledge.run(run_id) for run_id in ids if run_id not in rendered.runs)
         for runs in groups((run for run in missing if run.ended_us is not None), _FEW_RUNS):
             run_texts(knowledge, runs)
             yield
 
 
-def _missing(kept: CompressedCache[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
+def _missing(cached: CompressedCache[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
     """The nodes that are not cached, a few at a time; an empty step after many cached ones."""
     for some in groups(nodes, _MANY):
-        missing = kept.missing(some)
+        missing = cached.missing(some)
         yield from groups(missing, few) if missing else ((),)
 
 
-def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
+def _neighbourhood(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
     found = knowledge.around(without_column(node), max_hops)
     return found._replace(jobs=[job for job in found.jobs if knowledge.is_job(job)])
 
 
-def _put_together(knowledge: Knowledge, center: DatasetId | JobId, found: Around) -> bytes:
+def _composed(knowledge: Knowledge, center: DatasetId | JobId, found: Around) -> bytes:
     ends = {name: Ends([], []) for name in found.made}
     if isinstance(center, DatasetId):
         ends[knowledge.graph.shown(center)] = Ends([], [])
@@ -140,9 +140,9 @@ def _put_together(knowledge: Knowledge, center: DatasetId | JobId, found: Around
 def _add_derivations(knowledge: Knowledge, names: Sequence[DatasetId], ends: Mapping[DatasetId, Ends]) -> None:
     """Add the edges between datasets that are both in the answer."""
     for name in names:
-        for source, told in knowledge.derivations.sources(name).items():
+        for source, derived in knowledge.derivations.sources(name).items():
             if source in ends:
-                edge = edge_between(source, name, told.edge, told.derivation)
+                edge = edge_between(source, name, derived.edge, derived.derivation)
                 ends[source].out_of.append(edge)
                 ends[name].into.append(edge)
 

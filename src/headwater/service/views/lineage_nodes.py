@@ -39,14 +39,14 @@ def dataset_node(node: bytes, ends: Ends) -> bytes:
 
 def dataset_nodes(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[bytes]:
     """The datasets, in order, without their edges; rendered if not cached."""
-    kept = knowledge.rendered.dataset_nodes
-    found = kept.found(names)
+    cached = knowledge.rendered.dataset_nodes
+    found = cached.found(names)
     for name in names:
         node = found.get(name)
         if node is None:
             node = _dataset_data(knowledge, name)
             if knowledge.is_dataset(name):  # else it is known only as a source of others
-                kept.keep(name, node)
+                cached.keep(name, node)
         yield node
 
 
@@ -61,38 +61,40 @@ def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
 
 def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
     """The jobs, in order; rendered if not cached."""
-    kept = knowledge.rendered.job_nodes
-    found = kept.found(jobs)
+    cached = knowledge.rendered.job_nodes
+    found = cached.found(jobs)
     missing = [job for job in jobs if job not in found]
     for part in groups(missing, SLICE):
         latest = newest_runs(knowledge, part, most=1)
         for job in part:
             node = found[job] = _job_node(knowledge, job, next(iter(latest[job]), None))
-            kept.keep(job, node)
+            cached.keep(job, node)
     return [found[job] for job in jobs]
 
 
 def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
     elsewhere = knowledge.reusable_nodes
     alike = None if elsewhere is None else elsewhere.job_node(job, OF_JOB_CORE)
-    return _job_node_anew(knowledge, job, latest) if alike is None else _told_otherwise(knowledge, job, latest, alike)
+    return (
+        _rendered_job_node(knowledge, job, latest) if alike is None else _job_node_from(knowledge, job, latest, alike)
+    )
 
 
-def _told_otherwise(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, alike: JobNode) -> JobNode:
+def _job_node_from(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, alike: JobNode) -> JobNode:
     """The job from its JSON for another time, which takes a third of the time of rendering it."""
-    known, done = knowledge.graph.jobs[job], knowledge.activity(job)
+    known, activity = knowledge.graph.jobs[job], knowledge.activity(job)
     reads = [(name, fitted(with_runs(edge, known.reads[name]))) for name, edge in alike.reads]
     writes = [(name, fitted(with_runs(edge, known.writes[name]))) for name, edge in alike.writes]
     node = b'%b,"latestRun":%b,"currentRunUuid":%b},"inEdges":[%b],"outEdges":[%b]}' % (
-        job_data(alike.node, done.seen),
+        job_data(alike.node, activity.seen),
         orjson.dumps(latest),
-        orjson.dumps(next(iter(done.runs), None)),
+        orjson.dumps(next(iter(activity.runs), None)),
         *(b",".join(edge for _, edge in side) for side in (reads, writes)),
     )
     return JobNode(fitted(node), reads, writes)
 
 
-def _job_node_anew(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
+def _rendered_job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
     graph = knowledge.graph
     reads = [(name, fitted(edge_between(name, job, edge))) for name, edge in _visible(knowledge, graph.reads(job))]
     writes = [(name, fitted(edge_between(job, name, edge))) for name, edge in _visible(knowledge, graph.writes(job))]

@@ -38,20 +38,20 @@ async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reade
     if knowledge.verdicts.read < knowledge.store.size():
         await read_log(knowledge, another_reader)
     await collect_in_slices(knowledge.verdicts.place())
-    return sum(events for fared, events in knowledge.verdicts.counts() if fared.namespace == namespace)
+    return sum(events for key, events in knowledge.verdicts.counts() if key.namespace == namespace)
 
 
 async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
     """Read which runs have a START event, and signature verdicts."""
-    gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
-    while not is_taken:  # else another request was faster
+    gaps, verdicts, is_current = knowledge.gaps, knowledge.verdicts, False
+    while not is_current:  # else another request was faster
         wants_starts = gaps.begin()
         if another_reader is None:
             log = _read(knowledge.store, verdicts.read, wants_starts=wants_starts)
         else:
             log = await to_thread(_read_apart, another_reader, verdicts.read, wants_starts=wants_starts)
         gaps.set_started(log.started)
-        is_taken = verdicts.take(log.verdicts)
+        is_current = verdicts.take(log.verdicts)
 
 
 class _Log(NamedTuple):

@@ -31,10 +31,10 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
     """The other names of a dataset: those of its newest symlinks facet, in its order, then the rest."""
     digest = knowledge.graph.digest_of(name, SymlinksFacet.key)
     symlinks = knowledge.facets.read(SymlinksFacet, digest)
-    told = dict.fromkeys(symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ())
-    places = {each: place for place, each in enumerate(told)}
+    symlink_order = dict.fromkeys(symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ())
+    positions = {each: position for position, each in enumerate(symlink_order)}
     others = [member for member in knowledge.graph.members(name) if member != name and member.is_complete]
-    return [name_of(member) for member in sorted(others, key=lambda member: places.get(member, len(places)))]
+    return [name_of(member) for member in sorted(others, key=lambda member: positions.get(member, len(positions)))]
 
 
 def mended_shape(mended: Mended) -> shapes.Mended:
@@ -58,6 +58,6 @@ def _is_deleted(body: bytes) -> bool:
 
 def stored_facets(knowledge: Knowledge, digests: Iterable[Mapping[str, bytes]]) -> list[shapes.Facets]:
     """For each mapping of digests by facet name: the facets."""
-    asked = list(digests)
-    bodies = knowledge.store.bodies([*{digest for each in asked for digest in each.values()}])
-    return [facets_of({name: bodies[digest] for name, digest in each.items()}) for each in asked]
+    requested = list(digests)
+    bodies = knowledge.store.bodies([*{digest for each in requested for digest in each.values()}])
+    return [facets_of({name: bodies[digest] for name, digest in each.items()}) for each in requested]

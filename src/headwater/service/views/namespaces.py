@@ -66,15 +66,15 @@ async def check_namespace(name: str | None, *known: Knowledge) -> None:
 
 
 async def _check(knowledge: Knowledge, name: str) -> None:
-    await collect_in_slices(_to_be_there(knowledge, name))
+    await collect_in_slices(_check_exists(knowledge, name))
 
 
 def namespace_description(knowledge: Knowledge, name: str) -> str | None:
     """The description of a namespace, if it has one."""
-    said = knowledge.graph.edits.get(("namespace", name), DESCRIBED)
-    if said is None:
+    edit = knowledge.graph.edits.get(("namespace", name), DESCRIBED)
+    if edit is None:
         return _DEFAULT_DESCRIPTION if name == DEFAULT else None
-    text: str | None = described(said.value)["description"]
+    text: str | None = described(edit.value)["description"]
     return text
 
 
@@ -87,11 +87,11 @@ def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[
     yield from knowledge.dataset_tallies.catch_up()
     datasets = knowledge.dataset_tallies.by_name(name)
     if not datasets:
-        yield from _to_be_there(knowledge, name)
+        yield from _check_exists(knowledge, name)
     return datasets
 
 
-def _to_be_there(knowledge: Knowledge, name: str) -> Iterator[None]:
+def _check_exists(knowledge: Knowledge, name: str) -> Iterator[None]:
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
         yield from tallies.catch_up_namespace_times()
     namespace(knowledge, name)
@@ -121,10 +121,10 @@ def job_in(knowledge: Knowledge, name: JobId) -> JobId:
 
 def _mentions(knowledge: Knowledge) -> tuple[Mapping[str, Seen], ...]:
     edits = knowledge.graph.edits
-    put = ((target[1], edits.get(target, DESCRIBED)) for target in edits.targets("namespace"))
+    described_names = ((target[1], edits.get(target, DESCRIBED)) for target in edits.targets("namespace"))
     return (
         {DEFAULT: _ALWAYS},
-        {name: said.seen for name, said in put if said is not None},
+        {name: edit.seen for name, edit in described_names if edit is not None},
         knowledge.job_tallies.namespaces(),
         knowledge.dataset_tallies.namespaces(),
     )
@@ -135,12 +135,12 @@ def _is_deleted(knowledge: Knowledge, name: str) -> bool:
 
 
 def _namespace(knowledge: Knowledge, name: str, seen: Seen) -> shapes.Namespace:
-    said = knowledge.graph.edits.get(("namespace", name), DESCRIBED)
+    edit = knowledge.graph.edits.get(("namespace", name), DESCRIBED)
     return shapes.Namespace(
         name=name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
-        ownerName=(said and described(said.value)["ownerName"]) or "anonymous",
+        ownerName=(edit and described(edit.value)["ownerName"]) or "anonymous",
         description=namespace_description(knowledge, name),
         isHidden=_is_deleted(knowledge, name),
     )

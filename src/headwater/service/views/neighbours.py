@@ -13,35 +13,35 @@ Kind = Literal["JOB", "DATASET"]
 
 
 async def neighbours(
-    knowledge: Knowledge, node: DatasetId | JobId, way: Way, kind: Kind, limit: int, offset: int
+    knowledge: Knowledge, node: DatasetId | JobId, direction: Way, kind: Kind, limit: int, offset: int
 ) -> shapes.Neighbours:
     """A page of the jobs, or of the datasets, at the other end of an edge, by name.
 
     Works in time slices.
     """
     found: list[DatasetId | JobId] = []
-    found.extend(_jobs(knowledge, node, way) if kind == "JOB" else _datasets(knowledge, node, way))
+    found.extend(_jobs(knowledge, node, direction) if kind == "JOB" else _datasets(knowledge, node, direction))
     found.sort(key=lambda each: (each.name, each.namespace))
     page = await collect_in_slices(_neighbour(knowledge, each) for each in found[offset : offset + limit])
     return shapes.Neighbours(neighbours=page, totalCount=len(found))
 
 
-def _jobs(knowledge: Knowledge, node: DatasetId | JobId, way: Way) -> list[JobId]:
+def _jobs(knowledge: Knowledge, node: DatasetId | JobId, direction: Way) -> list[JobId]:
     graph = knowledge.graph
     if isinstance(node, DatasetId):
-        jobs = graph.writers(node) if way == "upstream" else graph.readers(node)
+        jobs = graph.writers(node) if direction == "upstream" else graph.readers(node)
     else:
-        jobs = (graph.jobs[node].fed_by if way == "upstream" else graph.jobs[node].feeds).keys()
+        jobs = (graph.jobs[node].fed_by if direction == "upstream" else graph.jobs[node].feeds).keys()
     return [job for job in jobs if knowledge.is_job(job)]
 
 
-def _datasets(knowledge: Knowledge, node: DatasetId | JobId, way: Way) -> list[DatasetId]:
+def _datasets(knowledge: Knowledge, node: DatasetId | JobId, direction: Way) -> list[DatasetId]:
     graph = knowledge.graph
     if isinstance(node, JobId):
-        return [*filter(graph.shows, graph.reads(node) if way == "upstream" else graph.writes(node))]
+        return [*filter(graph.shows, graph.reads(node) if direction == "upstream" else graph.writes(node))]
     knowledge.catch_up_derivations()
     derivations = knowledge.derivations
-    return [*(derivations.sources(node) if way == "upstream" else derivations.targets(node))]
+    return [*(derivations.sources(node) if direction == "upstream" else derivations.targets(node))]
 
 
 def _neighbour(knowledge: Knowledge, node: DatasetId | JobId) -> shapes.Neighbour:

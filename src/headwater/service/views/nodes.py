@@ -50,8 +50,8 @@ async def counted(knowledge: Knowledge, now_us: int) -> tuple[int, shapes.Troubl
 def _missing_unsigned(knowledge: Knowledge, epochs: Epochs) -> Iterable[Trouble]:
     """Events without a run that a node vouched for, and that are not in the log."""
     for name, epoch in sorted(epochs.items()):
-        told = {bytes.fromhex(digest.removeprefix("sha256:")) for digest in epoch.unsigned if _is_digest(digest)}
-        missing = told - knowledge.store.known_digests(sorted(told))
+        announced = {bytes.fromhex(digest.removeprefix("sha256:")) for digest in epoch.unsigned if _is_digest(digest)}
+        missing = announced - knowledge.store.known_digests(sorted(announced))
         if missing:
             words = "events of jobs or datasets that a signed event names are missing"
             yield Trouble("hole", name, words, epoch.seen.last_us, len(missing))

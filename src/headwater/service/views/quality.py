@@ -22,7 +22,7 @@ _MOST_JOBS: Final = 50
 """Limit on a dataset's jobs, latest event first, whose newest runs may have measured it."""
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     at_us: int
     job: JobId | None
     """The job whose run reported it; None for the newest report of all, including declarations."""
@@ -30,7 +30,7 @@ class _Told(NamedTuple):
     facet: Any
 
     @property
-    def place(self) -> tuple[object, ...]:
+    def sort_key(self) -> tuple[object, ...]:
         """Newest first; at equal times, the one whose job is known."""
         return -self.at_us, self.job is None, json.dumps(self.facet, sort_keys=True), self.job or ()
 
@@ -48,11 +48,11 @@ class Newest(NamedTuple):
     measured: DataQualityMetricsFacet | None
 
 
-def newest_told(knowledge: Knowledge, name: DatasetId) -> Newest:
+def newest_quality(knowledge: Knowledge, name: DatasetId) -> Newest:
     """The latest reports about the dataset and its columns."""
-    told = sorted(_told(knowledge, name), key=attrgetter("place"))
-    asserted = [*_read(told, DataQualityAssertionsFacet)]
-    measured = [*_read(told, DataQualityMetricsFacet)]
+    reports = sorted(_reports(knowledge, name), key=attrgetter("sort_key"))
+    asserted = [*_read(reports, DataQualityAssertionsFacet)]
+    measured = [*_read(reports, DataQualityMetricsFacet)]
     times = (each.at_us for each, _ in (*asserted, *measured))
     return Newest(max(times, default=None), tuple(_last_words(asserted)), measured[0][1] if measured else None)
 
@@ -81,13 +81,17 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
     )
 
 
-def _last_words(told: Sequence[tuple[_Told, DataQualityAssertionsFacet]]) -> Iterator[Assertion]:
+def _last_words(reports: Sequence[tuple[_Report, DataQualityAssertionsFacet]]) -> Iterator[Assertion]:
     """The assertions that count, newest first; all those of one facet, even two of one check."""
-    heard: dict[CheckId, set[JobId | None]] = {}
-    for each, facet in told:
-        new = [made for made in facet.assertions if not _is_settled(each.job, heard.get(made.check, set()))]
-        for made in new:
-            heard.setdefault(made.check, set()).add(each.job)
+    reporters: dict[CheckId, set[JobId | None]] = {}
+    for each, facet in reports:
+        new = [
+            assertion
+            for assertion in facet.assertions
+            if not _is_settled(each.job, reporters.get(assertion.check, set()))
+        ]
+        for assertion in new:
+            reporters.setdefault(assertion.check, set()).add(each.job)
         yield from new
 
 
@@ -96,44 +100,44 @@ def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
     return bool(newer) if job is None else job in newer or None in newer
 
 
-def _read(told: Sequence[_Told], kind: type[ViewT]) -> Iterator[tuple[_Told, ViewT]]:
-    for each in told:
+def _read(reports: Sequence[_Report], kind: type[ViewT]) -> Iterator[tuple[_Report, ViewT]]:
+    for each in reports:
         if each.name == kind.key and (read := kind.readable({kind.key: each.facet})) is not None:
             yield each, read
 
 
-def _told(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
-    for facet, said in knowledge.graph.facets_of(name).items():
+def _reports(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
+    for facet, newest in knowledge.graph.facets_of(name).items():
         if facet in _KEYS:
-            yield _Told(said.stamp.time_us, None, facet, knowledge.store.content(said.content))
-    yield from _told_by_runs(knowledge, name)
+            yield _Report(newest.stamp.time_us, None, facet, knowledge.store.content(newest.content))
+    yield from _reports_of_runs(knowledge, name)
 
 
-def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+def _reports_of_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
     """What the newest run of each job that touches the dataset reported about it, or about that one read or write.
 
     Of each run all that it asserted counts, since it took that back if it did: it may tell of checks one by one.
     """
     jobs = knowledge.graph.readers(name) | knowledge.graph.writers(name)
-    done = [(knowledge.activity(job), job) for job in jobs]
-    newest = sorted((-each.seen.last_us, each.runs[0], job) for each, job in done if each.runs)[:_MOST_JOBS]
+    activities = [(knowledge.activity(job), job) for job in jobs]
+    newest = sorted((-each.seen.last_us, each.runs[0], job) for each, job in activities if each.runs)[:_MOST_JOBS]
     job_of = {run_id: job for _, run_id, job in newest}
     for member in knowledge.graph.members(name):
-        told = knowledge.store.reported_facets([*job_of], member, _KEYS) if job_of else []
-        for row in (*told, *_asserted_before(knowledge, told, member)):
-            yield _Told(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
+        reported = knowledge.store.reported_facets([*job_of], member, _KEYS) if job_of else []
+        for row in (*reported, *_asserted_before(knowledge, reported, member)):
+            yield _Report(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
 
 
 def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ReportedFacet]:
     """All that these runs asserted of the dataset under that very name but what they took back; some of it twice."""
-    told = knowledge.store.reported_facets(run_ids, name, [DataQualityAssertionsFacet.key]) if run_ids else []
-    yield from told
-    yield from _asserted_before(knowledge, told, name)
+    latest = knowledge.store.reported_facets(run_ids, name, [DataQualityAssertionsFacet.key]) if run_ids else []
+    yield from latest
+    yield from _asserted_before(knowledge, latest, name)
 
 
-def _asserted_before(knowledge: Knowledge, told: Iterable[ReportedFacet], name: DatasetId) -> Iterator[ReportedFacet]:
+def _asserted_before(knowledge: Knowledge, latest: Iterable[ReportedFacet], name: DatasetId) -> Iterator[ReportedFacet]:
     """Further assertions of the runs with the latest reports, back to where one withdrew all of them."""
-    run_ids = sorted({row.run_id for row in told if row.name == DataQualityAssertionsFacet.key})
+    run_ids = sorted({row.run_id for row in latest if row.name == DataQualityAssertionsFacet.key})
     if not run_ids:
         return
     since_us = knowledge.graph.first_us_of(run_ids)

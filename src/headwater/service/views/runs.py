@@ -50,7 +50,7 @@ _READ_FACETS: Final[tuple[str, ...]] = (
 Verdicts = Sequence[tuple[str, str | None, int]]
 
 
-class _Told(NamedTuple):
+class _Stored(NamedTuple):
     """What the store holds of one run."""
 
     facets: Sequence[RunFacetRow]
@@ -68,25 +68,25 @@ def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Ru
     observed = knowledge.store.observed_facets(ids)
     verdicts = knowledge.store.run_verdicts(ids)
     return [
-        _run(knowledge, run, _Told(facets[run.run_id], observed[run.run_id], verdicts[run.run_id])) for run in known
+        _run(knowledge, run, _Stored(facets[run.run_id], observed[run.run_id], verdicts[run.run_id])) for run in known
     ]
 
 
 def run_texts(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
     """The runs, in order, as finished JSON; one that has ended is cached until it has further events."""
     known = list(runs)
-    kept = knowledge.rendered.runs
-    texts = {run.run_id: text for run in known if (text := kept.get(run.run_id)) is not None}
+    cached = knowledge.rendered.runs
+    texts = {run.run_id: text for run in known if (text := cached.get(run.run_id)) is not None}
     missing = [run for run in known if run.run_id not in texts]
     for run, shape in zip(missing, run_shapes(knowledge, missing), strict=True):
         text = texts[run.run_id] = orjson.dumps(shape)
         if run.ended_us is not None:
-            kept.keep(run.job, run.run_id, text)
+            cached.keep(run.job, run.run_id, text)
     return cast("list[shapes.Run]", [orjson.Fragment(texts[run.run_id]) for run in known])
 
 
-def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
-    bodies = {facet.name: facet.body for facet in told.facets}
+def _run(knowledge: Knowledge, run: KnownRun, stored: _Stored) -> shapes.Run:
+    bodies = {facet.name: facet.body for facet in stored.facets}
     read = {name: json.loads(bodies[name]) for name in _READ_FACETS if name in bodies}
     nominal = NominalTimeFacet.readable(read)
     return shapes.Run(
@@ -101,23 +101,23 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         durationMs=_duration_ms(run),
         args=_arguments(read) if DeclaredFacet.key in read else _args(run, nominal),
         jobVersion=_job_version(knowledge, run),
-        inputDatasetVersions=_versions(knowledge, run, "input", told.observed),
-        outputDatasetVersions=_versions(knowledge, run, "output", told.observed),
+        inputDatasetVersions=_versions(knowledge, run, "input", stored.observed),
+        outputDatasetVersions=_versions(knowledge, run, "output", stored.observed),
         facets=facets_of(bodies),
         job=name_of(run.job),
-        signature=_signature(told.verdicts) if run.has_events else None,
+        signature=_signature(stored.verdicts) if run.has_events else None,
         counters=_counters(read),
         parent=_part_of(run.parent),
         root=_part_of(run.root),
         staleAfter=None if (stale_us := stale_after_us(knowledge, run)) is None else iso(stale_us),
         gap=_gap(read),
         tags=_tags(read),
-        mended=[mended_shape(each) for each in _mended(knowledge, run, told.observed)],
+        mended=[mended_shape(each) for each in _mended(knowledge, run, stored.observed)],
     )
 
 
-def _part_of(whole: ParentRun | None) -> shapes.RunOfParent | None:
-    return None if whole is None else shapes.RunOfParent(runId=whole.run_id, job=name_of(whole.job))
+def _part_of(parent: ParentRun | None) -> shapes.RunOfParent | None:
+    return None if parent is None else shapes.RunOfParent(runId=parent.run_id, job=name_of(parent.job))
 
 
 def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
@@ -163,8 +163,10 @@ def _started_late(knowledge: Knowledge, run_id: str) -> Mended | None:
     end = knowledge.graph.end_of(known)
     if end is None or known.times is None:
         return None
-    told = [StateChange(kind, at_us, digest.hex()) for kind, at_us, digest in knowledge.store.changes_of_state(run_id)]
-    return started_late(end, known.times.started_us, told)
+    changes = [
+        StateChange(kind, at_us, digest.hex()) for kind, at_us, digest in knowledge.store.changes_of_state(run_id)
+    ]
+    return started_late(end, known.times.started_us, changes)
 
 
 def _nominal(text: str | None) -> str | None:
@@ -231,11 +233,11 @@ class _End:
 
 
 def _versions(
-    knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
+    knowledge: Knowledge, run: KnownRun, direction: Direction, stored: Sequence[ObservedFacetRow]
 ) -> list[shapes.DatasetVersionOfRun]:
     """The inputs or outputs of the run, each once, by shown name."""
     versions: list[shapes.DatasetVersionOfRun] = []
-    for name, end in sorted(_ends(knowledge, run, direction, told).items(), key=lambda item: item[0]):
+    for name, end in sorted(_ends(knowledge, run, direction, stored).items(), key=lambda item: item[0]):
         versioned = version_at(knowledge, name, end.last_us, end.own_shape)
         versions.append(shapes.DatasetVersionOfRun(datasetVersionId=versioned, facets=facets_of(end.facets)))
     return versions
@@ -253,17 +255,17 @@ def last_observed_us(knowledge: Knowledge, run: KnownRun, direction: Direction) 
     """When the run last reported reading or writing each dataset, by shown names."""
     last_us: dict[DatasetId, int] = {}
     observed = knowledge.graph.runs[run.run_id].observed if run.has_events else {}
-    for (way, name), seen in observed.items():
-        if way == direction and (shown := knowledge.graph.shown(name)).is_complete:
+    for (end_direction, name), seen in observed.items():
+        if end_direction == direction and (shown := knowledge.graph.shown(name)).is_complete:
             last_us[shown] = max(last_us.get(shown, seen.last_us), seen.last_us)
     return last_us
 
 
 def _ends(
-    knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
+    knowledge: Knowledge, run: KnownRun, direction: Direction, stored: Sequence[ObservedFacetRow]
 ) -> dict[DatasetId, _End]:
     ends = {name: _End(last_us) for name, last_us in last_observed_us(knowledge, run, direction).items()}
-    for row in told:
+    for row in stored:
         end = ends.get(knowledge.graph.shown(row.dataset)) if row.direction == direction else None
         if end is not None:  # else an event that is stored, and will be learned in a moment
             if row.body is None:
@@ -314,9 +316,9 @@ async def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFa
     if run.has_events:
         names = {*knowledge.graph.job_digests(run.job)}
         await collect_in_slices(newest_job_facets(knowledge.store.newest_first(run.run_id), run.job, names, found))
-    bodies = knowledge.store.bodies([said.content for said in found.values()])
-    told = {name: bodies[said.content] for name, said in sorted(found.items())}
-    return shapes.RunFacets(runId=run.run_id, facets=facets_of(told))
+    bodies = knowledge.store.bodies([facet.content for facet in found.values()])
+    facets = {name: bodies[facet.content] for name, facet in sorted(found.items())}
+    return shapes.RunFacets(runId=run.run_id, facets=facets_of(facets))
 
 
 def run_events(knowledge: Knowledge, run: KnownRun, limit: int, offset: int) -> shapes.RunEvents:

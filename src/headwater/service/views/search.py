@@ -45,9 +45,9 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     name, after a dot or a slash. That includes datasets known only as sources of others, which are in no list.
     """
     if query.match == "NAME":
-        found = _meant(knowledge, query)
+        found = _by_full_name(knowledge, query)
     else:
-        found = _found(knowledge, query, _named(knowledge, query), knowledge.is_dataset)
+        found = _existing(knowledge, query, _named(knowledge, query), knowledge.is_dataset)
     found.sort(key=_by_name)
     if query.order != "NAME" or query.before_us is not None or query.after_us is not None:
         updated_us = {hit: _updated_us(knowledge, hit) for hit in found}  # which is not asked of each for nothing
@@ -57,23 +57,23 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     return shapes.Hits(totalCount=len(found), results=[_hit(knowledge, hit) for hit in found[:limit]])
 
 
-def _meant(knowledge: Knowledge, query: Query) -> list[_Found]:
+def _by_full_name(knowledge: Knowledge, query: Query) -> list[_Found]:
     """Nodes with the text as full name, else at the end of one; listed ones before unlisted ones."""
 
-    def is_told_of(name: DatasetId) -> bool:
+    def is_mentioned(name: DatasetId) -> bool:
         return knowledge.seen_as_source(name) is not None
 
     for called in (_called, _ending):
         known = knowledge.name_index.holding([query.text.casefold()])
-        if found := _found(knowledge, query, called(query, known), knowledge.is_dataset):
+        if found := _existing(knowledge, query, called(query, known), knowledge.is_dataset):
             return found
         knowledge.catch_up_derivations()
-        if found := _found(knowledge, query, called(query, knowledge.derivations.named()), is_told_of):
+        if found := _existing(knowledge, query, called(query, knowledge.derivations.named()), is_mentioned):
             return found
     return []
 
 
-def _found(
+def _existing(
     knowledge: Knowledge,
     query: Query,
     named: Iterable[DatasetId | JobId],
@@ -113,7 +113,7 @@ def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
     parts = text.split("%")
     may_be_node_id = text.startswith(("job:", "dataset:"))
     for node in knowledge.name_index.holding([] if may_be_node_id else parts):
-        if _stand_in_order(parts, node.name.casefold()) or (may_be_node_id and text == node.node_id.casefold()):
+        if _contains_in_order(parts, node.name.casefold()) or (may_be_node_id and text == node.node_id.casefold()):
             yield node
 
 
@@ -131,7 +131,7 @@ def _ending(query: Query, nodes: Iterable[DatasetId | JobId]) -> Iterator[Datase
     yield from (node for node in nodes if node.name.endswith(ends))
 
 
-def _stand_in_order(parts: Sequence[str], name: str) -> bool:
+def _contains_in_order(parts: Sequence[str], name: str) -> bool:
     """Whether the name contains all the parts, one after the other."""
     end = 0
     for part in parts:

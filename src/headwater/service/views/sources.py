@@ -36,8 +36,8 @@ def source(knowledge: Knowledge, name: str) -> shapes.Source:
     Raises:
         NotFoundError: nobody put it, and no dataset is in it.
     """
-    said = knowledge.graph.edits.get(("source", name), DESCRIBED)
-    found = _put(name, said) if said is not None else all_sources(knowledge).get(name)
+    edit = knowledge.graph.edits.get(("source", name), DESCRIBED)
+    found = _put_source(name, edit) if edit is not None else all_sources(knowledge).get(name)
     if found is None:
         raise NotFoundError(f"Source '{name}' not found.")
     return found
@@ -46,26 +46,26 @@ def source(knowledge: Knowledge, name: str) -> shapes.Source:
 def all_sources(knowledge: Knowledge) -> Mapping[str, shapes.Source]:
     """The sources by name; one that was put is as it was put."""
     edits = knowledge.graph.edits
-    known = {told.name: _told(told, seen) for told, seen in knowledge.dataset_tallies.sources()}
+    known = {reported.name: _reported_source(reported, seen) for reported, seen in knowledge.dataset_tallies.sources()}
     for kind, name in edits.targets("source"):
-        if (said := edits.get((kind, name), DESCRIBED)) is not None:
-            known[name] = _put(name, said)
+        if (edit := edits.get((kind, name), DESCRIBED)) is not None:
+            known[name] = _put_source(name, edit)
     return known
 
 
-def _put(name: str, said: Edit) -> shapes.Source:
-    what = described(said.value)
+def _put_source(name: str, edit: Edit) -> shapes.Source:
+    description = described(edit.value)
     return shapes.Source(
-        type=what["type"],
+        type=description["type"],
         name=name,
-        createdAt=iso(said.seen.first_us),
-        updatedAt=iso(said.seen.last_us),
-        connectionUrl=as_uri(what["connectionUrl"]),
-        description=what["description"],
+        createdAt=iso(edit.seen.first_us),
+        updatedAt=iso(edit.seen.last_us),
+        connectionUrl=as_uri(description["connectionUrl"]),
+        description=description["description"],
     )
 
 
-def _told(source: Source, seen: Seen) -> shapes.Source:
+def _reported_source(source: Source, seen: Seen) -> shapes.Source:
     address = as_uri(without_credentials(source.uri))
     found = _SCHEME.match(address)
     scheme = "" if found is None else found[1].upper()

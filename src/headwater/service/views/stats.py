@@ -59,29 +59,29 @@ def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overv
 
 def job_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """The number of jobs known by the end of each interval."""
-    heard = knowledge.job_tallies.by_first_event()
-    return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
+    first_events = knowledge.job_tallies.by_first_event()
+    return _total_stats(edges, lambda end: bisect_left(first_events, end, key=_time_us))
 
 
 def dataset_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """The number of datasets known by the end of each interval."""
-    heard = knowledge.dataset_tallies.by_first_event()
-    return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
+    first_events = knowledge.dataset_tallies.by_first_event()
+    return _total_stats(edges, lambda end: bisect_left(first_events, end, key=_time_us))
 
 
 def source_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """The number of sources known by the end of each interval."""
     created = (datetime.fromisoformat(each["createdAt"]) for each in all_sources(knowledge).values())
-    heard = sorted(map(microseconds, created))
-    return _total_stats(edges, lambda end: bisect_left(heard, end))
+    first_events = sorted(map(microseconds, created))
+    return _total_stats(edges, lambda end: bisect_left(first_events, end))
 
 
-def _total_stats(edges: Sequence[int], known_by: Callable[[int], int]) -> list[shapes_overview.TotalStats]:
+def _total_stats(edges: Sequence[int], count_by: Callable[[int], int]) -> list[shapes_overview.TotalStats]:
     return [
-        shapes_overview.TotalStats(startInterval=iso(start), endInterval=iso(end), count=known_by(end))
+        shapes_overview.TotalStats(startInterval=iso(start), endInterval=iso(end), count=count_by(end))
         for start, end in pairwise(edges)
     ]
 
 
-def _time_us(heard: tuple[int, object]) -> int:
-    return heard[0]
+def _time_us(first_events: tuple[int, object]) -> int:
+    return first_events[0]

@@ -29,7 +29,7 @@ def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bo
     names = {target[1] for target in edits.targets("tag")} | KNOWN_TAGS.keys()
     for kind in ("dataset", "field", "job"):
         tagged = ((target, words) for target in edits.targets(kind) if (words := edits.tags(target)))
-        standing = (words for target, words in tagged if sees(target[1]) and _stands(knowledge, target))
+        standing = (words for target, words in tagged if sees(target[1]) and _exists(knowledge, target))
         names.update(word for words in standing for word in words)
     for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
         names.update(tag for tag, nodes in tallies.tagged().items() if any(sees(node.namespace) for node in nodes))
@@ -37,7 +37,7 @@ def tags(knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bo
     return shapes.Tags(tags=[tag_shape(knowledge, name) for name in page])
 
 
-def _stands(knowledge: Knowledge, target: Target) -> bool:
+def _exists(knowledge: Knowledge, target: Target) -> bool:
     """Whether a job or dataset, or a column's dataset, is known and not deleted."""
     kind, namespace, name = target[:3]
     if kind == "job":
@@ -47,23 +47,23 @@ def _stands(knowledge: Knowledge, target: Target) -> bool:
 
 def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
     """One tag, in use or not."""
-    said = knowledge.graph.edits.get(("tag", name), DESCRIBED)
-    text = KNOWN_TAGS.get(name) if said is None else described(said.value)["description"]
+    edit = knowledge.graph.edits.get(("tag", name), DESCRIBED)
+    text = KNOWN_TAGS.get(name) if edit is None else described(edit.value)["description"]
     return shapes.Tag(name=name, description=text)
 
 
 def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
     """The tags on a job, or on a dataset under any of its names: those added by people, then those reported."""
-    told: Iterable[str]
+    reported: Iterable[str]
     if isinstance(node, JobId):
         names: Iterable[DatasetId | JobId] = (node,)
-        told = knowledge.reported_job_tags(node)
+        reported = knowledge.reported_job_tags(node)
     else:
         names = knowledge.graph.members(node)
-        told = (word for column, word in knowledge.reported_tags(node) if column is None)
-    said = tags_set_by_people(knowledge.graph.edits, names)
-    put = (word for column, word in said.put if column is None)
-    return list(dict.fromkeys((*put, *(word for word in told if (None, word) not in said.taken_off))))
+        reported = (word for column, word in knowledge.reported_tags(node) if column is None)
+    by_people = tags_set_by_people(knowledge.graph.edits, names)
+    added = (word for column, word in by_people.put if column is None)
+    return list(dict.fromkeys((*added, *(word for word in reported if (None, word) not in by_people.taken_off))))
 
 
 def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]) -> Sequence[shapes.Field]:
@@ -77,19 +77,19 @@ def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]
 
 def _with_tags(fields: Iterable[shapes.Field], on: "dict[str, dict[str, None]]", path: str) -> Iterator[shapes.Field]:
     for field in fields:
-        place = f"{path}{field['name']}"
-        shown: shapes.Field = {**field, "tags": list(on.get(place, ()))}
+        column_path = f"{path}{field['name']}"
+        shown: shapes.Field = {**field, "tags": list(on.get(column_path, ()))}
         if "fields" in field:
-            shown["fields"] = list(_with_tags(field["fields"], on, f"{place}."))
+            shown["fields"] = list(_with_tags(field["fields"], on, f"{column_path}."))
         yield shown
 
 
 def _on_columns(knowledge: Knowledge, name: DatasetId) -> "dict[str, dict[str, None]]":
     """By column: its tags in order."""
-    said = tags_set_by_people(knowledge.graph.edits, knowledge.graph.members(name))
-    told = (tag for tag in knowledge.reported_tags(name) if as_said(tag) not in said.taken_off)
+    by_people = tags_set_by_people(knowledge.graph.edits, knowledge.graph.members(name))
+    reported = (tag for tag in knowledge.reported_tags(name) if as_said(tag) not in by_people.taken_off)
     on: dict[str, dict[str, None]] = defaultdict(dict)
-    for column, word in (*said.put, *told):
+    for column, word in (*by_people.put, *reported):
         if column is not None:
             on[column][word] = None
     return on

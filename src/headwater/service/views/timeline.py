@@ -32,7 +32,7 @@ _TOGETHER: Final = 32
 """Events read from the log per time slice: a few milliseconds' work."""
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     stamp: Stamp
     run_id: str | None
     direction: Direction | None
@@ -50,43 +50,43 @@ async def quality_timeline(
     Works in time slices.
     """
     column = node.column if isinstance(node, ColumnId) else None
-    told = await collect_in_slices(_told(knowledge, node))
-    told.sort(key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
-    points = [point for each in told if (point := _point(knowledge, each, column)) is not None]
+    reports = await collect_in_slices(_reports(knowledge, node))
+    reports.sort(key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
+    points = [point for each in reports if (point := _point(knowledge, each, column)) is not None]
     return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))
 
 
 def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
     """Whether a column has assertions or metrics; it need not be known otherwise."""
-    return any(_point(knowledge, each, column.column) is not None for each in _told(knowledge, column))
+    return any(_point(knowledge, each, column.column) is not None for each in _reports(knowledge, column))
 
 
-def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Told]:
+def _reports(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Report]:
     match node:
         case JobId():
             yield from _tests(knowledge, _testing(knowledge, knowledge.graph.jobs[node].runs))
         case ColumnId(dataset=dataset):
-            yield from _told_of(knowledge, dataset)
+            yield from _reports_of_dataset(knowledge, dataset)
         case DatasetId():
-            yield from _told_of(knowledge, node)
+            yield from _reports_of_dataset(knowledge, node)
             yield from _tests(knowledge, _testing_no_other(knowledge, node))
 
 
-def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+def _reports_of_dataset(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
     graph = knowledge.graph
     for member in graph.members(name):
         for row in _without_repetitions(_standing(knowledge, knowledge.store.facet_reports(member, _OF_DATASET))):
-            yield _Told(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
+            yield _Report(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
         dataset = graph.datasets.get(member)
         declared = [*dataset.declared.values()] if dataset else []
         for each in declared:
             for kind in _OF_DATASET:
                 if kind in each.facets:
-                    yield _Told(each.stamp, None, None, kind, each.facets[kind].content)
+                    yield _Report(each.stamp, None, None, kind, each.facets[kind].content)
         yield from _declared_before(knowledge, member, {each.stamp for each in declared})
 
 
-def _declared_before(knowledge: Knowledge, name: DatasetId, holding: AbstractSet[Stamp]) -> Iterator[_Told]:
+def _declared_before(knowledge: Knowledge, name: DatasetId, holding: AbstractSet[Stamp]) -> Iterator[_Report]:
     """Reports in dataset events that were replaced since; `holding` are the current declarations."""
     replaced = [shape.stamp.digest for shape in knowledge.store.declared_shapes(name) if shape.stamp not in holding]
     for digests in groups(replaced, _TOGETHER):
@@ -96,51 +96,51 @@ def _declared_before(knowledge: Knowledge, name: DatasetId, holding: AbstractSet
                 yield from _declared(event)
 
 
-def _declared(event: DatasetEvent) -> Iterator[_Told]:
+def _declared(event: DatasetEvent) -> Iterator[_Report]:
     for kind in _OF_DATASET:
         if (facet := event.dataset.facets.get(kind)) is not None:
-            yield _Told(event.stamp, None, None, kind, content_of(facet).digest)
+            yield _Report(event.stamp, None, None, kind, content_of(facet).digest)
 
 
-def _standing(knowledge: Knowledge, told: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
+def _standing(knowledge: Knowledge, reports: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
     """What runs reported, without what they withdrew later."""
-    newest_first = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
+    newest_first = sorted(reports, key=lambda each: (*_of_run(each), each.stamp, each.content), reverse=True)
     for _, of_one in groupby(newest_first, key=_of_run):
-        yield from takewhile(lambda each: not _is_taken_back(knowledge, each.content), of_one)
+        yield from takewhile(lambda each: not _is_withdrawn(knowledge, each.content), of_one)
 
 
-def _of_run(told: ReportedFacet) -> tuple[str, Direction, str]:
-    return told.run_id, told.direction, told.name
+def _of_run(report: ReportedFacet) -> tuple[str, Direction, str]:
+    return report.run_id, report.direction, report.name
 
 
-def _is_taken_back(knowledge: Knowledge, content: bytes) -> bool:
+def _is_withdrawn(knowledge: Knowledge, content: bytes) -> bool:
     return knowledge.store.content(content).get("_deleted") is True
 
 
-def _without_repetitions(told: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
+def _without_repetitions(reports: Iterable[ReportedFacet]) -> Iterator[ReportedFacet]:
     """The last of consecutive equal reports of a run."""
-    in_order = sorted(told, key=lambda each: (*_of_run(each), each.stamp, each.content))
+    in_order = sorted(reports, key=lambda each: (*_of_run(each), each.stamp, each.content))
     for _, same in groupby(in_order, key=lambda each: (*_of_run(each), each.content)):
         *_, last = same
         yield last
 
 
-def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
+def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Report]:
     ids = sorted(runs)
-    told = knowledge.store.reported_run_facets(ids, RunTestsFacet.key) if ids else []
-    told.sort(key=lambda row: (row.run_id, row.stamp, row.content), reverse=True)
-    for run_id, rows in groupby(told, key=lambda row: row.run_id):
+    reports = knowledge.store.reported_run_facets(ids, RunTestsFacet.key) if ids else []
+    reports.sort(key=lambda row: (row.run_id, row.stamp, row.content), reverse=True)
+    for run_id, rows in groupby(reports, key=lambda row: row.run_id):
         settled: frozenset[str] = frozenset()
-        for row in takewhile(lambda each: not _is_taken_back(knowledge, each.content), rows):
+        for row in takewhile(lambda each: not _is_withdrawn(knowledge, each.content), rows):
             facet = knowledge.store.content(row.content)
-            yield _Told(row.stamp, run_id, None, "test", row.content, settled)
+            yield _Report(row.stamp, run_id, None, "test", row.content, settled)
             settled |= {name for test in objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
 
 
 def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
     """The runs that reported tests, as few do."""
     known = knowledge.graph.runs
-    return (run_id for run_id in runs if (told := known[run_id].extras) is not None and told.has_tested)
+    return (run_id for run_id in runs if (extras := known[run_id].extras) is not None and extras.has_tested)
 
 
 def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
@@ -153,24 +153,24 @@ def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
     return {run_id for run_id, ends in observed if ends and all(dataset in members for _, dataset in ends)}
 
 
-def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.QualityPoint | None:
-    facet = knowledge.store.content(told.content)
+def _point(knowledge: Knowledge, report: _Report, column: str | None) -> shapes.QualityPoint | None:
+    facet = knowledge.store.content(report.content)
     if facet.get("_deleted") is True:
         return None
     assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
-    if told.settled:
-        tests = [test for test in objects(facet.get("tests")) if test.get("name") not in told.settled]
+    if report.settled:
+        tests = [test for test in objects(facet.get("tests")) if test.get("name") not in report.settled]
         facet = {**facet, "tests": tests}
-    tests = [*objects(facet.get("tests"))] if told.kind == "test" else []
-    metrics = _metrics(facet, column) if told.kind == "dataQualityMetrics" else None
+    tests = [*objects(facet.get("tests"))] if report.kind == "test" else []
+    metrics = _metrics(facet, column) if report.kind == "dataQualityMetrics" else None
     if not assertions and not tests and metrics is None:
         return None
     outcomes = [*(_outcomes_of_tests(facet) if tests else _outcomes(facet, column))]
     return shapes.QualityPoint(
-        at=iso(told.stamp.time_us),
-        run=told.run_id,
-        direction=told.direction,
-        kind=told.kind,
+        at=iso(report.stamp.time_us),
+        run=report.run_id,
+        direction=report.direction,
+        kind=report.kind,
         passed=all(outcomes) if outcomes else None,
         assertions=[_written(each) for each in assertions],
         tests=[_written(each) for each in tests],
@@ -189,9 +189,9 @@ def _outcomes_of_tests(facet: Mapping[str, Any]) -> Iterator[bool]:
 def _outcomes(facet: Mapping[str, Any], column: str | None) -> Iterator[bool]:
     """The outcomes of assertions; for a column, those about it."""
     read = DataQualityAssertionsFacet.readable({DataQualityAssertionsFacet.key: facet})
-    for made in () if read is None else read.assertions:
-        if column in (None, made.of_column):
-            yield made.success
+    for assertion in () if read is None else read.assertions:
+        if column in (None, assertion.of_column):
+            yield assertion.success
 
 
 def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] | None:

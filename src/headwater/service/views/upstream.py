@@ -86,27 +86,27 @@ class _Upstream:
         """The run that wrote exactly the version that was read, else the last to have written by then."""
         jobs = self._history.writers(name)
         ends: list[RunEnd] = [("output", member) for member in self._graph.members(name)]
-        said = {job for job in jobs if not reported_ends(self._graph, job).isdisjoint(ends)}
+        declaring = {job for job in jobs if not reported_ends(self._graph, job).isdisjoint(ends)}
 
         def wrote(run: Run) -> bool:
             if run.times is None or _is(reader, run):
                 return False
-            is_of_job = run.of_job is not None and run.of_job.job in said
+            is_of_job = run.of_job is not None and run.of_job.job in declaring
             return has_written(self._graph, run.times.run_id, ends, is_of_job=is_of_job)
 
         if versions := self._versions(reader, name):
             before = (islice(self._runs_that(wrote, job, reader.last_us), _MOST_RUNS) for job in jobs)
-            told = self._history.versions_written([*chain.from_iterable(before)], name)
-            same = map(self._history.summary, (run_id for run_id, its in told.items() if its & versions))
+            versions_of = self._history.versions_written([*chain.from_iterable(before)], name)
+            same = map(self._history.summary, (run_id for run_id, its in versions_of.items() if its & versions))
             if (found := by_version(self._history, name, versions, [*filter(None, same)])) is not None:
                 return found.run_id
         return self._last(jobs, reader, wrote)
 
     def _versions(self, reader: RunSummary, name: DatasetId) -> frozenset[str]:
         """The versions of a dataset that a run read: the first reported, but for a stream the last."""
-        told = self._history.versions_read(reader.run_id, name)
-        if not told or self._history.is_stream(reader.job):
-            return told  # without reading the run's events, of which there may be very many
+        versions = self._history.versions_read(reader.run_id, name)
+        if not versions or self._history.is_stream(reader.job):
+            return versions  # without reading the run's events, of which there may be very many
         return self._history.record(reader.run_id).ends.get(("input", name), NOTHING_REPORTED).versions_at_first
 
     def _givers(self, reader: RunSummary) -> Iterator[tuple[JobId, str | None]]:
@@ -115,10 +115,10 @@ class _Upstream:
         A job that only other runs of the same job report as feeding it does not count for this run.
         """
         job, named = self._graph.jobs[reader.job], self._history.named_givers(reader.run_id)
-        for giver, tellers in sorted(job.fed_by.items()):
+        for giver, reporters in sorted(job.fed_by.items()):
             if giver in named:
                 yield giver, next((run.run_id for run in named[giver]), None)
-            elif reader.run_id in tellers or not job.runs.issuperset(tellers):
+            elif reader.run_id in reporters or not job.runs.issuperset(reporters):
                 yield giver, self._last([giver], reader, lambda run: not _is(reader, run))
 
     def _last(self, jobs: Iterable[JobId], reader: RunSummary, wrote: _Wrote) -> str | None:
@@ -152,8 +152,8 @@ class _Upstream:
 
         They had events by then, even if only their creation; a run may be created long before it begins.
         """
-        done = self._knowledge.activity(job)
-        for run_id in done.begun_by(until_us, lambda run_id: self._knowledge.run(run_id).seen.first_us):
+        activity = self._knowledge.activity(job)
+        for run_id in activity.begun_by(until_us, lambda run_id: self._knowledge.run(run_id).seen.first_us):
             run = self._graph.runs.get(run_id)
             if run is not None and run.times is not None and run.has_begun:
                 yield run_id, run, run.times.seen
