@@ -157,8 +157,8 @@ def _service(
         pasts.learned(stored.log_index, stored.facts, touched)
         if any(map(is_about_keys, stored.facts)):
             apply_key_directory(service)
-        for tell in service.on_learned:
-            tell(stored.facts, touched)
+        for listener in service.on_learned:
+            listener(stored.facts, touched)
         for each in idle_workers:
             each.wake()
 

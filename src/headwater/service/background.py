@@ -30,14 +30,14 @@ def groups(things: Iterable[ThingT], size: int) -> Iterator[list[ThingT]]:
 
 async def collect_in_slices(steps: Iterable[ThingT]) -> list[ThingT]:
     """Run the steps and return what they yield; yields to the event loop after each time slice."""
-    done: list[ThingT] = []
+    results: list[ThingT] = []
     begin = time.perf_counter()
     for step in steps:
-        done.append(step)
+        results.append(step)
         if time.perf_counter() - begin > _SLICE_S:
             await asyncio.sleep(0)
             begin = time.perf_counter()
-    return done
+    return results
 
 
 async def result_in_slices(steps: Generator[object, None, ThingT]) -> ThingT:

@@ -12,8 +12,10 @@ class _WithExtras(logging.Formatter):
     _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        said = record.args if isinstance(record.args, Mapping) else {}
-        extras = (f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN | said.keys())
+        in_message = record.args if isinstance(record.args, Mapping) else {}
+        extras = (
+            f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN | in_message.keys()
+        )
         return super().formatMessage(record) + "".join(extras)
 
 

@@ -41,7 +41,7 @@ class Described(FastAPI):
 def _with_access(page: Json) -> Json:
     for route, operation in _operations(page):
         operation["summary"] = _first_sentence(operation["description"])
-        _tell_of_parameters(route, operation["responses"])
+        _describe_wrong_parameters(route, operation["responses"])
         if route not in OPEN:
             _close(operation, may_be_forbidden=RULES[route].action is not None)
     components = page["components"]
@@ -72,11 +72,11 @@ def _close(operation: Json, *, may_be_forbidden: bool) -> None:
         responses[forbidden] = {"description": f"{also} {_FORBIDDEN}".strip(), "content": _FAILURE}
 
 
-def _tell_of_parameters(route: str, responses: Json) -> None:
+def _describe_wrong_parameters(route: str, responses: Json) -> None:
     """A wrong parameter is a 400 in the one error shape, instead of what FastAPI would answer itself."""
     if f" {API}/" in route:
         responses.setdefault(str(HTTPStatus.BAD_REQUEST.value), {"description": _WRONG, "content": _FAILURE})
     for status, response in [*responses.items()]:
-        told = response.get("content", {}).get("application/json", {}).get("schema", {})
-        if told.get("$ref") == _OF_FASTAPI:
+        schema = response.get("content", {}).get("application/json", {}).get("schema", {})
+        if schema.get("$ref") == _OF_FASTAPI:
             del responses[status]

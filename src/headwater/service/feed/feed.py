@@ -60,7 +60,7 @@ class Feed:
                 self._cut_off(listener)
 
     async def listen(self, after: int | None, log_size: int = 0) -> AsyncGenerator[bytes, None]:
-        """Server-sent events: the kept changes after number `after`, then each change as it comes.
+        """Server-sent events: the recent changes after number `after`, then each change as it comes.
 
         If changes after `after` are no longer kept, a `missed` event with their range comes first. If `after` is beyond
         the end of the log, the listener has read another log, and the whole log counts as missed.

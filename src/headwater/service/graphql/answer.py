@@ -108,12 +108,12 @@ def _answer(
         if isinstance(error.original_error, UnavailableError):
             raise error.original_error
     if result.errors:
-        answer["errors"] = [_shown(fault) for fault in result.errors]
+        answer["errors"] = [_error(fault) for fault in result.errors]
     return answer
 
 
 def _refused(faults: list[GraphQLError]) -> shapes.GraphqlAnswer:
-    return shapes.GraphqlAnswer(data=None, errors=[_shown(fault) for fault in faults])
+    return shapes.GraphqlAnswer(data=None, errors=[_error(fault) for fault in faults])
 
 
 def _type_of(node: Node, _: GraphQLResolveInfo[Ask], __: GraphQLAbstractType) -> str:
@@ -121,7 +121,7 @@ def _type_of(node: Node, _: GraphQLResolveInfo[Ask], __: GraphQLAbstractType) ->
     return "JobLineageEntry" if node.id.kind == "JOB" else "DatasetLineageEntry"
 
 
-def _shown(fault: GraphQLError) -> Mapping[str, Any]:
+def _error(fault: GraphQLError) -> Mapping[str, Any]:
     """An error as it is answered; the text of an internal one is withheld."""
     cause = fault.original_error
     shown = dict(fault.formatted)

@@ -75,8 +75,8 @@ def _tags(ask: Ask, words: Sequence[str]) -> list[Node]:
 def _tagged_datasets(ask: Ask, word: str) -> list[Node]:
     edits = ask.knowledge.graph.edits
     names = {DatasetId(*target[1:]) for target in edits.targets("dataset") if word in edits.tags(target)}
-    told = ask.knowledge.dataset_tallies.tagged().get(word, ())
-    names.update(name for name in told if word in tags_of(ask.knowledge, name))
+    reported = ask.knowledge.dataset_tallies.tagged().get(word, ())
+    names.update(name for name in reported if word in tags_of(ask.knowledge, name))
     return objects.datasets(ask, sorted(names))
 
 
@@ -131,20 +131,20 @@ def _version_of_run(ask: Ask, run: KnownRun) -> Node | None:
     if run.ended_us is None or not ask.knowledge.is_job(run.job):
         return None
     node = objects.run(ask, run.run_id)
-    told = None if node is None else node.shape["jobVersion"]
-    known = () if told is None else objects.all_job_versions(ask, run.job)
-    return next((each for each in known if told is not None and each.shape["version"] == told["version"]), None)
+    version = None if node is None else node.shape["jobVersion"]
+    known = () if version is None else objects.all_job_versions(ask, run.job)
+    return next((each for each in known if version is not None and each.shape["version"] == version["version"]), None)
 
 
 def _ends_of_run(ask: Ask, run: KnownRun, direction: Direction) -> list[Node]:
     """The dataset versions that the run met; of a version that came back later, the one at that time."""
     node = objects.run(ask, run.run_id)
-    told = () if node is None else node.shape[f"{direction}DatasetVersions"]
-    met_us = last_observed_us(ask.knowledge, run, direction)
-    ids = ((DatasetId(each["namespace"], each["name"]), each["version"]) for each in map(_VERSION_ID, told))
+    versions_met = () if node is None else node.shape[f"{direction}DatasetVersions"]
+    observed_us = last_observed_us(ask.knowledge, run, direction)
+    ids = ((DatasetId(each["namespace"], each["name"]), each["version"]) for each in map(_VERSION_ID, versions_met))
     known = ((name, uuid) for name, uuid in ids if ask.knowledge.is_dataset(name))
-    versions = (objects.version_with(ask, name, uuid, met_us[name]) for name, uuid in known)
-    return [version for version in versions if version is not None]
+    nodes = (objects.version_with(ask, name, uuid, observed_us[name]) for name, uuid in known)
+    return [version for version in nodes if version is not None]
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:

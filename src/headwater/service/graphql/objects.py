@@ -143,8 +143,8 @@ def state(ask: Ask, of: KnownRun, name: str, at_us: int) -> Node:
 
 def tag(ask: Ask, word: str) -> Node:
     """A tag; it has times only if it was described."""
-    said = ask.knowledge.graph.edits.get(("tag", word), DESCRIBED)
-    times = None if said is None else said.seen
+    edit = ask.knowledge.graph.edits.get(("tag", word), DESCRIBED)
+    times = None if edit is None else edit.seen
     return ask.node(
         word,
         lambda: {

@@ -79,10 +79,10 @@ def with_lost_plus(text: str) -> str:
 
 def begin_us(until_us: int) -> int:
     """The first microsecond of a bound's millisecond, if the bound includes all of it; else the bound itself."""
-    return until_us - _REST_US if _is_whole(until_us) else until_us
+    return until_us - _REST_US if _includes_millisecond(until_us) else until_us
 
 
-def _is_whole(until_us: int) -> bool:
+def _includes_millisecond(until_us: int) -> bool:
     """Whether a bound includes a whole millisecond."""
     return until_us % 1_000 == _REST_US
 
@@ -93,7 +93,7 @@ def written(time_us: int) -> str:
     >>> written(1_740_823_200_123_999), written(1_740_823_200_123_000)
     ('2025-03-01T10:00:00.123Z', '2025-03-01T10:00:00.123000Z')
     """
-    return iso(time_us, "milliseconds" if _is_whole(time_us) else "microseconds")
+    return iso(time_us, "milliseconds" if _includes_millisecond(time_us) else "microseconds")
 
 
 TIME_AS_TEXT: Final = WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]})

@@ -76,5 +76,5 @@ async def _unpacked(chunks: AsyncIterator[bytes], limit: int) -> bytes:
 
 
 def _too_large(limit: int) -> HTTPException:
-    told = f"{limit // _MEGABYTE} MB" if limit % _MEGABYTE == 0 else f"{limit} bytes"
-    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: larger than {told}, the limit")
+    size = f"{limit // _MEGABYTE} MB" if limit % _MEGABYTE == 0 else f"{limit} bytes"
+    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: larger than {size}, the limit")

@@ -65,7 +65,7 @@ def handle_failures(app: FastAPI) -> None:
     app.add_exception_handler(HeadwaterError, _ours)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_parameters)
-    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -73,7 +73,7 @@ async def failed(request: Request, error: HeadwaterError | HTTPException | Clien
     """The answer to a request that failed."""
     if isinstance(error, HeadwaterError):
         return await _ours(request, error)
-    return await (_gone if isinstance(error, ClientDisconnect) else _of_http)(request, error)
+    return await (_disconnected if isinstance(error, ClientDisconnect) else _of_http)(request, error)
 
 
 def status_of(error: Exception) -> HTTPStatus:
@@ -145,7 +145,7 @@ def _phrase(status: HTTPStatus) -> str:
     return f"HTTP {status} {status.phrase}"
 
 
-async def _gone(_: Request, __: Exception) -> Response:
+async def _disconnected(_: Request, __: Exception) -> Response:
     return _failure(HTTPStatus.BAD_REQUEST, "the connection ended before the body was complete")  # nobody will read it
 
 
@@ -159,7 +159,7 @@ def _failure(status: int, message: str) -> Response:
 
 
 def _faults(error: InvalidEventError) -> list[str] | None:
-    """What is wrong with an event; of members that are not there in the words of Marquez.
+    """The faults of an event; missing members in the words of Marquez.
 
     >>> _faults(InvalidEventError("inputs.0.name: is required", ("inputs.0.name",)))
     ['inputs[0].name must not be null']
@@ -171,36 +171,36 @@ def _faults(error: InvalidEventError) -> list[str] | None:
 
 
 def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
-    place, *path = fault["loc"]
+    location, *path = fault["loc"]
     name = ".".join(str(step) for step in path)
-    subject = (name or "body") if place == "body" else f"{place} param {path[0]}"
-    if fault["type"] == "missing" or (place == "body" and fault["input"] is None):
+    subject = (name or "body") if location == "body" else f"{location} param {path[0]}"
+    if fault["type"] == "missing" or (location == "body" and fault["input"] is None):
         return f"{subject} must not be {'blank' if subject == 'query param q' else 'null'}"
     bounds = fault.get("ctx", {})
     match fault["type"]:
         case "greater_than_equal":
-            what = f"must be greater than or equal to {bounds['ge']}"
+            problem = f"must be greater than or equal to {bounds['ge']}"
         case "less_than_equal":
-            what = f"must be less than or equal to {bounds['le']}"
+            problem = f"must be less than or equal to {bounds['le']}"
         case "int_parsing" | "int_parsing_size":
-            what = "must be a whole number"
+            problem = "must be a whole number"
         case "bool_parsing":
-            what = "must be true or false"
-        case "literal_error" if place == "query":
+            problem = "must be true or false"
+        case "literal_error" if location == "query":
             words = bounds["expected"] if tuple(fault["loc"]) in _SMALL else bounds["expected"].upper()
-            what = f"must be one of [{', '.join(_QUOTED.findall(words))}]"
+            problem = f"must be one of [{', '.join(_QUOTED.findall(words))}]"
         case "literal_error":
-            what = f"must be {bounds['expected']}"
+            problem = f"must be {bounds['expected']}"
         case "date_from_datetime_parsing" if not _DAY.fullmatch(str(fault["input"])):
-            what = f'must match "^{_DAY.pattern}$"'
+            problem = f'must match "^{_DAY.pattern}$"'
         case kind if kind.startswith("date_"):
-            what = "cannot be read: expected an existing day, such as 2026-05-22"
+            problem = "cannot be read: expected an existing day, such as 2026-05-22"
         case kind if kind.startswith(("datetime_", "timezone_")):
-            what = f"cannot be read: {_A_TIME if place == 'query' else EXPECTED}"
+            problem = f"cannot be read: {_A_TIME if location == 'query' else EXPECTED}"
         case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
-            what = "must be a JSON object"
+            problem = "must be a JSON object"
         case "blank":
-            what = str(fault["msg"])
+            problem = str(fault["msg"])
         case _:
-            what = f"cannot be read: {fault['msg']}"
-    return f"{subject} {what}"
+            problem = f"cannot be read: {fault['msg']}"
+    return f"{subject} {problem}"

@@ -43,33 +43,33 @@ class KnownQuery(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Check the parameters' names first, then handle the request as usual."""
         handle = super().get_route_handler()
-        taken = frozenset(_query_of(self.dependant))
+        known = frozenset(_query_of(self.dependant))
         is_marquezs = self.path_format.removeprefix(API) in _OF_MARQUEZ or self.path_format == _GRAPHQL
 
         async def checked(request: Request) -> Response:
             sent = request.query_params.keys()
-            refuse_unknown([name for name in sent if _is_of_then(name)] if is_marquezs else sent, taken)
+            refuse_unknown([name for name in sent if _is_of_then(name)] if is_marquezs else sent, known)
             return await handle(request)
 
         return checked
 
 
-def refuse_unknown(sent: Iterable[str], taken: frozenset[str]) -> None:
+def refuse_unknown(sent: Iterable[str], known: frozenset[str]) -> None:
     """Check that all parameters are known.
 
     Raises:
         InvalidInputError: one is not; the message names the first, and the most similar known parameter.
     """
     for name in sent:
-        if name not in taken:
-            raise InvalidInputError(f"query param {name} is unknown: {_instead(name, taken)}")
+        if name not in known:
+            raise InvalidInputError(f"query param {name} is unknown: {_instead(name, known)}")
 
 
-def _instead(name: str, taken: frozenset[str]) -> str:
-    plain = {_plain(each): each for each in taken}
+def _instead(name: str, known: frozenset[str]) -> str:
+    plain = {_plain(each): each for each in known}
     if near := get_close_matches(_plain(name), plain, 1, _ALIKE):
         return f"did you mean {plain[near[0]]}?"
-    return f"expected {', '.join(sorted(taken))}" if taken else "expected none"
+    return f"expected {', '.join(sorted(known))}" if known else "expected none"
 
 
 def _is_of_then(name: str) -> bool:

@@ -59,8 +59,12 @@ def enrolled_witnesses(home: Path) -> Enrolled:
         lines = path.read_text().splitlines() if path.exists() else []
     except (OSError, UnicodeDecodeError) as fault:
         raise SetupError(f"cannot read {path}: {fault}") from fault
-    told = {number: line.strip() for number, line in enumerate(lines, 1)}
-    keys = [_witness(f"{path}:{number}", line) for number, line in told.items() if line and not line.startswith("#")]
+    lines_by_number = {number: line.strip() for number, line in enumerate(lines, 1)}
+    keys = [
+        _witness(f"{path}:{number}", line)
+        for number, line in lines_by_number.items()
+        if line and not line.startswith("#")
+    ]
     return Enrolled(keys, home / "witness" / "cosignatures.json")
 
 
@@ -82,10 +86,10 @@ class Cosignatures:
         self._signer = signer
         self._witnesses = {str(witness): witness for witness in enrolled.witnesses}
         self._file = enrolled.file
-        self._kept: dict[int, dict[str, str]] = {}
+        self._stored: dict[int, dict[str, str]] = {}
 
     def load(self) -> None:
-        """Read what was kept, as far as it is over this log's heads and its witnesses are still enrolled.
+        """Read the stored co-signatures of this log's heads by witnesses that are still enrolled.
 
         Raises:
             SetupError: the file is damaged.
@@ -93,7 +97,7 @@ class Cosignatures:
         for size, lines in _read(self._file).items():
             good = self._good(size, lines)
             if good:
-                self._kept[size] = good
+                self._stored[size] = good
             elif self._witnesses:
                 log.warning(
                     "a stored co-signature does not match this log: was the database replaced?", extra={"size": size}
@@ -105,7 +109,7 @@ class Cosignatures:
         Returns when it is on disk.
 
         Raises:
-            InvalidInputError: it is no note, or no head of this log.
+            InvalidInputError: it is not a note, or not a head of this log.
             UntrustedNoteError: a signature of an enrolled witness is bad.
             UntrustedEventError: no enrolled witness signed it.
         """
@@ -115,20 +119,20 @@ class Cosignatures:
         lines = self._signed_by(read)
         if not lines:
             raise UntrustedEventError("checkpoint: not signed by any enrolled witness (keys/witnesses)")
-        kept = {**self._kept, head.size: {**self._kept.get(head.size, {}), **lines}}
-        newest = {size: kept[size] for size in sorted(kept)[-KEPT_HEADS:]}
+        stored = {**self._stored, head.size: {**self._stored.get(head.size, {}), **lines}}
+        newest = {size: stored[size] for size in sorted(stored)[-KEPT_HEADS:]}
         self._write(newest)
-        self._kept = newest
+        self._stored = newest
         return self.note(head)
 
     def note(self, head: Checkpoint) -> str:
         """The checkpoint, signed by the log and by its witnesses."""
-        return signed_note(head.text, [self._signer.line(head.text), *self._kept.get(head.size, {}).values()])
+        return signed_note(head.text, [self._signer.line(head.text), *self._stored.get(head.size, {}).values()])
 
     @property
     def witnessed_size(self) -> int:
         """The size of the newest checkpoint that a witness signed; 0 if there is none."""
-        return max(self._kept, default=0)
+        return max(self._stored, default=0)
 
     def newest(self, witnesses: int) -> str:
         """The newest checkpoint with so many witnesses' signatures.
@@ -136,7 +140,7 @@ class Cosignatures:
         Raises:
             NotFoundError: there is none.
         """
-        sizes = [size for size, lines in self._kept.items() if len(lines) >= witnesses]
+        sizes = [size for size, lines in self._stored.items() if len(lines) >= witnesses]
         if not sizes:
             raise NotFoundError(f"no stored head is signed by {witnesses} of {len(self._witnesses)} enrolled witnesses")
         return self.note(self._head(max(sizes)))
@@ -169,11 +173,11 @@ class Cosignatures:
                 continue
         return good
 
-    def _write(self, kept: Mapping[int, Mapping[str, str]]) -> None:
+    def _write(self, signatures: Mapping[int, Mapping[str, str]]) -> None:
         if self._file is None:
             return
         try:
-            write_whole(self._file, json.dumps(kept))
+            write_whole(self._file, json.dumps(signatures))
         except OSError as fault:
             raise SetupError(f"cannot write {self._file}: {fault.strerror}") from fault
 

@@ -69,11 +69,11 @@ class Proofs:
     def _nodes_of(self, growth: Growth) -> Node:
         known = growth.node
 
-        def node(height: int, place: int) -> bytes:
+        def node(height: int, index: int) -> bytes:
             try:
-                return known(height, place)
+                return known(height, index)
             except IndexError:  # it was in the tree before
-                return self._tree.node(height, place)
+                return self._tree.node(height, index)
 
         return node
 
@@ -83,8 +83,8 @@ class Proofs:
         Raises:
             InvalidInputError: the log never had that size, or no such entry then.
         """
-        known = self._tree.size()
-        size = known if size is None else _size("size", size, known)
+        log_size = self._tree.size()
+        size = log_size if size is None else _size("size", size, log_size)
         if index >= size:
             raise InvalidInputError(f"index: expected less than {size}, the requested size")
         return InclusionProof(
@@ -101,8 +101,8 @@ class Proofs:
         Raises:
             InvalidInputError: the log never had these sizes, in this order.
         """
-        known = self._tree.size()
-        new = known if new is None else _size("to", new, known)
+        log_size = self._tree.size()
+        new = log_size if new is None else _size("to", new, log_size)
         if not 0 < old <= new:
             raise InvalidInputError(f"from: expected 1 to {new}, an earlier size of the log")
         return ConsistencyProof(
@@ -122,10 +122,10 @@ class Proofs:
         found = _TILE.fullmatch(path)
         if found is None:
             raise NotFoundError(f"no tile {path[:80]!r}: expected LEVEL/N or entries/N, .p/WIDTH if partial")
-        place = int(re.sub("[x/]", "", found["place"]))
+        index = int(re.sub("[x/]", "", found["place"]))
         width = int(found["width"] or TILE_WIDTH)
         level = 0 if found["level"] == "entries" else int(found["level"])
-        begin, end = place * TILE_WIDTH, place * TILE_WIDTH + width
+        begin, end = index * TILE_WIDTH, index * TILE_WIDTH + width
         if level >= _MOST_LEVELS or width > TILE_WIDTH or end > self._tree.size() // TILE_WIDTH**level:
             raise NotFoundError(f"no tile {path[:80]!r}: the log has {so_many(self._tree.size(), 'entry')}")
         if found["level"] == "entries":
@@ -133,9 +133,9 @@ class Proofs:
         return b"".join(self._tree.tile(level, begin, end))
 
 
-def _size(parameter: str, size: int, known: int) -> int:
-    if not 0 < size <= known:
-        raise InvalidInputError(f"{parameter}: expected 1 to {known}, the size of the log")
+def _size(parameter: str, size: int, log_size: int) -> int:
+    if not 0 < size <= log_size:
+        raise InvalidInputError(f"{parameter}: expected 1 to {log_size}, the size of the log")
     return size
 
 

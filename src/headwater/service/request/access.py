@@ -30,7 +30,7 @@ WhyNotThen = Callable[[Knowledge], HeadwaterError | None]
 """Returns why the caller may not see a past, or None if they may."""
 WHY_NOT_THEN: Final = "headwater.why_not_then"
 """The key for it in a request's scope; absent without access control."""
-_SAID: Final = "headwater.as_of"
+_STATED_BOUNDS: Final = "headwater.as_of"
 """The key in a request's scope for the bounds of the answer."""
 
 
@@ -78,23 +78,23 @@ async def _service(request: Request) -> Service:  # async: a plain function woul
     return service_of(request)
 
 
-async def past_of(request: Request, asked: AsOf, *, replayed: bool = False) -> Past:
+async def past_of(request: Request, bounds: AsOf, *, replayed: bool = False) -> Past:
     """The state within these bounds.
 
     Raises:
         ForbiddenError: the caller may not see it.
     """
     service = service_of(request)
-    past = await service.pasts.past(asked, replayed=replayed)
+    past = await service.pasts.past(bounds, replayed=replayed)
     why_not: WhyNotThen | None = request.scope.get(WHY_NOT_THEN)
     if why_not is not None and past.knowledge is not service.knowledge and (fault := why_not(past.knowledge)):
         raise fault
     return past
 
 
-async def _known(request: Request, asked: AsOf, *, replayed: bool = False) -> Knowledge:
-    past = await past_of(request, asked, replayed=replayed)
-    says_as_of(request, past.as_of)
+async def _known(request: Request, bounds: AsOf, *, replayed: bool = False) -> Knowledge:
+    past = await past_of(request, bounds, replayed=replayed)
+    state_bounds(request, past.as_of)
     return past.knowledge
 
 
@@ -113,9 +113,9 @@ async def _until(request: Request, log_size: LogSize = None) -> Callable[[int], 
     return known_until
 
 
-def says_as_of(request: Request, as_of: AsOf) -> None:
+def state_bounds(request: Request, as_of: AsOf) -> None:
     """Set the bounds that the answer states in its headers."""
-    request.scope[_SAID] = as_of
+    request.scope[_STATED_BOUNDS] = as_of
 
 
 ServiceHere = Annotated[Service, Depends(_service)]
@@ -130,8 +130,9 @@ Until = Annotated[Callable[[int], Replaying], Depends(_until)]
 async def _now(request: Request, _: Known, as_of: AsOfTime = None) -> int:
     if as_of is not None:
         return begin_us(as_of)
-    now_us, said = service_of(request).intake.now_us(), request.scope[_SAID]
-    says_as_of(request, said._replace(time_us=max(now_us, said.time_us or now_us)))  # not before an event that counts
+    now_us, bounds = service_of(request).intake.now_us(), request.scope[_STATED_BOUNDS]
+    until_us = max(now_us, bounds.time_us or now_us)  # not before an event that counts
+    state_bounds(request, bounds._replace(time_us=until_us))
     return now_us
 
 
@@ -194,15 +195,15 @@ class SaysAsOf:
         """Pass the request on."""
 
         async def saying(message: Message) -> None:
-            if message["type"] == "http.response.start" and (said := scope.get(_SAID)) is not None:
-                message["headers"] = [*message["headers"], *_headers(said)]
+            if message["type"] == "http.response.start" and (bounds := scope.get(_STATED_BOUNDS)) is not None:
+                message["headers"] = [*message["headers"], *_headers(bounds)]
             await send(message)
 
         await self._app(scope, receive, saying if scope.get("method") == "GET" else send)
 
 
-def _headers(said: AsOf) -> list[tuple[bytes, bytes]]:
+def _headers(bounds: AsOf) -> list[tuple[bytes, bytes]]:
     return [
-        (b"headwater-as-of", written(said.time_us or 0).encode()),
-        (b"headwater-log-size", b"%d" % (said.log_size or 0)),
+        (b"headwater-as-of", written(bounds.time_us or 0).encode()),
+        (b"headwater-log-size", b"%d" % (bounds.log_size or 0)),
     ]

@@ -115,7 +115,7 @@ class JobBody(BaseModel):
     runId: Annotated[str | None, Field(description="A run of the job that read and wrote exactly these.")] = None
 
 
-def _given(arguments: object) -> object:
+def _without_nulls(arguments: object) -> object:
     """Without null values, which Marquez's Java client cannot read."""
     return {k: v for k, v in arguments.items() if v is not None} if isinstance(arguments, dict) else arguments
 
@@ -130,7 +130,7 @@ class RunBody(BaseModel):
     id: Annotated[str | None, Field(min_length=1, description="The run's id; generated if absent.")] = None
     nominalStartTime: AwareDatetime | None = None
     nominalEndTime: AwareDatetime | None = None
-    args: Annotated[Mapping[str, Argument] | None, BeforeValidator(_given)] = None
+    args: Annotated[Mapping[str, Argument] | None, BeforeValidator(_without_nulls)] = None
 
 
 class StrictBody(KnownQuery):
@@ -161,8 +161,8 @@ def _check_kind(sent: str) -> None:
     """Accept JSON, and bodies without a content type, which some of Marquez's clients send."""
     kind = sent.partition(";")[0].strip().lower()
     if kind and not _JSON.fullmatch(kind):
-        told = f"content-type: {kind[:_SHOWN]!r} is not supported; send application/json"
-        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, told)
+        fault = f"content-type: {kind[:_SHOWN]!r} is not supported; send application/json"
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fault)
 
 
 def _one_reading(raw: bytes) -> bytes:

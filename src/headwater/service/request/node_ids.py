@@ -39,13 +39,13 @@ def node_of(
     if (run_id := run_of(node_id)) is not None:
         return knowledge.job(knowledge.run(run_id).job)
     try:
-        meant = [*chain.from_iterable(meanings(node_id))]
+        candidates = [*chain.from_iterable(meanings(node_id))]
     except InvalidNameError as fault:
         raise NotFoundError(unreadable) from fault
-    for each in meant:
+    for each in candidates:
         if (node := _known(knowledge, each, is_also_column)) is not None:
             return node
-    match meant[0]:
+    match candidates[0]:
         case ColumnId(dataset, column):
             raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
         case JobId(_, name):
@@ -65,10 +65,10 @@ def meanings(node_id: str) -> Iterator[Sequence[AnyNode]]:
     if run_of(node_id) is not None:
         return
     yield _read(node_id)
-    whole, sharp, _ = node_id.rpartition(_VERSION)
+    unversioned, sharp, _ = node_id.rpartition(_VERSION)
     if sharp:
         with suppress(InvalidNameError):  # the sign belongs to a name
-            yield _read(whole)
+            yield _read(unversioned)
 
 
 def run_of(node_id: str) -> str | None:
@@ -91,8 +91,8 @@ def _read(node_id: str) -> list[AnyNode]:
     return [reading.node for reading in islice(readings(node_id), _MAX_READINGS)]
 
 
-def _known(knowledge: Knowledge, meant: AnyNode, is_also_column: Callable[[ColumnId], bool]) -> AnyNode | None:
-    match meant:
+def _known(knowledge: Knowledge, node: AnyNode, is_also_column: Callable[[ColumnId], bool]) -> AnyNode | None:
+    match node:
         case JobId() as job if knowledge.is_job(job):
             return job
         case DatasetId() as name if knowledge.is_dataset(name) or knowledge.seen_as_source(name) is not None:

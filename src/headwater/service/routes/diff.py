@@ -9,7 +9,7 @@ from headwater.service.http.answers import answer
 from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, end_of_comparison
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
-from headwater.service.request.access import ServiceHere, past_of, says_as_of
+from headwater.service.request.access import ServiceHere, past_of, state_bounds
 from headwater.service.routes.parameters import AS_NAMED, NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.diff import DiffQuery, diff, diff_of_runs
@@ -45,7 +45,7 @@ async def get_diff(
     query = DiffQuery(node_id, namespace, limit, offset)
     if from_run is not None and to_run is not None and begin is None and end is None:
         now = await past_of(request, AsOf(as_of, log_size))
-        says_as_of(request, now.as_of)
+        state_bounds(request, now.as_of)
         await check_namespace(namespace, now.knowledge)
         runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
         return answer(await diff_of_runs(now.knowledge, now.as_of, runs, query, service.pasts.another_reader))
@@ -54,6 +54,6 @@ async def get_diff(
     size = service.knowledge.store.size()
     before = await past_of(request, end_of_comparison("from", begin, size))
     after = await past_of(request, AsOf(as_of, log_size) if end is None else end_of_comparison("to", end, size))
-    says_as_of(request, after.as_of)
+    state_bounds(request, after.as_of)
     await check_namespace(namespace, before.knowledge, after.knowledge)
     return answer(await diff(before, after, query, service.pasts.another_reader))

@@ -38,14 +38,14 @@ async def get_identity(
     other: Annotated[str | None, Query(description="A node id; `path` is then the evidence leading to it.")] = None,
 ) -> Response:
     """All names of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
-    asked = (
+    dataset = (
         _very_name(knowledge, node_id, "nodeId")
         if name is None
         else knowledge.named(DatasetId.sanitized(namespace, name))
     )
-    if not knowledge.knows_when_linked(asked):
+    if not knowledge.knows_when_linked(dataset):
         knowledge = await replay()
-    return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other, "other")))
+    return answer(identity(knowledge, dataset, None if other is None else _very_name(knowledge, other, "other")))
 
 
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
@@ -91,7 +91,7 @@ def _very_name(knowledge: Knowledge, node_id: str | None, parameter: str) -> Dat
     """The dataset name in the request, which need not be the shown one."""
     if node_id is None:
         raise InvalidNameError("nodeId: give a node id, or namespace and name")
-    for name in _meant(node_id, DatasetId, parameter):
+    for name in _nodes_of_kind(node_id, DatasetId, parameter):
         if knowledge.graph.identities.knows(name):
             return name
     raise NotFoundError(f"Dataset '{without_secrets(node_id)}' not found.")
@@ -104,20 +104,20 @@ def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
             return node
     except NotFoundError:
         graph = knowledge.graph
-        for job in _meant(node_id, JobId, "nodeId"):
+        for job in _nodes_of_kind(node_id, JobId, "nodeId"):
             if graph.named_in_control.get(job) and not graph.hides(job):
                 return job
     raise NotFoundError(f"Job '{without_secrets(node_id)}' not found.")
 
 
-def _meant(node_id: str, kind: type[NodeT], parameter: str) -> list[NodeT]:
+def _nodes_of_kind(node_id: str, kind: type[NodeT], parameter: str) -> list[NodeT]:
     """The nodes of a kind that a node id may mean; none for a run's node id.
 
     Raises:
         NotFoundError: it is no node id.
     """
     try:
-        return [node for meant in meanings(node_id) for node in meant if isinstance(node, kind)]
+        return [node for candidates in meanings(node_id) for node in candidates if isinstance(node, kind)]
     except InvalidNameError as fault:
         raise NotFoundError(f"query param {parameter} {UNREADABLE}") from fault
 

@@ -77,7 +77,7 @@ class IntakeMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the events."""
-        take = _TAKEN.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        take = _HANDLERS.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
         if take is None:
             await self._app(scope, receive, send)
             return
@@ -126,11 +126,11 @@ def add_intake(app: FastAPI) -> None:
 async def take_event(request: Request) -> Response:
     """Store an event."""
     service = service_of(request)
-    taken = await service.intake.take(await _body(service, request), _why_not(request))
-    status = 201 if taken.is_new else 200
+    stored = await service.intake.take(await _body(service, request), _why_not(request))
+    status = 201 if stored.is_new else 200
     if not _asks_for_receipt(request):
         return Response(status_code=status)
-    return _applied(answer(Received(receipt=service.proofs.receipt(taken.log_index, taken.growth)), status))
+    return _applied(answer(Received(receipt=service.proofs.receipt(stored.log_index, stored.growth)), status))
 
 
 async def take_batch(request: Request) -> Response:
@@ -139,10 +139,10 @@ async def take_batch(request: Request) -> Response:
     refuse_unknown(request.query_params.keys(), frozenset({_RECEIPT}))
     body = await _body(service, request)
     events = events_in(body, request.headers.get("content-type", ""))
-    taken = await service.intake.take_all(events, _why_not(request))
+    outcomes = await service.intake.take_all(events, _why_not(request))
     if not _asks_for_receipt(request):
-        return answer(batch_answer(taken))
-    return _applied(answer(batch_answer(taken, service.proofs.receipt)))
+        return answer(batch_answer(outcomes))
+    return _applied(answer(batch_answer(outcomes, service.proofs.receipt)))
 
 
 def _why_not(request: Request) -> WhyNot | None:
@@ -158,10 +158,10 @@ def _asks_for_receipt(request: Request) -> bool:
     preferred = request.headers.get("prefer", "")
     if preferred and any(each.strip().lower() == _RECEIPT for each in preferred.split(",")):
         return True
-    wanted = request.query_params.get(_RECEIPT) if request.scope["query_string"] else None
-    if wanted not in (None, "true", "false"):
+    parameter = request.query_params.get(_RECEIPT) if request.scope["query_string"] else None
+    if parameter not in (None, "true", "false"):
         raise InvalidInputError("receipt: expected true or false")
-    return wanted == "true"
+    return parameter == "true"
 
 
 def _applied(response: Response) -> Response:
@@ -177,4 +177,4 @@ async def _body(service: Service, request: Request) -> bytes:
         raise
 
 
-_TAKEN: Final = {_PATH: take_event, _BATCH_PATH: take_batch}
+_HANDLERS: Final = {_PATH: take_event, _BATCH_PATH: take_batch}

@@ -60,8 +60,8 @@ async def get_all_jobs(
     is_page = sees is None and not states
     jobs = await result_in_slices(knowledge.job_tallies.newest(offset + limit if is_page else None))
     if sees is not None:
-        seen = [job for job in jobs.page(None) if sees(job.namespace)]
-        return _chosen(knowledge, await _in_states(knowledge, seen, states) if states else seen, limit, offset)
+        visible = [job for job in jobs.page(None) if sees(job.namespace)]
+        return _chosen(knowledge, await _in_states(knowledge, visible, states) if states else visible, limit, offset)
     return await _page(knowledge, jobs, states, limit, offset)
 
 

@@ -29,8 +29,8 @@ async def get_keys(service: ServiceHere, knowledge: Known) -> Response:
 @router.get("/jwks", response_class=Response, responses={200: {"content": {"application/json": {}}}})
 async def get_jwks(service: ServiceHere, knowledge: Known) -> Response:
     """The signing keys as a JSON Web Key Set, for `headwater verify --keys`; a revoked key has `revokedFrom`."""
-    told = keys.jwks(knowledge.graph.edits, service.key_store.configured)
-    return Response(told, 200, {"cache-control": "no-store"}, "application/json")
+    key_set = keys.jwks(knowledge.graph.edits, service.key_store.configured)
+    return Response(key_set, 200, {"cache-control": "no-store"}, "application/json")
 
 
 @router.post("", status_code=201, response_model=shapes_keys.Keys, responses=NOT_FOUND | WRITTEN)

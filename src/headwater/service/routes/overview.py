@@ -52,8 +52,8 @@ async def get_stream(
     """
     after = _number(last_event_id or "")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    told = service.feed.listen(after, service.knowledge.store.size())
-    return StreamingResponse(while_admitted(request, told), media_type="text/event-stream", headers=headers)
+    changes = service.feed.listen(after, service.knowledge.store.size())
+    return StreamingResponse(while_admitted(request, changes), media_type="text/event-stream", headers=headers)
 
 
 def _number(text: str) -> int | None:

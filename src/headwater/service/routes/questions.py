@@ -74,10 +74,10 @@ async def get_root_cause(
 ) -> Response:
     """Root cause: what changed or failed in the runs that made an output and those upstream, likeliest cause first."""
     node = column_of(knowledge, node_of(knowledge, node_id), column)
-    return answer(await root_cause(knowledge, Question(node, _run_meant(node_id, run), depth, now_us)))
+    return answer(await root_cause(knowledge, Question(node, _requested_run(node_id, run), depth, now_us)))
 
 
-def _run_meant(node_id: str, run: str | None) -> str | None:
+def _requested_run(node_id: str, run: str | None) -> str | None:
     """The run in a node id such as `run:ID`, or else in the parameter `run`."""
     own = run_of(node_id)
     if own is not None and run is not None and run_id_of(own) != run_id_of(run):

@@ -35,7 +35,7 @@ class _Side(NamedTuple):
     way: ChangeWay
     """The change of whatever is in this graph only."""
     names: Names
-    """By the name that it is told of under, the names of a dataset, the shown one first."""
+    """By the name under which it is listed, the names of a dataset, the shown one first."""
     resolved: Mapping[DatasetId, DatasetId]
 
 

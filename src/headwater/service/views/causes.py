@@ -90,8 +90,8 @@ def _columns(history: KnownHistory, question: Question) -> ColumnsOf | None:
 def _starts(knowledge: Knowledge, history: KnownHistory, question: Question) -> Sequence[RunSummary]:
     """The runs to begin with, newest first.
 
-    The one that is meant and those that failed beside it, those that wrote what a view is made from or a job that never
-    ran reads, or the parts of a silent run.
+    The requested one and its failed siblings; the runs that wrote the sources of a view, or the inputs of a job that
+    never ran; or the parts of a silent run.
     """
     if question.run_id is not None:
         return _run_of(knowledge, history, question, question.run_id)
@@ -109,9 +109,9 @@ def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) ->
 
 
 def _written_for(history: KnownHistory, node: DatasetId | JobId | ColumnId) -> Iterable[DatasetId]:
-    """The dataset, or where no run wrote it, what it is made from, through any number of views and declared jobs.
+    """The dataset or, if no run wrote it, its sources through any number of views and declared jobs.
 
-    Of a job that never ran, what it reads.
+    For a job that never ran, the datasets that it reads.
     """
     if isinstance(node, JobId):
         return read_through(history, history.read_by(node))

@@ -258,9 +258,9 @@ def _transformation(edge: ColumnEdge) -> shapes.Transformation:
 
 
 class _Wording:
-    """Transformations as they were put before `transformations` came, which Marquez's clients read.
+    """Transformations in the form that preceded `transformations`, which Marquez's clients read.
 
-    The newest columnLineage facet of the dataset may say it itself; where it does not, the first step does.
+    From the newest columnLineage facet of the dataset, or else from the first step.
     """
 
     def __init__(self, knowledge: Knowledge, name: DatasetId) -> None:
@@ -278,7 +278,7 @@ class _Wording:
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """The type of transformation; None if none was given, or for a column without sources.
 
-        A direct one without a subtype is not given as a type: naming a source alone says as much.
+        None also for a direct one without a subtype, as naming the source already implies that.
         """
         if not steps:
             return None

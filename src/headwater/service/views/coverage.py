@@ -49,7 +49,7 @@ class _Counts(NamedTuple):
 async def coverage(
     knowledge: Knowledge, query: CoverageQuery, another_reader: AnotherReader | None = None
 ) -> shapes.Coverage:
-    """The gaps of one namespace or of all, and what there is beside them.
+    """The gaps of one namespace or of all, and the numbers of jobs, runs, datasets, nodes and signatures.
 
     What changed since the last answer is examined in time slices; the log is read in another thread, if there is
     another reader.

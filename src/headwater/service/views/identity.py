@@ -51,7 +51,7 @@ def _evidence(knowledge: Knowledge, link: Link) -> shapes.NameEvidence:
 
 
 def _count_reporting_runs(knowledge: Knowledge, link: Link) -> int:
-    """How many runs reported the facet that a link was read from, on a dataset with one of the names."""
+    """The number of runs that reported the facet that a link was read from, on a dataset with one of the names."""
     facet = _FACET.get(link.reason)
     if facet is None:
         return 0

@@ -99,7 +99,7 @@ def _simple_name(job: JobId, parent: JobId | None) -> str:
 
 
 def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
-    """That of the newest run which gave it one; None where none did, unless an event declared the job.
+    """The version defined by the newest run that defines one; if none does, the declared one, or None.
 
     A job that was put has none until then, as in Marquez.
     """
@@ -112,10 +112,10 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
 
 class _Version(NamedTuple):
     newest: str | None
-    """The id of the run; None where no run gave the job this version, but an event that declared it."""
+    """The id of the newest run with this version; None if only a declaration defines it."""
     since_us: int
     declared: Sequence[tuple[Direction, DatasetId]] = ()
-    """What the job reads and writes by that event."""
+    """The inputs and outputs by the declaration."""
 
 
 def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.JobVersions:

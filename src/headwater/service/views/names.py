@@ -45,15 +45,15 @@ def mended_shape(mended: Mended) -> shapes.Mended:
 def facets_of(bodies: Mapping[str, bytes]) -> shapes.Facets:
     """Facets by name as they were stored, byte for byte.
 
-    Without those that stand there to say that they are gone, and those that only say what was put over the API: Marquez
-    keeps no facets of what is put, it stands in members of its own.
+    Without deleted ones, and those that only repeat what was put over the API: Marquez has no facets for that, but
+    members of its own.
     """
     shown = (item for item in sorted(bodies.items()) if not item[1].startswith(_PUT) and not _is_deleted(item[1]))
     return {name: orjson.Fragment(body) for name, body in shown}
 
 
 def _is_deleted(body: bytes) -> bool:
-    return b'"_deleted":true' in body and json.loads(body).get("_deleted") is True  # seldom is the second asked
+    return b'"_deleted":true' in body and json.loads(body).get("_deleted") is True  # the second check is rarely needed
 
 
 def stored_facets(knowledge: Knowledge, digests: Iterable[Mapping[str, bytes]]) -> list[shapes.Facets]:

@@ -38,7 +38,7 @@ class _Report(NamedTuple):
 class Newest(NamedTuple):
     """The last assertions about a dataset, newest first, and its last metrics; None if there are none.
 
-    All assertions that count: each job's last word on each check, since dbt runs every test as a job of its own, which
+    All assertions that count: each job's last report of each check, since dbt runs every test as a job of its own, which
     may have the name and column of another.
     """
 
@@ -114,9 +114,9 @@ def _reports(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
 
 
 def _reports_of_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]:
-    """What the newest run of each job that touches the dataset reported about it, or about that one read or write.
+    """Reports of the newest run of each job that touches the dataset, about the dataset or that one read or write.
 
-    Of each run all that it asserted counts, since it took that back if it did: it may tell of checks one by one.
+    All assertions of a run count that it did not withdraw: it may report checks one by one.
     """
     jobs = knowledge.graph.readers(name) | knowledge.graph.writers(name)
     activities = [(knowledge.activity(job), job) for job in jobs]
@@ -129,7 +129,7 @@ def _reports_of_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Report]
 
 
 def asserted_by(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ReportedFacet]:
-    """All that these runs asserted of the dataset under that very name but what they took back; some of it twice."""
+    """The assertions of these runs on the dataset under that very name, without withdrawn ones; some of them twice."""
     latest = knowledge.store.reported_facets(run_ids, name, [DataQualityAssertionsFacet.key]) if run_ids else []
     yield from latest
     yield from _asserted_before(knowledge, latest, name)

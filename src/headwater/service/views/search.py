@@ -50,7 +50,7 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
         found = _existing(knowledge, query, _named(knowledge, query), knowledge.is_dataset)
     found.sort(key=_by_name)
     if query.order != "NAME" or query.before_us is not None or query.after_us is not None:
-        updated_us = {hit: _updated_us(knowledge, hit) for hit in found}  # which is not asked of each for nothing
+        updated_us = {hit: _updated_us(knowledge, hit) for hit in found}  # computed only if needed
         found = [hit for hit in found if _is_within(updated_us[hit], query)]
         if query.order != "NAME":
             found.sort(key=lambda hit: -updated_us[hit])

@@ -69,7 +69,7 @@ def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
 def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]) -> Sequence[shapes.Field]:
     """The columns of a dataset with their tags, under any of the dataset's names.
 
-    A column inside others is told of by its path, `address.city`.
+    A nested column is named by its path, `address.city`.
     """
     on = _on_columns(knowledge, name)
     return list(_with_tags(fields, on, "")) if on else fields

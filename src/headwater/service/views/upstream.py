@@ -148,7 +148,7 @@ class _Upstream:
         return (run_id for run_id, run, _ in self._begun(job, until_us) if wrote(run))
 
     def _begun(self, job: JobId, until_us: int) -> Iterator[tuple[str, Run, Seen]]:
-        """The runs of the job that spoke themselves and may have begun by then, newest first, and when they spoke.
+        """Runs of the job with own events that may have begun by then, newest first, with their first and last event.
 
         They had events by then, even if only their creation; a run may be created long before it begins.
         """

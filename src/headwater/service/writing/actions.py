@@ -27,8 +27,8 @@ async def note_put(service: Service, target: Target, by: str | None) -> None:
 async def note_export(service: Service, body: shapes.ExportBody, by: str | None) -> shapes.Action:
     """Record an export of a part of the log; when this returns, it is in the log."""
     entry = export_entry(service.new_id(), service.now_us(), by, body.model_dump())
-    taken = await service.intake.edit(entry, is_proved=True)
-    return _action(taken.log_index, entry.stamp.time_us, entry.edits, by)
+    stored = await service.intake.edit(entry, is_proved=True)
+    return _action(stored.log_index, entry.stamp.time_us, entry.edits, by)
 
 
 def export_entry(edit_id: str, time_us: int, by: str | None, what: Mapping[str, Any]) -> EditEntry:
@@ -55,6 +55,6 @@ def _action(index: int, time_us: int, edits: Sequence[EditItem], by: str | None)
     return shapes.Action(index=index, at=iso(time_us), by=by, did=did)
 
 
-def _words(said: EditItem) -> str:
+def _words(edit: EditItem) -> str:
     """The action, without values such as an API key's."""
-    return f"{said.what}, undone" if said.value is False else said.what
+    return f"{edit.what}, undone" if edit.value is False else edit.what

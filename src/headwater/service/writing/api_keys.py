@@ -36,18 +36,18 @@ async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> s
     """Create an API key; when this returns, it is in the log and valid. Only the answer contains its secret.
 
     Raises:
-        InvalidInputError: the name is taken, a role or scope is none, or the end is over.
+        InvalidInputError: the name is taken, a role or scope is invalid, or the end is in the past.
     """
-    made, key = _made(service, body)
+    new, key = _new_key(service, body)
     await _log(service, by, key.key_id, GRANTED, stored_form(key))
-    return shapes.NewApiKey(**_shape(key, is_revoked=False), secret=made.secret)
+    return shapes.NewApiKey(**_shape(key, is_revoked=False), secret=new.secret)
 
 
 async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
     """Revoke an API key by id or name; when this returns, it is no longer valid.
 
     Raises:
-        NotFoundError: there is none that holds.
+        NotFoundError: there is no valid one.
     """
     keys = holding(service.knowledge.graph.edits)
     key = keys.get(name) or next((each for each in keys.values() if each.name == name), None)
@@ -57,7 +57,7 @@ async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
     return _shape(key, is_revoked=True)
 
 
-def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
+def _new_key(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
     roles = checked_roles(list(body.roles), "roles")
     if not body.name or body.name != body.name.strip() or not body.name.isprintable():
         raise InvalidInputError("name: expected printable text without surrounding spaces")
@@ -68,22 +68,22 @@ def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
     until_us = None if body.until is None else microseconds(body.until)
     if until_us is not None and until_us <= service.now_us():
         raise InvalidInputError("until: is in the past; expected a future time")
-    made = new_key()
+    new = new_key()
     grant = Grant(roles, tuple(body.scopes), tuple(body.nodes or (EVERYTHING,)), body.knowsRestricted)
-    return made, ApiKey(made.key_id, body.name, made.sha256, grant, until_us)
+    return new, ApiKey(new.key_id, body.name, new.sha256, grant, until_us)
 
 
 async def _log(service: Service, by: str | None, key_id: str, what: str, value: object) -> None:
-    saying = EditItem((ACCESS_KEY, key_id), what, value)
-    entry = edit_entry(service.new_id(), service.now_us(), by, [saying])
-    await service.intake.edit(entry, is_proved=True)  # who says it was asked before
+    item = EditItem((ACCESS_KEY, key_id), what, value)
+    entry = edit_entry(service.new_id(), service.now_us(), by, [item])
+    await service.intake.edit(entry, is_proved=True)  # the caller was authorised before
 
 
 def _every(edits: Edits) -> Iterator[tuple[ApiKey, bool]]:
     for target in edits.targets(ACCESS_KEY):
         if (granted := edits.get(target, GRANTED)) is not None:
-            kept: Mapping[str, object] = orjson.loads(granted.value)
-            yield read_key(target[1], kept), edits.get(target, REVOKED) is not None
+            stored: Mapping[str, object] = orjson.loads(granted.value)
+            yield read_key(target[1], stored), edits.get(target, REVOKED) is not None
 
 
 def _shape(key: ApiKey, *, is_revoked: bool) -> shapes.ApiKey:

@@ -52,9 +52,9 @@ async def change(
     """Process a statement about a key; when this returns, it is in the log and in effect for later events.
 
     Raises:
-        InvalidInputError: the statement is none, or says what cannot be.
-        UntrustedEventError: it lacks a signature or the token that it needs, or a key is known for its node already, or
-            it is by a key that has no word in this any more.
+        InvalidInputError: it is not a statement, or is contradictory.
+        UntrustedEventError: a required signature or token is missing, its node has a key already, or it is signed by a
+            key that is no longer trusted.
         NotFoundError: a key that it names is not known.
         UnavailableError: it could not be stored now.
     """
@@ -65,17 +65,21 @@ async def change(
     used = None
     if _checked(statement, signed, known, body.token, now_us):
         used = _used_token(token_directory, body.token, statement, now_us, known)
-    told = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
+    value = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
     what = REVOKED if statement.what == "revoke" else ENROLLED
-    saying = EditItem((KEY, statement.key_id), what, told)
-    entry = edit_entry(service.new_id(), now_us, next(iter(body.signatures), None), [saying])
+    item = EditItem((KEY, statement.key_id), what, value)
+    entry = edit_entry(service.new_id(), now_us, next(iter(body.signatures), None), [item])
     await service.intake.edit(entry, is_proved=True)
 
 
 def keys(edits: Edits, configured: Configured) -> shapes.Keys:
     """Every key that is or was trusted, or would be but for a revoked key that named it, by its id."""
     now = standing(edits.all_of(KEY), configured)
-    replaced = {told.replaces: key_id for key_id, told in now.stated.items() if told.replaces and key_id in now.keys}
+    replaced = {
+        statement.replaces: key_id
+        for key_id, statement in now.stated.items()
+        if statement.replaces and key_id in now.keys
+    }
     known = [_known_key(now, key_id, replaced.get(key_id)) for key_id in sorted({**now.keys, **now.fallen})]
     return shapes.Keys(keys=known)
 

@@ -15,8 +15,8 @@ def dataset_put_us(graph: Graph, put: DatasetPut, now_us: int) -> int:
     """The event time for putting a dataset; microseconds since 1970."""
     known = graph.datasets.get(put.name)
     declared = None if known is None else known.declared.get(put.name)
-    told = _stamps(graph.facets_of(put.name), dataset_facets(put))
-    return _after(told if declared is None else [*told, declared.stamp], now_us)
+    stamps = _stamps(graph.facets_of(put.name), dataset_facets(put))
+    return _after(stamps if declared is None else [*stamps, declared.stamp], now_us)
 
 
 def job_put_us(graph: Graph, put: JobPut, now_us: int) -> int:
@@ -24,12 +24,12 @@ def job_put_us(graph: Graph, put: JobPut, now_us: int) -> int:
     known = graph.jobs.get(put.name)
     if known is None:
         return now_us
-    told = _stamps(known.facets, job_facets(put))
-    return _after(told if known.declaration is None else [*told, known.declaration.stamp], now_us)
+    stamps = _stamps(known.facets, job_facets(put))
+    return _after(stamps if known.declaration is None else [*stamps, known.declaration.stamp], now_us)
 
 
-def _stamps(told: Mapping[str, Stamped], facets: Iterable[str]) -> list[Stamp]:
-    return [told[facet].stamp for facet in facets if facet in told]
+def _stamps(stamped: Mapping[str, Stamped], facets: Iterable[str]) -> list[Stamp]:
+    return [stamped[facet].stamp for facet in facets if facet in stamped]
 
 
 def _after(stamps: Iterable[Stamp], now_us: int) -> int:

@@ -77,7 +77,7 @@ async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str |
         raise NotFoundError(f"Run '{run.run_id}' not found.")
     inputs, outputs = (_known(knowledge, side) for side in (body.inputs, body.outputs))
     put = declared.JobPut(
-        name, body.type, inputs, outputs, body.location, body.description, _told_type(knowledge, name)
+        name, body.type, inputs, outputs, body.location, body.description, _reported_type(knowledge, name)
     )
     await service.intake.take(declared.job_event(job_put_us(knowledge.graph, put, service.now_us()), put))
     if run is not None:
@@ -87,7 +87,7 @@ async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str |
     await _edit(service, by, (EditItem(target_of(name), tag(word), True) for word in body.tags or ()))
 
 
-def _told_type(knowledge: Knowledge, name: JobId) -> Mapping[str, Any] | None:
+def _reported_type(knowledge: Knowledge, name: JobId) -> Mapping[str, Any] | None:
     digest = knowledge.graph.job_digest(name, JobTypeFacet.key)
     return None if digest is None or knowledge.graph.is_deleted(digest) else knowledge.store.content(digest)
 
@@ -182,8 +182,8 @@ async def delete_namespace(service: Service, name: str, by: str | None) -> None:
 
 async def put_source(service: Service, name: str, body: bodies.SourceBody, by: str | None) -> None:
     """Create or change a source."""
-    said = {**body.model_dump(), "connectionUrl": without_credentials(body.connectionUrl)}
-    await _edit(service, by, [EditItem(("source", name), DESCRIBED, said)])
+    value = {**body.model_dump(), "connectionUrl": without_credentials(body.connectionUrl)}
+    await _edit(service, by, [EditItem(("source", name), DESCRIBED, value)])
 
 
 async def put_tag(service: Service, name: str, body: bodies.TagBody, by: str | None) -> None:
@@ -234,6 +234,6 @@ def _names(service: Service, dataset: DatasetId) -> Sequence[DatasetId]:
 
 
 async def _edit(service: Service, by: str | None, edits: Iterable[EditItem]) -> None:
-    said = tuple(edits)
-    if said:
-        await service.intake.edit(edit_entry(service.new_id(), service.now_us(), by, said))
+    items = tuple(edits)
+    if items:
+        await service.intake.edit(edit_entry(service.new_id(), service.now_us(), by, items))
