@@ -38,7 +38,7 @@ class _Report(NamedTuple):
 class Newest(NamedTuple):
     """The last assertions about a dataset, newest first, and its last metrics; None if there are none.
 
-    All assertions that count: each job's last report of each check, since dbt runs every test as a job of its own, which
+    All assertions that count: each job's last report of each check. dbt runs every test as a job of its own, which
     may have the name and column of another.
     """
 
