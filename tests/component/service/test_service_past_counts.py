@@ -309,8 +309,8 @@ def test_past_states_are_freed_when_the_service_stops() -> None:
         with new_store() as store:
             service = Following(store)
             service.learn([_event(1, "t1"), _event(2, "t2")])
-            derived = await service.pasts.known(AsOf(BEGIN_US + 1_000_000))
-            replayed = await service.pasts.known(AsOf(log_size=1))
+            derived = await service.pasts.past(AsOf(BEGIN_US + 1_000_000))
+            replayed = await service.pasts.past(AsOf(log_size=1))
             in_use = [bool(vars(past.knowledge)) for past in (derived, replayed)]
             service.pasts.stop()
             return [*in_use, *(not vars(past.knowledge) for past in (derived, replayed))]

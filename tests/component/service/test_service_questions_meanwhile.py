@@ -31,7 +31,7 @@ Ask = Callable[[Following, Past, DatasetId], Awaitable[object]]
 
 
 async def _diff(service: Following, past: Past, name: DatasetId) -> object:
-    before = await service.pasts.known(AsOf(BEGIN_US + 20_000_000))
+    before = await service.pasts.past(AsOf(BEGIN_US + 20_000_000))
     query = diff.DiffQuery(name.node_id, None, 100, 0)
     return await diff.diff(before, past, query, service.store.another_reader)
 
@@ -134,7 +134,7 @@ def test_a_question_is_answered_whatever_is_told_meanwhile(
         with new_store() as store:
             service = Following(store)
             service.learn(log)
-            past = await service.pasts.known(AsOf(None if second is None else BEGIN_US + second * 1_000_000))
+            past = await service.pasts.past(AsOf(None if second is None else BEGIN_US + second * 1_000_000))
             await _told_meanwhile(service, past, later)
             service.pasts.stop()
 
@@ -150,7 +150,7 @@ def test_a_past_that_a_late_event_is_not_yet_part_of_has_each_job_that_touches_i
         with new_store() as store:
             service = Following(store)
             service.learn(log)
-            past = await service.pasts.known(AsOf(BEGIN_US + 47_000_000))
+            past = await service.pasts.past(AsOf(BEGIN_US + 47_000_000))
             service.learn([late])
             await _told_meanwhile(service, past, [])
             service.pasts.stop()
