@@ -63,10 +63,10 @@ def test_a_watcher_goes_on_while_kafka_is_away(tmp_path: Path) -> None:
             heartbeat_s=1,
             lost_after_s=1,
         )
-        around = ClusterContext("kafka-connect", bootstrap, lambda _: None, 1)
+        context = ClusterContext("kafka-connect", bootstrap, lambda _: None, 1)
         outlet = Outlet(lambda event: told.append(json.loads(event)["eventType"]), lambda _: True)
         stop, ready = threading.Event(), threading.Event()
-        thread = threading.Thread(target=Watcher(config, around, outlet).run, args=(stop, lambda _: ready.set()))
+        thread = threading.Thread(target=Watcher(config, context, outlet).run, args=(stop, lambda _: ready.set()))
         thread.start()
         try:
             assert ready.wait(30)
@@ -95,8 +95,8 @@ def test_a_topic_that_cannot_be_read_is_told_once(tmp_path: Path, caplog: pytest
         heartbeat_s=1,
         lost_after_s=1,
     )
-    around = ClusterContext("kafka-connect", config.bootstrap, lambda _: None, 1)
-    watcher = Watcher(config, around, Outlet(lambda _: None, lambda _: True))
+    context = ClusterContext("kafka-connect", config.bootstrap, lambda _: None, 1)
+    watcher = Watcher(config, context, Outlet(lambda _: None, lambda _: True))
     refused = Message(
         topic="connect-configs", partition=0, offset=0, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
     )

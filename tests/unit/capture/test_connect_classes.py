@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from headwater.capture.connect.classes import deciding_properties, kind_of, left_open, places
+from headwater.capture.connect.classes import deciding_properties, external_datasets, kind_of, left_open
 from headwater.capture.connect.lifecycle import Lifecycles
 from headwater.capture.connect.records import Configured
 from headwater.model.names import DatasetId
@@ -483,7 +483,7 @@ SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
 def test_what_a_setting_says_of_where_data_goes_is_heeded_and_else_nothing_said(
     properties: dict[str, str], topic: str, found: list[DatasetId]
 ) -> None:
-    assert [place.id for place in places(properties, [topic]).get(topic, ())] == found
+    assert [place.id for place in external_datasets(properties, [topic]).get(topic, ())] == found
 
 
 @pytest.mark.parametrize(
@@ -498,7 +498,7 @@ def test_what_a_watcher_keeps_of_a_configuration_says_as_much_as_the_whole(
     lives.apply(Configured("c", 1, properties))
 
     kept = lives.connectors["c"].properties or {}
-    assert places(kept, [topic]) == places(properties, [topic])
+    assert external_datasets(kept, [topic]) == external_datasets(properties, [topic])
 
 
 ICEBERG = next(case.properties for case in CASES if case.name == "Iceberg of Apache, Glue")
@@ -537,7 +537,7 @@ TO_A_NAME = {**ROUTED, "transforms.r.regex": ".*"}
 def test_a_name_that_a_config_provider_fills_in_is_told_by_nobody_else(
     properties: dict[str, str], topic: str, open_ones: list[str]
 ) -> None:
-    found = places(properties, [topic])
+    found = external_datasets(properties, [topic])
 
     assert found.get(topic, []) == []
     assert left_open(properties, found) == open_ones
@@ -577,7 +577,7 @@ def test_a_name_that_a_config_provider_fills_in_is_told_by_nobody_else(
 def test_what_a_config_provider_fills_in_beside_the_names_hides_none(
     properties: dict[str, str], topic: str, found: list[DatasetId]
 ) -> None:
-    known = places(properties, [topic])
+    known = external_datasets(properties, [topic])
 
     assert [place.id for place in known[topic]] == found
     assert left_open(properties, known) == []
@@ -589,13 +589,13 @@ def test_what_a_watcher_keeps_of_a_routers_pattern_is_all_of_it() -> None:
 
     lives.apply(Configured("c", 1, {**S3, **ROUTED, **to_the_name}))
 
-    found = places(lives.connectors["c"].properties or {}, ["raw.orders"])
+    found = external_datasets(lives.connectors["c"].properties or {}, ["raw.orders"])
     assert [place.id.name for place in found["raw.orders"]] == ["topics/orders"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_connector_of_a_class_touches_these_datasets(case: Case) -> None:
-    found = places(case.properties, [case.topic])
+    found = external_datasets(case.properties, [case.topic])
 
     assert kind_of(case.properties) == case.kind
     assert [place.id for place in found.get(case.topic, ())] == case.found
@@ -605,7 +605,7 @@ def test_a_connector_of_a_class_touches_these_datasets(case: Case) -> None:
 def test_a_table_is_named_by_its_location_and_by_its_catalog_too() -> None:
     case = next(case for case in CASES if case.name == "Iceberg of Apache, Glue")
 
-    (place,) = places(case.properties, ["orders"])["orders"]
+    (place,) = external_datasets(case.properties, ["orders"])["orders"]
 
     assert place.symlinks == (
         DatasetId("s3://lake/warehouse", "lake.sales.orders"),
@@ -626,5 +626,7 @@ def test_a_sink_sees_the_topic_as_its_transforms_name_it() -> None:
         "transforms.r.replacement": "$1",
     }
 
-    assert [place.id.name for place in places(properties, ["shop.orders"])["shop.orders"]] == ["shop.public.orders"]
-    assert places({**properties, "transforms.r.type": "com.example.Router"}, ["shop.orders"]) == {}
+    assert [place.id.name for place in external_datasets(properties, ["shop.orders"])["shop.orders"]] == [
+        "shop.public.orders"
+    ]
+    assert external_datasets({**properties, "transforms.r.type": "com.example.Router"}, ["shop.orders"]) == {}

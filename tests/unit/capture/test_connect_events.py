@@ -117,8 +117,8 @@ def test_a_sink_that_writes_some_fields_only_has_the_columns_of_these() -> None:
 def test_what_is_learned_of_a_topic_is_told_of_every_run_that_has_to_do_with_it() -> None:
     lives, _ = lives_of()
 
-    assert [told.connector for told in lives.again({"orders", "other"}, 3000)] == ["lake"]
-    assert lives.again({"other"}, 3000) == []
+    assert [told.connector for told in lives.updates_for_topics({"orders", "other"}, 3000)] == ["lake"]
+    assert lives.updates_for_topics({"other"}, 3000) == []
 
 
 def test_a_table_that_a_config_provider_names_is_a_gap_and_no_dataset() -> None:

@@ -557,8 +557,8 @@ def test_an_end_that_was_inferred_is_taken_back_by_whatever_is_heard_of_the_run(
     told = told_by(heard, by)
 
     assert end.is_inferred
-    assert (told[0].state, told[0].takes_back, told[0].run_id) == ("RUNNING", True, end.run_id)
-    assert [each.takes_back for each in told[1:]] == [False] * len(told[1:])
+    assert (told[0].state, told[0].is_retraction, told[0].run_id) == ("RUNNING", True, end.run_id)
+    assert [each.is_retraction for each in told[1:]] == [False] * len(told[1:])
 
 
 def test_an_end_that_was_inferred_is_newer_than_what_was_told_before() -> None:
@@ -580,7 +580,7 @@ def test_workers_that_are_there_and_start_nothing_anew_were_never_gone() -> None
     (back,) = passed(by, 160_000, Workers(are_there=True, seen_ms=160_000, since_ms=100_000))
 
     assert soon == []
-    assert (back.state, back.takes_back, back.run_id) == ("RUNNING", True, end.run_id)
+    assert (back.state, back.is_retraction, back.run_id) == ("RUNNING", True, end.run_id)
 
 
 def test_a_task_that_runs_again_though_its_connector_was_not_started_shows_the_same() -> None:
@@ -611,7 +611,7 @@ def test_a_run_whose_end_was_inferred_gets_its_true_end() -> None:
     (stopped,) = told_by([TargetState("archive", 100_000, "STOPPED"), status(100_010, "STOPPED")], by)
 
     assert (stopped.state, stopped.stop_reason, stopped.run_id) == ("ABORT", "stopped", end.run_id)
-    assert (stopped.is_inferred, stopped.takes_back) == (False, True)
+    assert (stopped.is_inferred, stopped.is_retraction) == (False, True)
 
 
 def test_no_setting_of_a_transform_is_kept_but_those_that_are_read() -> None:

@@ -100,7 +100,7 @@ def test_an_end_that_was_inferred_says_so_and_when_the_job_was_seen_last() -> No
 
 
 def test_taking_an_end_back_takes_its_message_back() -> None:
-    found = facets(RunUpdate(RUN, "RUNNING", 1_900_000, takes_back=True))
+    found = facets(RunUpdate(RUN, "RUNNING", 1_900_000, is_retraction=True))
 
     assert found["errorMessage"]["_deleted"] is True
     assert "isInferred" not in found["headwater_run"]

@@ -29,7 +29,7 @@ def look(by: Lifecycles, now_ms: int, *jobs: Listed, **details: Details) -> list
     """A look at which every detail that is wanted can be had; `details` by the job's name."""
     wanted = by.wanted(jobs, now_ms)
     found = {job.id: details.get(job.name, COUNTED) for job in jobs if job.id in wanted}
-    return by.look(jobs, found, now_ms)
+    return by.apply_poll(jobs, found, now_ms)
 
 
 def said(told: Sequence[RunUpdate]) -> list[tuple[str, int]]:
@@ -123,8 +123,8 @@ def test_a_job_that_is_known_to_be_over_is_not_lost_with_its_cluster() -> None:
     by = watched()
     look(by, 5_500, ended("FINISHED"))
 
-    assert said(by.blind(REFUSED, 6_500, 6_500)) == [("COMPLETE", 5_000)]
-    assert by.blind(REFUSED, 20_000, 20_000) == []
+    assert said(by.apply_failed_poll(REFUSED, 6_500, 6_500)) == [("COMPLETE", 5_000)]
+    assert by.apply_failed_poll(REFUSED, 20_000, 20_000) == []
 
 
 def test_an_end_is_told_once_however_long_flink_lists_the_job() -> None:
@@ -163,8 +163,8 @@ def test_what_flink_lists_no_more_is_forgotten() -> None:
 def test_the_end_of_a_job_waits_for_its_cause_but_not_for_ever() -> None:
     by = watched()
 
-    silent = [by.look([ended("FAILED")], {}, now_ms) for now_ms in (5_500, 6_500, 15_000)]
-    told = by.look([ended("FAILED")], {}, 15_500)
+    silent = [by.apply_poll([ended("FAILED")], {}, now_ms) for now_ms in (5_500, 6_500, 15_000)]
+    told = by.apply_poll([ended("FAILED")], {}, 15_500)
 
     assert silent == [[], [], []]
     assert said(told) == [("FAIL", 5_000)]
@@ -181,9 +181,9 @@ def test_a_watcher_that_is_started_again_goes_on_and_tells_what_it_missed() -> N
 def test_a_cluster_that_does_not_answer_ends_its_runs_after_a_while_and_says_that_it_is_inferred() -> None:
     by = watched()
 
-    early = [by.blind(REFUSED, now_ms, now_ms) for now_ms in (3_000, 5_000, 7_000)]
-    (told,) = by.blind(REFUSED, 8_000, 8_000)
-    later = [by.blind(REFUSED, now_ms, now_ms) for now_ms in (9_000, 100_000)]
+    early = [by.apply_failed_poll(REFUSED, now_ms, now_ms) for now_ms in (3_000, 5_000, 7_000)]
+    (told,) = by.apply_failed_poll(REFUSED, 8_000, 8_000)
+    later = [by.apply_failed_poll(REFUSED, now_ms, now_ms) for now_ms in (9_000, 100_000)]
 
     assert early == [[], [], []]
     assert (told.state, told.time_ms, told.stop_reason) == ("FAIL", 8_000, "cluster unreachable")
@@ -196,17 +196,17 @@ def test_a_cluster_that_does_not_answer_ends_its_runs_after_a_while_and_says_tha
 
 def test_one_answer_between_two_silences_ends_nothing() -> None:
     by = watched()
-    by.blind(REFUSED, 3_000, 3_000)
+    by.apply_failed_poll(REFUSED, 3_000, 3_000)
     look(by, 6_000, JOB)
 
-    assert by.blind(REFUSED, 9_000, 9_000) == []
+    assert by.apply_failed_poll(REFUSED, 9_000, 9_000) == []
 
 
 def lost() -> Lifecycles:
     """A watcher that has told the run's end by inference, at 8,000."""
     by = watched()
-    by.blind(REFUSED, 3_000, 3_000)
-    by.blind(REFUSED, 8_000, 8_000)
+    by.apply_failed_poll(REFUSED, 3_000, 3_000)
+    by.apply_failed_poll(REFUSED, 8_000, 8_000)
     return by
 
 
@@ -216,8 +216,8 @@ def test_a_job_that_is_there_again_goes_on_in_the_same_run() -> None:
     (back,) = look(by, 9_000, JOB)
     end = look(by, 20_000, ended("CANCELED", 19_000))
 
-    assert (back.state, back.run.id, back.takes_back) == ("RUNNING", RUN, True)
-    assert [(each.state, each.run.id, each.takes_back) for each in end] == [("ABORT", RUN, False)]
+    assert (back.state, back.run.id, back.is_retraction) == ("RUNNING", RUN, True)
+    assert [(each.state, each.run.id, each.is_retraction) for each in end] == [("ABORT", RUN, False)]
 
 
 def test_a_job_that_another_jobmanager_took_up_goes_on_in_the_same_run_though_it_starts_anew_there() -> None:
@@ -225,7 +225,7 @@ def test_a_job_that_another_jobmanager_took_up_goes_on_in_the_same_run_though_it
 
     (back,) = look(lost(), 9_000, taken_up)
 
-    assert (back.state, back.run.id, back.takes_back) == ("RUNNING", RUN, True)
+    assert (back.state, back.run.id, back.is_retraction) == ("RUNNING", RUN, True)
 
 
 PROGRAM = JOB._replace(id="0" * 32, name="orders-v1")
@@ -245,8 +245,8 @@ def of_program(details: Details = CHECKPOINTED, *, is_lost: bool = True) -> Life
     by = lives()
     look(by, 2_000, PROGRAM, **{PROGRAM.name: details})
     if is_lost:
-        by.blind(REFUSED, 3_000, 3_000)
-        by.blind(REFUSED, 8_000, 8_000)
+        by.apply_failed_poll(REFUSED, 3_000, 3_000)
+        by.apply_failed_poll(REFUSED, 8_000, 8_000)
     return by
 
 
@@ -262,7 +262,7 @@ def test_another_program_that_has_the_id_by_now_is_a_run_of_its_own() -> None:
     end = look(by, 20_000, other._replace(state="FINISHED", ended_ms=15_000, modified_ms=15_000))
 
     assert named(told) == [("START", "payments-v7"), ("RUNNING", "payments-v7")]
-    assert [each.takes_back for each in told] == [False, False]
+    assert [each.is_retraction for each in told] == [False, False]
     assert named(end) == [("COMPLETE", "payments-v7")]
     assert {each.run.id for each in told + end} == {run_of_job(PROGRAM.id, 9_000)}
     assert by.runs == {}
@@ -324,7 +324,7 @@ def test_a_job_that_a_failover_restored_goes_on_in_the_same_run(before: Details,
     (back,) = look(by, 10_000, taken_up, **{PROGRAM.name: after})
     later = look(lives(by), 80_000, taken_up, **{PROGRAM.name: CHECKPOINTED})
 
-    assert (back.state, back.run.id, back.takes_back) == ("RUNNING", run_id, True)
+    assert (back.state, back.run.id, back.is_retraction) == ("RUNNING", run_id, True)
     assert [(each.state, each.run.id) for each in later] == [("RUNNING", run_id)]
 
 
@@ -336,37 +336,37 @@ def test_what_a_failover_restores_is_waited_for_until_the_job_runs() -> None:
     (back,) = look(by, 30_000, taken_up._replace(state="RUNNING"), **{PROGRAM.name: restored("file:/ckpt/chk-9")})
 
     assert [told for told in early if told] == []
-    assert (back.state, back.takes_back) == ("RUNNING", True)
+    assert (back.state, back.is_retraction) == ("RUNNING", True)
 
 
 def test_a_job_whose_details_cannot_be_read_counts_as_taken_up_in_the_end() -> None:
     by = of_program()
     taken_up = PROGRAM._replace(started_ms=8_500)
 
-    told = [by.look([taken_up], {}, now_ms) for now_ms in (9_000, 14_000, 19_000)]
+    told = [by.apply_poll([taken_up], {}, now_ms) for now_ms in (9_000, 14_000, 19_000)]
 
     assert [len(each) for each in told] == [0, 0, 1]
-    assert (told[-1][0].run.id, told[-1][0].takes_back) == (run_of_job(PROGRAM.id, PROGRAM.started_ms), True)
+    assert (told[-1][0].run.id, told[-1][0].is_retraction) == (run_of_job(PROGRAM.id, PROGRAM.started_ms), True)
 
 
 def test_a_job_that_came_to_its_end_in_the_silence_has_that_end() -> None:
     (told,) = look(lost(), 9_000, ended("FINISHED", 4_000))
 
-    assert (told.state, told.time_ms, told.takes_back) == ("COMPLETE", 4_000, True)
+    assert (told.state, told.time_ms, told.is_retraction) == ("COMPLETE", 4_000, True)
 
 
 def test_a_watcher_that_is_started_again_knows_which_ends_were_inferred() -> None:
     by = lives(lost())
 
-    assert by.blind(REFUSED, 20_000, 20_000) == []
+    assert by.apply_failed_poll(REFUSED, 20_000, 20_000) == []
     assert said(look(by, 21_000, JOB)) == [("RUNNING", 21_000)]
 
 
 def test_what_was_not_seen_while_nobody_watched_is_no_silence() -> None:
     by = lives(watched())
 
-    assert by.blind(REFUSED, 100_000, 100_000) == []
-    assert said(by.blind(REFUSED, 105_000, 105_000)) == [("FAIL", 105_000)]
+    assert by.apply_failed_poll(REFUSED, 100_000, 100_000) == []
+    assert said(by.apply_failed_poll(REFUSED, 105_000, 105_000)) == [("FAIL", 105_000)]
 
 
 def test_a_cluster_that_came_back_without_the_job_has_lost_it() -> None:
@@ -417,7 +417,7 @@ def test_whatever_is_seen_a_run_starts_once_and_ends_once_by_its_own_word(seen: 
         if state == "watcher anew":
             by = lives(by)
         elif state == "silent":
-            told += by.blind(REFUSED, now_ms, now_ms)
+            told += by.apply_failed_poll(REFUSED, now_ms, now_ms)
         elif state == "absent":
             told += look(by, now_ms)
         else:
@@ -431,5 +431,5 @@ def test_whatever_is_seen_a_run_starts_once_and_ends_once_by_its_own_word(seen: 
     assert words[:1] in ([], ["START"])
     assert [word for word in words[:-1] if word in ("COMPLETE", "FAIL", "ABORT")] == []
     for one, after in pairwise(told):
-        assert (one.silence is not None) == after.takes_back
+        assert (one.silence is not None) == after.is_retraction
         assert one.time_ms < after.time_ms or after.state in ("COMPLETE", "FAIL", "ABORT")

@@ -4,8 +4,8 @@ records     the records of Connect's own topics, as types
 connectors  the state of a connector and its run, and the updates to report
 lifecycle   one run per connector from start to stop, however many tasks: a pure fold over records
 classes     which datasets a connector of a class reads and writes
-places      the external dataset on the other side of a topic, found by kind:
-            file_places: files and objects; table_places: tables; document_places: indexes and collections
+datasets    the external dataset on the other side of a topic, found by kind:
+            file_datasets: files and objects; table_datasets: tables; document_datasets: indexes and collections
 chain       which topic and which fields come out of the transforms
 topics      which topics a connector's properties exclude
 commits     the commit records of Iceberg's sink

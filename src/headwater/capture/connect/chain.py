@@ -28,7 +28,7 @@ _DEBEZIUM: Final = "io.debezium.transforms."
 
 
 class Column(NamedTuple):
-    """An output field, and the input field that it was made from, if any; nested fields by dotted paths."""
+    """An output field and its input field, if any; nested fields by dotted paths."""
 
     name: str
     source: str | None
@@ -100,8 +100,8 @@ def routers_left_open(properties: Properties) -> list[str]:
         for name, transform in zip(_names(properties), _chain(properties), strict=True)
         if transform is None or transform.kind in _ROUTERS
     ]
-    said = ("transforms", *(name for name in properties if name.startswith(tuple(routers))))
-    return [name for name in said if is_left_open(properties.get(name))]
+    properties_used = ("transforms", *(name for name in properties if name.startswith(tuple(routers))))
+    return [name for name in properties_used if is_left_open(properties.get(name))]
 
 
 def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
@@ -253,16 +253,16 @@ def _unwrapped(settings: Mapping[str, str], columns: list[Column]) -> list[Colum
         added["__deleted"] = ""
     sources = {column.name: column.source for column in columns}
     row = [column for column in _extracted({"field": "after"}, columns) if column.name not in added]
-    return [*row, *(Column(name, sources.get(place)) for name, place in added.items())]
+    return [*row, *(Column(name, sources.get(source_path)) for name, source_path in added.items())]
 
 
 def _added(field: str, settings: Mapping[str, str]) -> tuple[str, str]:
     """An added field's name, and its path in the envelope, such as `source.ts_ms`."""
-    place, _, new = field.partition(":")
-    name = f"{settings.get('add.fields.prefix', '__')}{new or place.replace('.', '_')}"
-    if place in _OF_TRANSACTION:
-        return name, f"transaction.{place}"
-    return name, place if "." in place or place in ("op", "ts_ms") else f"source.{place}"
+    source_path, _, new = field.partition(":")
+    name = f"{settings.get('add.fields.prefix', '__')}{new or source_path.replace('.', '_')}"
+    if source_path in _OF_TRANSACTION:
+        return name, f"transaction.{source_path}"
+    return name, source_path if "." in source_path or source_path in ("op", "ts_ms") else f"source.{source_path}"
 
 
 _INSERTED_AS: Final = ("topic.field", "partition.field", "offset.field", "timestamp.field", "static.field")

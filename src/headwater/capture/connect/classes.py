@@ -8,10 +8,10 @@ or filled in by a config provider, only the topics are reported.
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from headwater.capture.connect import document_places, file_places, table_places
+from headwater.capture.connect import document_datasets, file_datasets, table_datasets
 from headwater.capture.connect.chain import renames_topics, routed_topic, routers_left_open
 from headwater.capture.connect.commits import ICEBERG_SINKS
-from headwater.capture.connect.places import Finder, Place, Places
+from headwater.capture.connect.datasets import DatasetFinder, DatasetsByTopic, ExternalDataset
 from headwater.capture.connect.records import Properties, is_left_open, listed
 from headwater.errors import InvalidNameError
 from headwater.model.naming import kafka_dataset
@@ -24,15 +24,15 @@ class ConnectorClass(NamedTuple):
     """How a connector class is read."""
 
     kind: Kind
-    find: Finder
+    find: DatasetFinder
     properties: tuple[str, ...]
-    """Properties that decide where data goes; a change starts a new run. No place is known if one is left open."""
+    """Properties that decide where data goes; a change starts a new run. No dataset is known if one is left open."""
     address: str = ""
     """One more, of which only a part gets into a name: whether it is left open is checked in that name."""
-    beside: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     """Further properties whose change starts a new run, but that are part of no name."""
     is_by_topic: bool = True
-    """Whether places derive from topic names, which is not possible if a transform may have renamed the topics."""
+    """Whether datasets derive from topic names, which is not possible if a transform may have renamed the topics."""
 
 
 def kind_of(properties: Properties) -> Kind:
@@ -43,8 +43,8 @@ def kind_of(properties: Properties) -> Kind:
     return "sink" if "topics" in properties or "topics.regex" in properties else "source"
 
 
-def places(properties: Properties, topics: Sequence[str]) -> Places:
-    """The places on the other side of each topic; topics with unknown places are left out."""
+def external_datasets(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
+    """The datasets on the other side of each topic; topics with unknown datasets are left out."""
     known = _CLASSES.get(properties.get("connector.class", ""))
     if known is None or any(is_left_open(properties.get(name)) for name in known.properties):
         return {}
@@ -65,8 +65,8 @@ def dead_letter_topic(properties: Properties) -> str | None:
     return topic if topic and not is_left_open(topic) and kind_of(properties) == "sink" else None
 
 
-def left_open(properties: Properties, found: Places) -> list[str]:
-    """The properties that a config provider fills in, so that no place could be found."""
+def left_open(properties: Properties, found: DatasetsByTopic) -> list[str]:
+    """The properties that a config provider fills in, so that no dataset could be found."""
     known = _CLASSES.get(properties.get("connector.class", ""))
     if known is None or any(found.values()):
         return []
@@ -81,29 +81,29 @@ def fields_written(properties: Properties) -> frozenset[str] | None:
     return frozenset((*fields, *listed(properties.get("pk.fields")))) if is_jdbc and fields else None
 
 
-def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> Places:
+def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     try:
         found = known.find(properties, topics)
     except (InvalidNameError, ValueError):  # an invalid address
         return {}
-    return {topic: beyond for topic, beyond in found.items() if not any("${" in "/".join(each.id) for each in beyond)}
+    return {topic: each for topic, each in found.items() if not any("${" in "/".join(one.id) for one in each)}
 
 
 def deciding_properties() -> frozenset[str]:
     """The properties of any class that decide where data goes."""
     classes = _CLASSES.values()
-    of_classes = (name for each in classes for name in (*each.properties, *each.beside, each.address) if name)
+    of_classes = (name for each in classes for name in (*each.properties, *each.others, each.address) if name)
     return frozenset((*of_classes, _DEAD_LETTERS))
 
 
-def _mirror(properties: Properties, topics: Sequence[str]) -> Places:
+def _mirror(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     servers = properties.get("source.cluster.bootstrap.servers", "")
     policy = properties.get("replication.policy.class", "DefaultReplicationPolicy").rpartition(".")[2]
     if policy == "IdentityReplicationPolicy":
-        return {topic: [Place(kafka_dataset(servers, topic), "TOPIC")] for topic in topics}
+        return {topic: [ExternalDataset(kafka_dataset(servers, topic), "TOPIC")] for topic in topics}
     alias = properties.get("source.cluster.alias", "") + properties.get("replication.policy.separator", ".")
     renamed = [topic for topic in topics if topic.startswith(alias)] if policy == "DefaultReplicationPolicy" else []
-    return {topic: [Place(kafka_dataset(servers, topic.removeprefix(alias)), "TOPIC")] for topic in renamed}
+    return {topic: [ExternalDataset(kafka_dataset(servers, topic.removeprefix(alias)), "TOPIC")] for topic in renamed}
 
 
 _S3_BUCKET: Final = ("s3.bucket.name", "topics.dir")
@@ -160,26 +160,26 @@ _MIRROR: Final = (
     "replication.policy.separator",
 )
 
-_FILE_SOURCE: Final = ConnectorClass("source", file_places.file, ("file",), beside=("topic",), is_by_topic=False)
-_FILE_SINK: Final = ConnectorClass("sink", file_places.file, ("file",))
-_JDBC_FROM: Final = ConnectorClass("source", table_places.jdbc_source, _JDBC_SOURCE, "connection.url")
-_JDBC_TO: Final = ConnectorClass("sink", table_places.jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS)
+_FILE_SOURCE: Final = ConnectorClass("source", file_datasets.file, ("file",), others=("topic",), is_by_topic=False)
+_FILE_SINK: Final = ConnectorClass("sink", file_datasets.file, ("file",))
+_JDBC_FROM: Final = ConnectorClass("source", table_datasets.jdbc_source, _JDBC_SOURCE, "connection.url")
+_JDBC_TO: Final = ConnectorClass("sink", table_datasets.jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS)
 _ICEBERG_TO: Final = ConnectorClass(
-    "sink", table_places.iceberg, _ICEBERG, beside=("iceberg.catalog.uri", "iceberg.control.topic")
+    "sink", table_datasets.iceberg, _ICEBERG, others=("iceberg.catalog.uri", "iceberg.control.topic")
 )
-_AIVEN_S3_TO: Final = ConnectorClass("sink", file_places.aiven_s3, _AIVEN_S3)
+_AIVEN_S3_TO: Final = ConnectorClass("sink", file_datasets.aiven_s3, _AIVEN_S3)
 
 _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "FileStreamSource": _FILE_SOURCE,
     "FileStreamSink": _FILE_SINK,
     "org.apache.kafka.connect.file.FileStreamSourceConnector": _FILE_SOURCE,
     "org.apache.kafka.connect.file.FileStreamSinkConnector": _FILE_SINK,
-    "io.confluent.connect.s3.S3SinkConnector": ConnectorClass("sink", file_places.confluent_s3, _S3_BUCKET),
+    "io.confluent.connect.s3.S3SinkConnector": ConnectorClass("sink", file_datasets.confluent_s3, _S3_BUCKET),
     "io.confluent.connect.gcs.GcsSinkConnector": ConnectorClass(
-        "sink", file_places.confluent_gcs, ("gcs.bucket.name", "topics.dir")
+        "sink", file_datasets.confluent_gcs, ("gcs.bucket.name", "topics.dir")
     ),
     "headwater.lab.archive.ArchiveSinkConnector": ConnectorClass(
-        "sink", file_places.lab_archive, ("s3.bucket.name", "s3.prefix")
+        "sink", file_datasets.lab_archive, ("s3.bucket.name", "s3.prefix")
     ),
     "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector": _AIVEN_S3_TO,
     "io.aiven.kafka.connect.s3.S3SinkConnector": _AIVEN_S3_TO,
@@ -188,28 +188,28 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "io.confluent.connect.jdbc.JdbcSinkConnector": _JDBC_TO,
     "io.aiven.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
     "io.aiven.connect.jdbc.JdbcSinkConnector": ConnectorClass(
-        "sink", table_places.aiven_jdbc_sink, _JDBC_AIVEN_SINK, "connection.url", _JDBC_FIELDS
+        "sink", table_datasets.aiven_jdbc_sink, _JDBC_AIVEN_SINK, "connection.url", _JDBC_FIELDS
     ),
     "io.debezium.connector.jdbc.JdbcSinkConnector": ConnectorClass(
-        "sink", table_places.debezium_jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS
+        "sink", table_datasets.debezium_jdbc_sink, _JDBC_SINK, "connection.url", _JDBC_FIELDS
     ),
     "io.debezium.connector.postgresql.PostgresConnector": ConnectorClass(
-        "source", table_places.debezium("postgresql", 5432), _DEBEZIUM, beside=("table.include.list",)
+        "source", table_datasets.debezium("postgresql", 5432), _DEBEZIUM, others=("table.include.list",)
     ),
     "io.debezium.connector.mysql.MySqlConnector": ConnectorClass(
-        "source", table_places.debezium("mysql", 3306), _DEBEZIUM, beside=("table.include.list",)
+        "source", table_datasets.debezium("mysql", 3306), _DEBEZIUM, others=("table.include.list",)
     ),
     "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector": ConnectorClass(
-        "sink", document_places.elasticsearch, _ELASTICSEARCH, "connection.url"
+        "sink", document_datasets.elasticsearch, _ELASTICSEARCH, "connection.url"
     ),
     "com.wepay.kafka.connect.bigquery.BigQuerySinkConnector": ConnectorClass(
-        "sink", table_places.bigquery, ("project", "defaultDataset", "topic2TableMap", "sanitizeTopics")
+        "sink", table_datasets.bigquery, ("project", "defaultDataset", "topic2TableMap", "sanitizeTopics")
     ),
     "com.mongodb.kafka.connect.MongoSinkConnector": ConnectorClass(
-        "sink", document_places.mongodb_sink, _MONGODB_SINK, "connection.uri"
+        "sink", document_datasets.mongodb_sink, _MONGODB_SINK, "connection.uri"
     ),
     "com.mongodb.kafka.connect.MongoSourceConnector": ConnectorClass(
-        "source", document_places.mongodb_source, _MONGODB_SOURCE, "connection.uri", ("database", "collection")
+        "source", document_datasets.mongodb_source, _MONGODB_SOURCE, "connection.uri", ("database", "collection")
     ),
     "org.apache.kafka.connect.mirror.MirrorSourceConnector": ConnectorClass(
         "source", _mirror, _MIRROR, "source.cluster.bootstrap.servers"

@@ -93,7 +93,7 @@ class RunUpdate(NamedTuple):
     trace: str | None = None
     stop_reason: str | None = None
     is_inferred: bool = False
-    takes_back: bool = False
+    is_retraction: bool = False
     """Whether an inferred end is retracted."""
     commits: Mapping[str, Commit] = MappingProxyType({})
     """The newest commit by table."""

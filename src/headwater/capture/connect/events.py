@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
-from headwater.capture.connect.classes import dead_letter_topic, fields_written, kind_of, left_open, places
+from headwater.capture.connect.classes import dead_letter_topic, external_datasets, fields_written, kind_of, left_open
 from headwater.capture.connect.connectors import Commit, RunUpdate
-from headwater.capture.connect.places import Place, Places
+from headwater.capture.connect.datasets import DatasetsByTopic, ExternalDataset
 from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset
 from headwater.capture.traces import kinds, without_values
@@ -45,32 +45,36 @@ class ClusterContext(NamedTuple):
     """The version of Kafka Connect."""
 
 
-def event_of(told: RunUpdate, around: ClusterContext) -> bytes:
+def event_of(update: RunUpdate, context: ClusterContext) -> bytes:
     """The unsigned event; the same update gives the same bytes."""
-    topics = [topic_dataset(around.bootstrap, topic, around.schema_of(topic)) for topic in told.topics]
-    beyond = places(told.properties, told.topics)
-    others = [_place(place, told.commits) for place in _distinct(beyond)]
-    if kind_of(told.properties) == "sink":
-        _add_columns(others, beyond, told, around)
-        read, written = topics, [*others, *_dead_letters(told, around)]
+    topics = [topic_dataset(context.bootstrap, topic, context.schema_of(topic)) for topic in update.topics]
+    external = external_datasets(update.properties, update.topics)
+    others = [_described(dataset, update.commits) for dataset in _distinct(external)]
+    if kind_of(update.properties) == "sink":
+        _add_columns(others, external, update, context)
+        inputs, outputs = topics, [*others, *_dead_letters(update, context)]
     else:
-        _add_sources(topics, beyond, told, around)
-        read, written = others, topics
+        _add_sources(topics, external, update, context)
+        inputs, outputs = others, topics
+    unknown = left_open(update.properties, external) if update.topics else []
     return run_event(
-        told.state,
-        datetime.fromtimestamp(told.time_ms / 1000, UTC),
-        told.run_id,
-        JobId(around.namespace, told.connector),
-        run_facets={**_run_facets(told, around), **_gaps(left_open(told.properties, beyond) if told.topics else [])},
-        job_facets={"jobType": _job_type(around.heartbeat_s)},
-        inputs=read,
-        outputs=written,
+        update.state,
+        datetime.fromtimestamp(update.time_ms / 1000, UTC),
+        update.run_id,
+        JobId(context.namespace, update.connector),
+        run_facets={
+            **_run_facets(update, context),
+            **_gaps(left_open(update.properties, external) if update.topics else []),
+        },
+        job_facets={"jobType": _job_type(context.heartbeat_s)},
+        inputs=inputs,
+        outputs=outputs,
     )
 
 
-def _dead_letters(told: RunUpdate, around: ClusterContext) -> list[Described]:
-    topic = dead_letter_topic(told.properties) if told.topics else None
-    return [] if topic is None else [topic_dataset(around.bootstrap, topic, around.schema_of(topic))]
+def _dead_letters(update: RunUpdate, context: ClusterContext) -> list[Described]:
+    topic = dead_letter_topic(update.properties) if update.topics else None
+    return [] if topic is None else [topic_dataset(context.bootstrap, topic, context.schema_of(topic))]
 
 
 def _job_type(heartbeat_s: int) -> Facet:
@@ -83,46 +87,46 @@ def _job_type(heartbeat_s: int) -> Facet:
     )
 
 
-def _run_facets(told: RunUpdate, around: ClusterContext) -> Facets:
+def _run_facets(update: RunUpdate, context: ClusterContext) -> Facets:
     facets = {
         "headwater_connect": own_facet(
             "headwater_connect",
-            connector=told.connector,
-            connectorClass=told.properties.get("connector.class"),
-            kind=kind_of(told.properties),
-            state=told.condition,
-            tasks=[_task(number, told) for number in told.tasks],
-            plannedTasks=told.planned_tasks,
-            isInferred=told.is_inferred or None,
+            connector=update.connector,
+            connectorClass=update.properties.get("connector.class"),
+            kind=kind_of(update.properties),
+            state=update.condition,
+            tasks=[_task(number, update) for number in update.tasks],
+            plannedTasks=update.planned_tasks,
+            isInferred=update.is_inferred or None,
         ),
         "headwater_run": own_facet(
             "headwater_run",
-            errorCount=sum(task.state == "FAILED" for task in told.tasks.values()),
-            durationMs=told.time_ms - told.started_ms,
-            stopReason=told.stop_reason,
-            isInferred=told.is_inferred or None,
+            errorCount=sum(task.state == "FAILED" for task in update.tasks.values()),
+            durationMs=update.time_ms - update.started_ms,
+            stopReason=update.stop_reason,
+            isInferred=update.is_inferred or None,
         ),
     }
-    if told.commits:
-        commits = [_commit(table, commit) for table, commit in told.commits.items()]
+    if update.commits:
+        commits = [_commit(table, commit) for table, commit in update.commits.items()]
         facets["headwater_iceberg_commits"] = own_facet("headwater_iceberg_commits", commits=commits)
-    if around.version is not None:
+    if context.version is not None:
         facets["processing_engine"] = facet(
             "1-1-1/ProcessingEngineRunFacet",
-            version=around.version,
+            version=context.version,
             name="kafka-connect",
             openlineageAdapterVersion=VERSION,
         )
-    if told.state == "FAIL":
-        trace = without_values(told.trace or "", CONNECTORS)
-        message = told.stop_reason if told.is_inferred and told.stop_reason else trace.message
+    if update.state == "FAIL":
+        trace = without_values(update.trace or "", CONNECTORS)
+        message = update.stop_reason if update.is_inferred and update.stop_reason else trace.message
         facets["errorMessage"] = facet(
             "1-0-1/ErrorMessageRunFacet",
             message=message,
             programmingLanguage="JAVA",
             stackTrace=trace.text or None,
         )
-    elif told.takes_back:
+    elif update.is_retraction:
         facets["errorMessage"] = facet(
             "1-0-1/ErrorMessageRunFacet",
             message="withdrawn: the connector has reported again",
@@ -135,19 +139,19 @@ def _run_facets(told: RunUpdate, around: ClusterContext) -> Facets:
 def _gaps(unknown: Sequence[str]) -> Facets:
     if not unknown:
         return {}
-    words = f"the datasets other than topics are unknown: a config provider supplies {', '.join(unknown)}"
-    errors = [{"errorMessage": words}]
+    message = f"the datasets other than topics are unknown: a config provider supplies {', '.join(unknown)}"
+    errors = [{"errorMessage": message}]
     return {"extractionError": facet("1-1-2/ExtractionErrorRunFacet", totalTasks=1, failedTasks=1, errors=errors)}
 
 
-def _task(number: int, told: RunUpdate) -> dict[str, object]:
-    task = told.tasks[number]
-    said: dict[str, object] = {"id": number, "state": task.state}
+def _task(number: int, update: RunUpdate) -> dict[str, object]:
+    task = update.tasks[number]
+    entry: dict[str, object] = {"id": number, "state": task.state}
     if task.worker:
-        said["worker"] = task.worker
+        entry["worker"] = task.worker
     if task.trace:
-        said["message"] = without_values(task.trace, CONNECTORS).message
-    return said
+        entry["message"] = without_values(task.trace, CONNECTORS).message
+    return entry
 
 
 def _commit(table: str, commit: Commit) -> dict[str, object]:
@@ -160,27 +164,27 @@ def _commit(table: str, commit: Commit) -> dict[str, object]:
     }
 
 
-def _distinct(beyond: Places) -> list[Place]:
-    return [*dict.fromkeys(place for _, found in sorted(beyond.items()) for place in found)]
+def _distinct(external: DatasetsByTopic) -> list[ExternalDataset]:
+    return [*dict.fromkeys(dataset for _, found in sorted(external.items()) for dataset in found)]
 
 
-def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
-    facets = {"datasetType": dataset_type(place.type)}
-    if place.symlinks:
-        links = [{"namespace": link.namespace, "name": link.name, "type": "TABLE"} for link in place.symlinks]
+def _described(dataset: ExternalDataset, commits: Mapping[str, Commit]) -> Described:
+    facets = {"datasetType": dataset_type(dataset.type)}
+    if dataset.symlinks:
+        links = [{"namespace": link.namespace, "name": link.name, "type": "TABLE"} for link in dataset.symlinks]
         facets["symlinks"] = facet("1-0-1/SymlinksDatasetFacet", identifiers=links)
-    if place.catalog is not None:
+    if dataset.catalog is not None:
         facets["catalog"] = facet(
             "1-1-0/CatalogDatasetFacet",
             framework="iceberg",
-            type=place.catalog.type,
-            name=place.catalog.name,
-            warehouseUri=place.catalog.warehouse,
+            type=dataset.catalog.type,
+            name=dataset.catalog.name,
+            warehouseUri=dataset.catalog.warehouse,
             source="kafka-connect",
         )
-        if commit := commits.get(place.catalog.table):
+        if commit := commits.get(dataset.catalog.table):
             facets["version"] = dataset_version(commit.snapshot)
-    return Described(place.id, facets)
+    return Described(dataset.id, facets)
 
 
 _WITHOUT_FIELDS: Final = (".StringConverter", ".ByteArrayConverter")
@@ -190,43 +194,47 @@ _Inputs = dict[str, list[dict[str, Any]]]
 """The input fields of each column."""
 
 
-def _add_columns(written: Sequence[Described], beyond: Places, told: RunUpdate, around: ClusterContext) -> None:
+def _add_columns(
+    outputs: Sequence[Described], external: DatasetsByTopic, update: RunUpdate, context: ClusterContext
+) -> None:
     """Add the column lineage of a sink's outputs: the field and topic behind each column."""
-    found: dict[DatasetId, _Inputs] = {each.id: {} for each in written}
-    listed = fields_written(told.properties)
-    for topic, into in beyond.items():
-        columns = _known(around.schema_of(topic), told, columns_behind)
+    found: dict[DatasetId, _Inputs] = {each.id: {} for each in outputs}
+    listed = fields_written(update.properties)
+    for topic, datasets in external.items():
+        columns = _known(context.schema_of(topic), update, columns_behind)
         columns = [column for column in columns if listed is None or column.name in listed]
-        if _is_debezium(told) and any(
+        if _is_debezium(update) and any(
             column.name.startswith("after.") for column in columns
         ):  # only these fields are written
             columns = [column._replace(name=column.name[6:]) for column in columns if column.name.startswith("after.")]
-        for place in into:
-            _collect(found[place.id], columns, kafka_dataset(around.bootstrap, topic))
-    _attach(written, found)
+        for dataset in datasets:
+            _collect(found[dataset.id], columns, kafka_dataset(context.bootstrap, topic))
+    _attach(outputs, found)
 
 
-def _add_sources(topics: Sequence[Described], beyond: Places, told: RunUpdate, around: ClusterContext) -> None:
+def _add_sources(
+    topics: Sequence[Described], external: DatasetsByTopic, update: RunUpdate, context: ClusterContext
+) -> None:
     """Add the column lineage of a source's topics, if one table is behind a topic: the column behind each field."""
     found: dict[DatasetId, _Inputs] = {each.id: {} for each in topics}
-    for topic, places_behind in beyond.items():
-        if len(places_behind) == 1:
-            columns = _known(around.schema_of(topic), told, columns_before)
-            if _is_debezium(told):
+    for topic, tables in external.items():
+        if len(tables) == 1:
+            columns = _known(context.schema_of(topic), update, columns_before)
+            if _is_debezium(update):
                 columns = [_unwrapped(column) for column in columns]
-            _collect(found[kafka_dataset(around.bootstrap, topic)], columns, places_behind[0].id)
+            _collect(found[kafka_dataset(context.bootstrap, topic)], columns, tables[0].id)
     _attach(topics, found)
 
 
-def _known(schema: TopicSchema | None, told: RunUpdate, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
-    if schema is None or told.properties.get("value.converter", "").endswith(_WITHOUT_FIELDS):
+def _known(schema: TopicSchema | None, update: RunUpdate, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
+    if schema is None or update.properties.get("value.converter", "").endswith(_WITHOUT_FIELDS):
         return ()
-    columns: Sequence[Column] | None = through(told.properties, [*types(schema.fields)])
+    columns: Sequence[Column] | None = through(update.properties, [*types(schema.fields)])
     return columns or ()
 
 
-def _is_debezium(told: RunUpdate) -> bool:
-    return told.properties.get("connector.class", "").startswith("io.debezium.connector.")
+def _is_debezium(update: RunUpdate) -> bool:
+    return update.properties.get("connector.class", "").startswith("io.debezium.connector.")
 
 
 def _unwrapped(column: Column) -> Column:
@@ -235,13 +243,13 @@ def _unwrapped(column: Column) -> Column:
     return column._replace(source=name if side in ("before", "after") and name else None)
 
 
-def _collect(into: _Inputs, columns: Sequence[Column], source: DatasetId) -> None:
+def _collect(inputs: _Inputs, columns: Sequence[Column], source: DatasetId) -> None:
     for column in columns:
         if column.source is not None:
             kind = "TRANSFORMATION" if column.is_changed else "IDENTITY"
             step = said(type="DIRECT", subtype=kind, masking=column.is_masked)
             end = {"namespace": source.namespace, "name": source.name, "field": column.source}
-            into.setdefault(column.name, []).append({**end, "transformations": [step]})
+            inputs.setdefault(column.name, []).append({**end, "transformations": [step]})
 
 
 def _attach(datasets: Sequence[Described], found: Mapping[DatasetId, _Inputs]) -> None:

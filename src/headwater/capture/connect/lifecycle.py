@@ -48,13 +48,13 @@ COMPLETE_AFTER_MS: Final = 5_000
 WITHOUT_TASKS_MS: Final = 10_000
 """How long a running connector may have no known tasks before that is reported."""
 
-BACK_FOR_MS: Final = 60_000
+UNINTERRUPTED_AFTER_MS: Final = 60_000
 """How long workers must be alive without restarting a connector, before its run counts as never interrupted."""
 
-_DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "value.converter")
+_DECIDING_PROPERTIES: Final = ("connector.class", "topics", "topics.regex", "topic", "value.converter")
 """The properties of any connector that decide its datasets and columns, besides those of its class and transforms."""
 
-_ON_THE_WAY: Final = ("UNASSIGNED", "RESTARTING")
+_TRANSITIONAL: Final = ("UNASSIGNED", "RESTARTING")
 """The states during a restart, a move to another worker, or a shutdown."""
 
 _OVERRIDING: Final = re.compile(r"topic\.override\..+\.(?:database|collection)")
@@ -66,66 +66,66 @@ class Lifecycles:
 
     def __init__(self, namespace: str, relevant: Iterable[str] = (), connectors: Iterable[Connector] = ()) -> None:
         self._namespace = namespace
-        self._relevant = frozenset((*_DATASETS_BY, *relevant))
+        self._relevant = frozenset((*_DECIDING_PROPERTIES, *relevant))
         self.connectors = {connector.name: connector for connector in connectors}
         for connector in self.connectors.values():  # an older version may have saved more properties
-            connector.properties = connector.properties and self._deciding(connector.properties)
+            connector.properties = connector.properties and self._relevant_properties(connector.properties)
 
     def apply(self, record: Record) -> list[RunUpdate]:
         """Apply a record; returns the updates to report."""
         if isinstance(record, Delivered | Committed) and record.connector not in self.connectors:
             return []  # a sink of another Connect cluster, with the same control topic
-        if _clears_away(record) and record.connector not in self.connectors:
+        if _is_deletion(record) and record.connector not in self.connectors:
             return []  # a late record of a deleted connector
         connector = self.connectors.setdefault(record.connector, Connector(record.connector))
         match record:
             case Configured():
-                told = [*self._configured(connector, record)]
+                updates = [*self._configured(connector, record)]
                 if record.properties is None:
                     del self.connectors[record.connector]
             case TargetState():
-                told = [*self._wanted(connector, record)]
+                updates = [*self._target_state(connector, record)]
             case TaskCount():
-                told = [*self._planned(connector, record)]
+                updates = [*self._task_count(connector, record)]
             case Status(task=None):
-                told = [*self._connector_status(connector, record)]
+                updates = [*self._connector_status(connector, record)]
             case Status():
-                told = [*self._task_status(connector, record)]
+                updates = [*self._task_status(connector, record)]
             case TopicActive():
-                told = [*self._flowing(connector, record)]
+                updates = [*self._topic_active(connector, record)]
             case TopicReset():
                 connector.topics.pop(record.topic, None)
                 connector.left_out.pop(record.topic, None)
-                told = []
+                updates = []
             case Delivered():
                 connector.delivered |= record.offsets
-                told = []
+                updates = []
             case Committed():
-                told = [*self._committed(connector, record)]
-        return told
+                updates = [*self._committed(connector, record)]
+        return updates
 
     def tick(self, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int) -> list[RunUpdate]:
         """Advance the time; returns the updates to report. `workers` is None if unknown."""
         return [
-            told
+            update
             for connector in self.connectors.values()
-            for told in (
+            for update in (
                 *self._awaited(connector, now_ms, workers),
                 *self._passed(connector, now_ms, workers, heartbeat_ms, lost_after_ms),
             )
         ]
 
-    def again(self, topics: Set[str], now_ms: int) -> list[RunUpdate]:
+    def updates_for_topics(self, topics: Set[str], now_ms: int) -> list[RunUpdate]:
         """Updates for every run with any of these topics, because their schemas are better known."""
         touching = [each for each in self.connectors.values() if not topics.isdisjoint(each.topics)]
-        return [told for connector in touching for told in self._running(connector, now_ms)]
+        return [update for connector in touching for update in self._running(connector, now_ms)]
 
     def _configured(self, connector: Connector, record: Configured) -> Iterator[RunUpdate]:
         before = connector.properties
         if record.properties is None:
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="deleted")
             return
-        after = self._deciding(record.properties)
+        after = self._relevant_properties(record.properties)
         if before is not None and before != after:
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="superseded")
             connector.state = None
@@ -135,7 +135,7 @@ class Lifecycles:
         if before is None:  # its status may have been read first
             yield from self._begin(connector, connector.state_ms or record.time_ms)
 
-    def _deciding(self, properties: Properties) -> Properties:
+    def _relevant_properties(self, properties: Properties) -> Properties:
         """The properties that decide the datasets, without passwords. No others are stored."""
         of_transforms = transform_properties(properties)
         return {
@@ -152,13 +152,13 @@ class Lifecycles:
         connector.topics = {topic: seen for topic, seen in known.items() if topic not in out}
         connector.left_out = {topic: seen for topic, seen in known.items() if topic in out}
 
-    def _wanted(self, connector: Connector, record: TargetState) -> Iterator[RunUpdate]:
+    def _target_state(self, connector: Connector, record: TargetState) -> Iterator[RunUpdate]:
         connector.wanted = record.state
         if record.state == "STOPPED":
             connector.state = "STOPPED"
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="stopped")
 
-    def _planned(self, connector: Connector, record: TaskCount) -> Iterator[RunUpdate]:
+    def _task_count(self, connector: Connector, record: TaskCount) -> Iterator[RunUpdate]:
         connector.planned_tasks, connector.planned_ms = record.tasks, record.time_ms
         # New settings restart every task, so a failed one will report a new status.
         connector.tasks = {
@@ -166,7 +166,7 @@ class Lifecycles:
         }
         if connector.run is not None and record.tasks:
             connector.run.had_tasks = True
-        yield from self._judged(connector, record.time_ms)
+        yield from self._evaluated(connector, record.time_ms)
         if (
             record.tasks and connector.state == "RUNNING" and connector.lost is None
         ):  # every task had failed, or was gone
@@ -175,21 +175,21 @@ class Lifecycles:
     def _connector_status(self, connector: Connector, record: Status) -> Iterator[RunUpdate]:
         if record.state in (None, "DESTROYED"):
             return
-        if record.state in _ON_THE_WAY:
-            yield from self._taken_back(connector, record.time_ms)
+        if record.state in _TRANSITIONAL:
+            yield from self._reopened(connector, record.time_ms)
             if record.state == "UNASSIGNED" and connector.state != "STOPPED":
                 connector.state = "UNASSIGNED"
             return
         before, connector.state, connector.state_ms = connector.state, record.state, record.time_ms
         connector.trace = record.trace
         if "PAUSED" in (before, record.state) and before != record.state:  # starting workers report PAUSED again
-            yield from self._taken_back(connector, record.time_ms)
+            yield from self._reopened(connector, record.time_ms)
         if record.state == "STOPPED":
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="stopped")
         elif connector.run is None:
             yield from self._begin(connector, record.time_ms)
         elif record.state == "FAILED":
-            yield from self._judged(connector, record.time_ms)
+            yield from self._evaluated(connector, record.time_ms)
         elif {before, record.state} & {"PAUSED", "FAILED"} and before != record.state:
             yield from self._running(connector, record.time_ms)
 
@@ -199,8 +199,8 @@ class Lifecycles:
         before = connector.tasks.get(record.task)
         if record.state in (None, "DESTROYED"):
             connector.tasks.pop(record.task, None)
-        elif record.state in _ON_THE_WAY:
-            yield from self._taken_back(connector, record.time_ms)
+        elif record.state in _TRANSITIONAL:
+            yield from self._reopened(connector, record.time_ms)
             if before is not None and before.state == "FAILED":
                 connector.tasks[record.task] = Task(record.state, None, record.worker)
         elif record.state in ("RUNNING", "FAILED", "PAUSED"):
@@ -212,17 +212,17 @@ class Lifecycles:
         if connector.lost is not None and not has_failed:  # restarting workers also report this
             connector.lost.heard_ms = connector.lost.heard_ms or record.time_ms
             return
-        yield from self._taken_back(connector, record.time_ms)
+        yield from self._reopened(connector, record.time_ms)
         if connector.run is None and has_failed:
-            if connector.state == "RUNNING" and _of_all_failed(connector):
+            if connector.state == "RUNNING" and _tasks_if_all_failed(connector):
                 yield from self._begin(connector, record.time_ms)
         elif connector.run is None and record.state == "RUNNING" and connector.state in ("RUNNING", "FAILED"):
             connector.state = "RUNNING"
             yield from self._begin(connector, record.time_ms)
         elif has_failed or (record.state == "RUNNING" and (before is None or before.state != "RUNNING")):
-            yield from self._judged(connector, record.time_ms, tell=True)
+            yield from self._evaluated(connector, record.time_ms, report=True)
 
-    def _flowing(self, connector: Connector, record: TopicActive) -> Iterator[RunUpdate]:
+    def _topic_active(self, connector: Connector, record: TopicActive) -> Iterator[RunUpdate]:
         if record.topic in connector.topics:
             return
         connector.left_out.pop(record.topic, None)
@@ -230,10 +230,10 @@ class Lifecycles:
         if connector.lost is None:
             yield from self._running(connector, record.time_ms)
         else:
-            yield from self._taken_back(connector, record.time_ms)
+            yield from self._reopened(connector, record.time_ms)
 
     def _committed(self, connector: Connector, record: Committed) -> Iterator[RunUpdate]:
-        yield from self._taken_back(connector, record.time_ms)
+        yield from self._reopened(connector, record.time_ms)
         run = connector.run
         if run is not None and record.time_ms >= run.started_ms:
             offsets = dict(sorted(connector.delivered.items()))
@@ -243,28 +243,28 @@ class Lifecycles:
     def _begin(self, connector: Connector, time_ms: int) -> Iterator[RunUpdate]:
         """Start a run if none is open and one is due; it ends at once if all its tasks have failed."""
         is_to_run = connector.wanted != "STOPPED" and connector.properties is not None
-        is_old = any(task.is_told for task in _of_all_failed(connector))
+        is_old = any(task.is_told for task in _tasks_if_all_failed(connector))
         is_up = connector.state == "FAILED" or (connector.state == "RUNNING" and not is_old)
         if connector.run is None and is_to_run and is_up:
             connector.lost = None
             time_ms = connector.began_ms = max(time_ms, connector.began_ms + 1)
             run = Run(self._run_id(connector.name, time_ms), time_ms, time_ms, bool(connector.planned_tasks))
             connector.run, run.newest_ms = run, time_ms
-            yield self._told(connector, run, "START", time_ms)
-            yield from self._judged(connector, time_ms)
+            yield self._update(connector, run, "START", time_ms)
+            yield from self._evaluated(connector, time_ms)
 
     def _run_id(self, connector: str, time_ms: int) -> str:
         digest = hashlib.sha256(f"{self._namespace}\0{connector}\0{time_ms}".encode()).digest()
         return run_id(time_ms, int.from_bytes(digest) >> (256 - RANDOM_BITS))
 
-    def _judged(self, connector: Connector, time_ms: int, *, tell: bool = False) -> Iterator[RunUpdate]:
-        failed = _of_all_failed(connector)
+    def _evaluated(self, connector: Connector, time_ms: int, *, report: bool = False) -> Iterator[RunUpdate]:
+        failed = _tasks_if_all_failed(connector)
         is_any_alive = any(task.state == "RUNNING" for task in connector.tasks.values())
         if connector.state == "FAILED" and not is_any_alive:
             yield from self._failed(connector, time_ms, connector.trace)
         elif failed:
             yield from self._failed(connector, time_ms, failed[0].trace)
-        elif tell or (connector.state == "FAILED"):
+        elif report or (connector.state == "FAILED"):
             yield from self._running(connector, time_ms)
 
     def _failed(self, connector: Connector, time_ms: int, trace: str | None) -> Iterator[RunUpdate]:
@@ -274,18 +274,18 @@ class Lifecycles:
                 number: replace(task, is_told=task.state == "FAILED") for number, task in connector.tasks.items()
             }
 
-    def _running(self, connector: Connector, time_ms: int, *, takes_back: bool = False) -> Iterator[RunUpdate]:
+    def _running(self, connector: Connector, time_ms: int, *, is_retraction: bool = False) -> Iterator[RunUpdate]:
         run = connector.run
         if run is not None and time_ms >= run.started_ms:
             run.told_ms, run.newest_ms = time_ms, max(run.newest_ms, time_ms)
-            yield self._told(connector, run, "RUNNING", time_ms)._replace(takes_back=takes_back)
+            yield self._update(connector, run, "RUNNING", time_ms)._replace(is_retraction=is_retraction)
 
-    def _taken_back(self, connector: Connector, time_ms: int) -> Iterator[RunUpdate]:
+    def _reopened(self, connector: Connector, time_ms: int) -> Iterator[RunUpdate]:
         """Reopen the run whose end was inferred: it has gone on."""
         lost = connector.lost
         if lost is not None:
             connector.run, connector.lost, lost.heard_ms = lost, None, None
-            yield from self._running(connector, max(time_ms, lost.newest_ms + 1), takes_back=True)
+            yield from self._running(connector, max(time_ms, lost.newest_ms + 1), is_retraction=True)
 
     def _end(
         self,
@@ -301,11 +301,11 @@ class Lifecycles:
         lost, run = connector.lost, connector.run or connector.lost
         connector.run = connector.lost = None
         if run is not None:
-            told = self._told(connector, run, state, max(time_ms, run.started_ms))
-            ended = told._replace(trace=trace, stop_reason=stop_reason, is_inferred=is_inferred)
-            yield ended._replace(takes_back=run is lost)
+            update = self._update(connector, run, state, max(time_ms, run.started_ms))
+            ended = update._replace(trace=trace, stop_reason=stop_reason, is_inferred=is_inferred)
+            yield ended._replace(is_retraction=run is lost)
 
-    def _told(self, connector: Connector, run: Run, state: State, time_ms: int) -> RunUpdate:
+    def _update(self, connector: Connector, run: Run, state: State, time_ms: int) -> RunUpdate:
         return RunUpdate(
             run.id,
             connector.name,
@@ -327,8 +327,8 @@ class Lifecycles:
         since_ms = [] if connector.lost.heard_ms is None else [connector.lost.heard_ms]
         if workers is not None and workers.are_there:
             since_ms.append(workers.since_ms)
-        if since_ms and now_ms - min(since_ms) >= BACK_FOR_MS:
-            yield from self._taken_back(connector, now_ms)
+        if since_ms and now_ms - min(since_ms) >= UNINTERRUPTED_AFTER_MS:
+            yield from self._reopened(connector, now_ms)
 
     def _passed(
         self, connector: Connector, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int
@@ -338,7 +338,7 @@ class Lifecycles:
             return
         alive_ms = max(run.started_ms, 0 if workers is None else workers.seen_ms)  # a worker was alive when it started
         if workers is not None and not workers.are_there and now_ms - alive_ms >= lost_after_ms:
-            yield from self._silent(connector, run, alive_ms)
+            yield from self._lost(connector, run, alive_ms)
         elif run.had_tasks and self._is_done(connector, now_ms):
             yield from self._end(connector, "COMPLETE", connector.planned_ms)
         elif (
@@ -350,10 +350,10 @@ class Lifecycles:
             run.without_tasks_told = True
             yield from self._running(connector, run.started_ms + WITHOUT_TASKS_MS)
         elif abs(now_ms - run.told_ms) >= heartbeat_ms:  # the clock may have been set back
-            yield from self._judged(connector, max(now_ms, run.newest_ms + 1), tell=True)
+            yield from self._evaluated(connector, max(now_ms, run.newest_ms + 1), report=True)
             run.told_ms = now_ms
 
-    def _silent(self, connector: Connector, run: Run, alive_ms: int) -> Iterator[RunUpdate]:
+    def _lost(self, connector: Connector, run: Run, alive_ms: int) -> Iterator[RunUpdate]:
         """Infer a silent end; its time must be after all earlier updates, and before all later ones."""
         is_shut_down = connector.state == "UNASSIGNED"
         state: State = "ABORT" if is_shut_down else "FAIL"
@@ -372,11 +372,11 @@ class Lifecycles:
         )
 
 
-def _clears_away(record: Record) -> bool:
+def _is_deletion(record: Record) -> bool:
     return isinstance(record, TopicReset) or (isinstance(record, Status) and record.state is None)
 
 
-def _of_all_failed(connector: Connector) -> list[Task]:
+def _tasks_if_all_failed(connector: Connector) -> list[Task]:
     """All tasks by number, if every expected task has failed; otherwise none."""
     failed = [task for _, task in sorted(connector.tasks.items()) if task.state == "FAILED"]
     return failed if connector.planned_tasks and len(failed) >= connector.planned_tasks else []

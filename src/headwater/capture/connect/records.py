@@ -143,5 +143,5 @@ def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401
 
 
 def _status(connector: str, time_ms: int, task: int | None, body: Any) -> Status:  # noqa: ANN401  any JSON
-    said = body or {}
-    return Status(connector, time_ms, task, said.get("state"), said.get("trace"), said.get("worker_id"))
+    status = body or {}
+    return Status(connector, time_ms, task, status.get("state"), status.get("trace"), status.get("worker_id"))

@@ -16,8 +16,8 @@ def version_at(url: str, network: httpx.BaseTransport | None = None) -> str | No
     """
     try:
         with httpx.Client(transport=network, timeout=_TIMEOUT_S) as client:
-            told = client.get(url).raise_for_status().json()["version"]
+            version = client.get(url).raise_for_status().json()["version"]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as fault:
         log.warning("cannot read the version of Kafka Connect from its REST API", extra={"fault": type(fault).__name__})
         return None
-    return told if isinstance(told, str) else None
+    return version if isinstance(version, str) else None

@@ -28,16 +28,16 @@ class WatcherState:
     """The group of that worker."""
 
 
-def read(said: Mapping[str, Any]) -> WatcherState:
+def read(saved: Mapping[str, Any]) -> WatcherState:
     """Parse the state from its JSON.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: the JSON does not have the expected shape.
     """
-    connectors = [_connector(**each) for each in said.get("connectors", ())]
-    schemas = {topic: _schema(*each) for topic, each in said.get("schemas", {}).items()}
-    offsets = {place: int(offset) for place, offset in said.get("offsets", {}).items()}
-    return WatcherState(connectors, offsets, schemas, int(said.get("workers_seen_ms", 0)), said.get("group"))
+    connectors = [_connector(**each) for each in saved.get("connectors", ())]
+    schemas = {topic: _schema(*each) for topic, each in saved.get("schemas", {}).items()}
+    offsets = {partition: int(offset) for partition, offset in saved.get("offsets", {}).items()}
+    return WatcherState(connectors, offsets, schemas, int(saved.get("workers_seen_ms", 0)), saved.get("group"))
 
 
 def _connector(tasks: Mapping[str, Any], run: _Run, lost: _Run = None, **more: Any) -> Connector:  # noqa: ANN401  JSON

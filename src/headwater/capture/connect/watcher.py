@@ -39,7 +39,7 @@ _SETTLE_S: Final = 30.0
 _UNSETTLED_MAX: Final = 64
 """The most events not yet on disk: a start emits thousands, for which memory would stay allocated."""
 _TIMEOUT_S: Final = 10.0
-_TOGETHER: Final = 500
+_BATCH_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +71,16 @@ class WatchConfig:
 class Watcher:
     """Watches one Connect cluster in one thread, until told to stop."""
 
-    def __init__(self, config: WatchConfig, around: ClusterContext, outlet: Outlet) -> None:
-        known = state_file.load_as(config.state, read)
+    def __init__(self, config: WatchConfig, context: ClusterContext, outlet: Outlet) -> None:
+        saved = state_file.load_as(config.state, read)
         self._config = config
-        self._evidence = Evidence(around.schema_of, known.schemas)
-        self._around = around._replace(schema_of=self._evidence.schema_of)
+        self._evidence = Evidence(context.schema_of, saved.schemas)
+        self._context = context._replace(schema_of=self._evidence.schema_of)
         self._outlet = outlet
-        self._lives = Lifecycles(around.namespace, deciding_properties(), known.connectors)
-        self._offsets = dict(known.offsets)
-        is_same = config.group in (None, known.group)
-        self._group = Group(config.group, known.workers_seen_ms if is_same else 0, self._lost_after_ms)
+        self._lifecycles = Lifecycles(context.namespace, deciding_properties(), saved.connectors)
+        self._offsets = dict(saved.offsets)
+        is_same = config.group in (None, saved.group)
+        self._group = Group(config.group, saved.workers_seen_ms if is_same else 0, self._lost_after_ms)
         self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
         self._read: set[str] = set()
         self._learned: set[str] = set()
@@ -105,13 +105,13 @@ class Watcher:
             consumer = Consumer({**settings, **_CONSUMER})
             admin = AdminClient(settings)
         except (KafkaException, TypeError, AttributeError) as fault:
-            said = fault.args[0].str() if isinstance(fault, KafkaException) else fault
-            raise InvalidInputError(f"--client: Kafka's client rejects its settings: {said}") from fault
+            reason = fault.args[0].str() if isinstance(fault, KafkaException) else fault
+            raise InvalidInputError(f"--client: Kafka's client rejects its settings: {reason}") from fault
         try:
             if not self._begin(consumer, stop):
                 return
-            ready(sum(connector.properties is not None for connector in self._lives.connectors.values()))
-            self._go_on(consumer, admin, stop)
+            ready(sum(connector.properties is not None for connector in self._lifecycles.connectors.values()))
+            self._follow(consumer, admin, stop)
         except KafkaException as fault:
             raise UnavailableError(
                 f"Kafka at {self._config.bootstrap}: {fault.args[0].str()}; is it up, and is the address right?"
@@ -131,17 +131,17 @@ class Watcher:
         self._group.wrote(0)  # these records may be old
         return not stop.is_set()
 
-    def _go_on(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
+    def _follow(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
         look_at = tick_at = save_at = 0.0
         while not stop.is_set():
-            self._buffer(consumer.consume(_TOGETHER, 0.25))
+            self._buffer(consumer.consume(_BATCH_MAX, 0.25))
             self._process_buffered(held_until=time.monotonic() - _HELD_BACK_S)
             self._report_again()
             if time.monotonic() >= look_at:
                 self._discover(consumer, admin)
                 look_at = time.monotonic() + _LOOK_AT_GROUP_EVERY_S
             if time.monotonic() >= tick_at:
-                self._tell(self._tick())
+                self._emit(self._tick())
                 tick_at = time.monotonic() + _TICK_EVERY_S
             if self._is_urgent or time.monotonic() >= save_at:
                 self._save()
@@ -158,21 +158,21 @@ class Watcher:
 
     def _wait_for_topics(self, consumer: Consumer, stop: threading.Event) -> None:
         """Wait for Connect's own topics, which it creates when it first starts."""
-        is_told = False
+        has_warned = False
         names = [self._config.config_topic, self._config.status_topic]
         while True:
             topics = consumer.list_topics(timeout=_TIMEOUT_S).topics
             missing = [name for name in names if name not in topics]
             if not missing or stop.wait(1.0):
                 return
-            if not is_told:
+            if not has_warned:
                 log.warning("waiting for Connect's topics", extra={"missing": missing})
-                is_told = True
+                has_warned = True
 
     def _further_topics(self) -> list[str]:
         """The transform's topic, and the control topics of Iceberg's sinks."""
         held = (record.properties for _, _, record in self._held if isinstance(record, Configured))
-        known = (connector.properties for connector in self._lives.connectors.values())
+        known = (connector.properties for connector in self._lifecycles.connectors.values())
         control = {control_topic(properties) for properties in (*held, *known) if properties is not None}
         return sorted({topic for topic in (self._config.evidence_topic, *control) if topic is not None})
 
@@ -180,7 +180,7 @@ class Watcher:
         """Start reading these topics too, up to their current ends."""
         wanted = self._assign(consumer, topics)
         while not stop.is_set() and not self._at_end.issuperset(wanted):
-            self._buffer(consumer.consume(_TOGETHER, 0.5))
+            self._buffer(consumer.consume(_BATCH_MAX, 0.5))
 
     def _assign(self, consumer: Consumer, topics: Sequence[str]) -> list[tuple[str, int]]:
         """Assign the topics that exist and are not yet read, from their saved offsets; returns their partitions."""
@@ -216,8 +216,8 @@ class Watcher:
             if topic == self._config.evidence_topic:
                 self._learned |= self._evidence.take(message.value())
             elif (record := self._parsed(topic, message, time_ms)) is not None:
-                place = (time_ms, int(topic != self._config.config_topic), number, offset)
-                self._held.append((time.monotonic(), place, record))
+                order = (time_ms, int(topic != self._config.config_topic), number, offset)
+                self._held.append((time.monotonic(), order, record))
 
     def _cannot_read(self, topic: str, fault: KafkaError) -> None:
         """Log why a topic cannot be read, for instance without permission; each reason once."""
@@ -236,13 +236,13 @@ class Watcher:
         waiting = next((n for n, held in enumerate(self._held) if held[0] > held_until), len(self._held))
         ripe, self._held = self._held[:waiting], self._held[waiting:]
         for _, _, record in ripe:
-            self._tell(self._lives.apply(record))
+            self._emit(self._lifecycles.apply(record))
 
-    def _tell(self, told: Sequence[RunUpdate]) -> None:
-        for each in told:
+    def _emit(self, updates: Sequence[RunUpdate]) -> None:
+        for each in updates:
             self._has_changed = True
-            self._is_urgent |= each.state != "RUNNING" or each.takes_back
-            self._outlet.put(event_of(each, self._around))
+            self._is_urgent |= each.state != "RUNNING" or each.is_retraction
+            self._outlet.put(event_of(each, self._context))
             self._unsettled += 1
             if self._unsettled >= _UNSETTLED_MAX:
                 self._settle()
@@ -255,10 +255,12 @@ class Watcher:
         """Report every run again whose topics' schemas have become known since the last time."""
         learned, self._learned = self._learned, set()
         if learned:
-            self._tell(self._lives.again(learned, now_ms()))
+            self._emit(self._lifecycles.updates_for_topics(learned, now_ms()))
 
     def _tick(self) -> list[RunUpdate]:
-        return self._lives.tick(now_ms(), self._group.workers, self._config.heartbeat_s * 1000, self._lost_after_ms)
+        return self._lifecycles.tick(
+            now_ms(), self._group.workers, self._config.heartbeat_s * 1000, self._lost_after_ms
+        )
 
     @property
     def _lost_after_ms(self) -> int:
@@ -282,9 +284,9 @@ class Watcher:
         if not self._settle():
             log.warning("lineage events are not safely stored yet; the state is saved later")
             return
-        connectors = [*self._lives.connectors.values()]
-        known = WatcherState(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)
-        state_file.save_all_of(self._config.state, known)
+        connectors = [*self._lifecycles.connectors.values()]
+        state = WatcherState(connectors, self._offsets, self._evidence.seen, self._group.seen_ms, self._group.name)
+        state_file.save_all_of(self._config.state, state)
         self._has_changed = self._is_urgent = False
 
 

@@ -50,7 +50,7 @@ class HeadwaterFlinkFacet(RunFacet):
 
 
 @attrs.define(kw_only=True)
-class TakenBackFacet(error_message_run.ErrorMessageRunFacet):
+class RetractedErrorFacet(error_message_run.ErrorMessageRunFacet):
     """Retracts an earlier error message."""
 
     _deleted: bool = True
@@ -68,16 +68,16 @@ class ClusterContext(NamedTuple):
     """The version of Flink."""
 
 
-def event_of(told: RunUpdate, around: ClusterContext) -> bytes:
+def event_of(update: RunUpdate, context: ClusterContext) -> bytes:
     """The unsigned event; the same update gives the same bytes."""
     return run_event(
-        RunState[told.state],
-        _utc(told.time_ms),
-        Run(runId=told.run.id, facets=_run_facets(told, around)),
+        RunState[update.state],
+        _utc(update.time_ms),
+        Run(runId=update.run.id, facets=_run_facets(update, context)),
         Job(
-            namespace=around.namespace,
-            name=told.run.job,
-            facets={"jobType": _job_type(around.heartbeat_s, is_stream=told.run.is_stream)},
+            namespace=context.namespace,
+            name=update.run.job,
+            facets={"jobType": _job_type(context.heartbeat_s, is_stream=update.run.is_stream)},
         ),
     )
 
@@ -93,19 +93,19 @@ def _job_type(heartbeat_s: int, *, is_stream: bool) -> job_type_job.JobTypeJobFa
     )
 
 
-def _run_facets(told: RunUpdate, around: ClusterContext) -> dict[str, RunFacet]:
-    run, figures = told.run, told.run.figures
+def _run_facets(update: RunUpdate, context: ClusterContext) -> dict[str, RunFacet]:
+    run, figures = update.run, update.run.figures
     facets: dict[str, RunFacet] = {
         "headwater_flink": HeadwaterFlinkFacet(
             jobId=run.job_id,
-            cluster=around.cluster,
+            cluster=context.cluster,
             state=run.state,
             restarts=figures.restarts,
             streamCheckpoints=_checkpoints(figures.checkpoints),
             vertices=_vertices(figures),
-            savepoint=told.savepoint,
-            lastFailure=_last_failure(told),
-            lastSeen=None if told.silence is None else _utc(run.seen_ms).isoformat(),
+            savepoint=update.savepoint,
+            lastFailure=_last_failure(update),
+            lastSeen=None if update.silence is None else _utc(run.seen_ms).isoformat(),
         ),
         "headwater_run": HeadwaterRunFacet(
             recordsIn=figures.records_in,
@@ -113,57 +113,57 @@ def _run_facets(told: RunUpdate, around: ClusterContext) -> dict[str, RunFacet]:
             bytesIn=None,
             bytesOut=None,
             errorCount=(figures.restarts or 0) + (run.state == "FAILED"),
-            durationMs=max(0, told.time_ms - run.started_ms),
-            stopReason=told.stop_reason,
-            isInferred=told.silence is not None or None,
+            durationMs=max(0, update.time_ms - run.started_ms),
+            stopReason=update.stop_reason,
+            isInferred=update.silence is not None or None,
         ),
     }
-    if around.version is not None:
+    if context.version is not None:
         facets["processing_engine"] = processing_engine_run.ProcessingEngineRunFacet(
-            version=around.version, name="flink", openlineageAdapterVersion=VERSION
+            version=context.version, name="flink", openlineageAdapterVersion=VERSION
         )
-    if (error := _error(told)) is not None:
+    if (error := _error(update)) is not None:
         facets["errorMessage"] = error
     return facets
 
 
-def _error(told: RunUpdate) -> RunFacet | None:
-    if told.silence is not None:
-        return error_message_run.ErrorMessageRunFacet(message=told.silence, programmingLanguage="JAVA")
-    if told.state == "FAIL":
-        trace = without_values(told.failure.trace if told.failure else "", EXCEPTIONS)
+def _error(update: RunUpdate) -> RunFacet | None:
+    if update.silence is not None:
+        return error_message_run.ErrorMessageRunFacet(message=update.silence, programmingLanguage="JAVA")
+    if update.state == "FAIL":
+        trace = without_values(update.failure.trace if update.failure else "", EXCEPTIONS)
         return error_message_run.ErrorMessageRunFacet(
             message=trace.root, programmingLanguage="JAVA", stackTrace=trace.text or None
         )
-    if told.takes_back:
-        return TakenBackFacet(message="withdrawn: the cluster lists the job again", programmingLanguage="JAVA")
+    if update.is_retraction:
+        return RetractedErrorFacet(message="withdrawn: the cluster lists the job again", programmingLanguage="JAVA")
     return None
 
 
-def _checkpoints(told: Checkpoints | None) -> dict[str, object] | None:
-    if told is None:
+def _checkpoints(checkpoints: Checkpoints | None) -> dict[str, object] | None:
+    if checkpoints is None:
         return None
-    last = told.last and {
-        "id": told.last.id,
-        "completedAt": _utc(told.last.ended_ms).isoformat(),
-        "durationMs": told.last.duration_ms,
-        "stateBytes": told.last.state_bytes,
-        "path": told.last.path,
+    last = checkpoints.last and {
+        "id": checkpoints.last.id,
+        "completedAt": _utc(checkpoints.last.ended_ms).isoformat(),
+        "durationMs": checkpoints.last.duration_ms,
+        "stateBytes": checkpoints.last.state_bytes,
+        "path": checkpoints.last.path,
     }
-    said = {
-        "completed": told.completed,
-        "failed": told.failed,
-        "inProgress": told.in_progress,
-        "restored": told.restored,
-        "restoredFrom": told.restored_from,
-        "last": last and _said(last),
+    members = {
+        "completed": checkpoints.completed,
+        "failed": checkpoints.failed,
+        "inProgress": checkpoints.in_progress,
+        "restored": checkpoints.restored,
+        "restoredFrom": checkpoints.restored_from,
+        "last": last and _without_nones(last),
     }
-    return _said(said)
+    return _without_nones(members)
 
 
 def _vertices(figures: Figures) -> list[dict[str, object]]:
     return [
-        _said(
+        _without_nones(
             {
                 "name": vertex.name,
                 "parallelism": vertex.parallelism,
@@ -175,15 +175,15 @@ def _vertices(figures: Figures) -> list[dict[str, object]]:
     ]
 
 
-def _last_failure(told: RunUpdate) -> dict[str, object] | None:
-    failure = told.failure
+def _last_failure(update: RunUpdate) -> dict[str, object] | None:
+    failure = update.failure
     if failure is None:
         return None
     message = without_values(failure.trace, EXCEPTIONS).root
-    return _said({"message": message, "at": _utc(failure.at_ms).isoformat(), "task": failure.task})
+    return _without_nones({"message": message, "at": _utc(failure.at_ms).isoformat(), "task": failure.task})
 
 
-def _said(members: dict[str, Any]) -> dict[str, object]:
+def _without_nones(members: dict[str, Any]) -> dict[str, object]:
     return {name: value for name, value in members.items() if value is not None}
 
 

@@ -117,7 +117,7 @@ class Details(NamedTuple):
     """The path of the savepoint that it was stopped with."""
 
 
-class Read(NamedTuple):
+class JobAnswers(NamedTuple):
     """The raw answers about one job."""
 
     job: _Answer
@@ -158,25 +158,25 @@ def wanted_metrics(ids: Iterable[str]) -> list[str]:
     return [each for each in ids if each == _BACK_PRESSURE or _OF_SOURCE.fullmatch(each) or _OF_SINK.fullmatch(each)]
 
 
-def details(read: Read) -> Details:
+def details(answers: JobAnswers) -> Details:
     """The job's details.
 
     Raises:
         KeyError, TypeError, AttributeError, ValueError: an answer does not have the expected shape.
     """
-    counted = [_counted(vertex, read.operators.get(vertex["id"], ())) for vertex in read.job["vertices"]]
-    restarts = next((int(each["value"]) for each in read.metrics if each["id"] == "numRestarts"), None)
-    entries = read.exceptions["exceptionHistory"]["entries"]
-    if read.job["state"] == "FAILED":  # each exception but the last was followed by a restart; the metric lags behind
+    counted = [_counted(vertex, answers.operators.get(vertex["id"], ())) for vertex in answers.job["vertices"]]
+    restarts = next((int(each["value"]) for each in answers.metrics if each["id"] == "numRestarts"), None)
+    entries = answers.exceptions["exceptionHistory"]["entries"]
+    if answers.job["state"] == "FAILED":  # each exception but the last caused a restart; the metric lags behind
         restarts = max(restarts or 0, len(entries) - 1)
     figures = Figures(
         records_in=_total(one.records_in for one in counted if one.is_source),
         records_out=_total(one.records_out for one in counted if one.is_sink),
         restarts=restarts,
-        checkpoints=_checkpoints(read.checkpoints),
+        checkpoints=_checkpoints(answers.checkpoints),
         vertices=tuple(one.vertex for one in counted),
     )
-    return Details(figures, _is_stream(read.job), _failure(entries), _stopped_with(read.checkpoints))
+    return Details(figures, _is_stream(answers.job), _failure(entries), _stopped_with(answers.checkpoints))
 
 
 def _is_stream(job: _Answer) -> bool:
@@ -197,9 +197,9 @@ def _counted(vertex: _Answer, metrics: Sequence[_Answer]) -> _Counted:
     """A vertex's records: from the metrics of its operators, or of its tasks if it has only one operator."""
     name, passed = vertex["name"], vertex["metrics"]
     is_alone = "->" not in name
-    held_up = next((int(each["max"]) for each in metrics if each["id"] == _BACK_PRESSURE), None)
+    back_pressure = next((int(each["max"]) for each in metrics if each["id"] == _BACK_PRESSURE), None)
     return _Counted(
-        Vertex(name, vertex["parallelism"], vertex["status"], held_up),
+        Vertex(name, vertex["parallelism"], vertex["status"], back_pressure),
         is_source="Source: " in name,
         is_sink=": Writer" in name or "Sink: " in name,
         records_in=_sum(metrics, _OF_SOURCE, passed["write-records"] if is_alone else None),

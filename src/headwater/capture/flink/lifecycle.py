@@ -10,7 +10,7 @@ Answers of Flink's REST API, and what they mean for the run (measured on Flink 2
     no answer for a while               every run has ended, as far as is known: reported as inferred
     a job is no longer listed           its run has ended, likewise: a JobManager without high availability restarted
     an answer again, listing the job    reported as RUNNING, or as its true end: retracts the inferred end
-    the id again, with another start    the same run if a failover took over the job; else another run (`_goes_on`)
+    the id again, with another start    the same run if a failover took over the job, else another (`_is_same_run`)
 
 A pure fold over polls of the cluster. A poll is the list of its jobs, and the details of those that are `wanted`.
 """
@@ -24,7 +24,7 @@ from headwater.capture.flink.run_ids import run_of_job
 
 State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"]
 
-_TOLD_AT_ONCE: Final = frozenset({"RUNNING", "RESTARTING"})
+_REPORTED_AT_ONCE: Final = frozenset({"RUNNING", "RESTARTING"})
 _PATIENCE_MS: Final = 10_000
 """How long the end of a job waits for its details, which say why it failed."""
 _CACHED_MS: Final = 4_000
@@ -72,7 +72,7 @@ class RunUpdate(NamedTuple):
     savepoint: str | None = None
     silence: str | None = None
     """Why the end was inferred."""
-    takes_back: bool = False
+    is_retraction: bool = False
     """Whether an inferred end is retracted."""
 
 
@@ -99,29 +99,31 @@ class Lifecycles:
 
     def wanted(self, jobs: Sequence[Listed], now_ms: int) -> list[str]:
         """The ids of the jobs that may have to be reported, so that their details are needed."""
-        return [job.id for job in jobs if not self._is_past(job) and self._may_tell(job, now_ms)]
+        return [job.id for job in jobs if not self._is_past(job) and self._may_need_report(job, now_ms)]
 
-    def look(self, jobs: Sequence[Listed], details: Mapping[str, Details], now_ms: int) -> list[RunUpdate]:
+    def apply_poll(self, jobs: Sequence[Listed], details: Mapping[str, Details], now_ms: int) -> list[RunUpdate]:
         """Apply a poll of the cluster; returns the updates to report."""
         if self.over is None:  # jobs that ended before the first poll are not reported
             self.over = {_key(job) for job in jobs if job.is_over}
-        told = [told for job in jobs if not self._is_past(job) for told in self._seen(job, details.get(job.id), now_ms)]
+        updates = [
+            update for job in jobs if not self._is_past(job) for update in self._seen(job, details.get(job.id), now_ms)
+        ]
         listed = {job.id for job in jobs}
         missed = [run for run in self.runs.values() if run.job_id not in listed]
-        told += [told for run in missed for told in self._missed(run, None, now_ms, now_ms)]
+        updates += [update for run in missed for update in self._missed(run, None, now_ms, now_ms)]
         keys = {_key(job) for job in jobs}
         self.over &= keys
         self._doubted = {key: since_ms for key, since_ms in self._doubted.items() if key in keys}
-        return told
+        return updates
 
-    def blind(self, why: str, since_ms: int, now_ms: int) -> list[RunUpdate]:
+    def apply_failed_poll(self, why: str, since_ms: int, now_ms: int) -> list[RunUpdate]:
         """Apply a failed poll that began at `since_ms`."""
-        return [told for run in [*self.runs.values()] for told in self._missed(run, why, since_ms, now_ms)]
+        return [update for run in [*self.runs.values()] for update in self._missed(run, why, since_ms, now_ms)]
 
     def _is_past(self, job: Listed) -> bool:
         return job.is_over and (self.over is None or _key(job) in self.over)
 
-    def _may_tell(self, job: Listed, now_ms: int) -> bool:
+    def _may_need_report(self, job: Listed, now_ms: int) -> bool:
         run = self.runs.get(job.id)
         if run is None or job.is_over or run.is_lost or not _is_known(run, job):
             return True
@@ -137,10 +139,10 @@ class Lifecycles:
     def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[RunUpdate]:
         run = self.runs.get(job.id)
         if run is not None:
-            goes_on = self._goes_on(run, job, details, now_ms)
-            if goes_on is None:
+            is_same_run = self._is_same_run(run, job, details, now_ms)
+            if is_same_run is None:
                 return
-            if goes_on:
+            if is_same_run:
                 run.taken_up_ms = job.started_ms
             else:
                 yield from self._replaced(run, now_ms)
@@ -154,13 +156,13 @@ class Lifecycles:
             run.figures, run.is_stream = details.figures.or_else(run.figures), details.is_stream
         if job.is_over:
             yield from self._ended(run, job, details, now_ms)
-        elif self._is_worth_telling(before, run, now_ms):
+        elif self._needs_report(before, run, now_ms):
             run.is_lost = False
             run.told_ms = max(now_ms, before.told_ms + 1)
             failure = details and details.failure
-            yield RunUpdate(replace(run), "RUNNING", run.told_ms, failure=failure, takes_back=before.is_lost)
+            yield RunUpdate(replace(run), "RUNNING", run.told_ms, failure=failure, is_retraction=before.is_lost)
 
-    def _goes_on(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> bool | None:
+    def _is_same_run(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> bool | None:
         """Whether a job with the run's id is still this run; None while unknown.
 
         With another start time it is, if another JobManager took it over. But all programs of application clusters may
@@ -208,8 +210,8 @@ class Lifecycles:
             is_stream,
         )
 
-    def _is_worth_telling(self, before: Run, run: Run, now_ms: int) -> bool:
-        is_new = run.state in _TOLD_AT_ONCE and run.state != before.state
+    def _needs_report(self, before: Run, run: Run, now_ms: int) -> bool:
+        is_new = run.state in _REPORTED_AT_ONCE and run.state != before.state
         has_restarted = (run.figures.restarts or 0) > (before.figures.restarts or 0)
         return before.is_lost or is_new or has_restarted or self._is_due(before, now_ms)
 
@@ -220,18 +222,18 @@ class Lifecycles:
             return
         if details is not None and _may_be_stale(job, run, details, now_ms):
             return
-        takes_back, run.is_lost = run.is_lost, False
-        told = RunUpdate(
-            replace(run), "COMPLETE", max(job.ended_ms or job.modified_ms, run.started_ms), takes_back=takes_back
+        is_retraction, run.is_lost = run.is_lost, False
+        update = RunUpdate(
+            replace(run), "COMPLETE", max(job.ended_ms or job.modified_ms, run.started_ms), is_retraction=is_retraction
         )
         if job.state == "FAILED":
-            yield told._replace(state="FAIL", failure=details and details.failure)
+            yield update._replace(state="FAIL", failure=details and details.failure)
         elif job.state == "CANCELED":
-            yield told._replace(state="ABORT", stop_reason="cancelled")
+            yield update._replace(state="ABORT", stop_reason="cancelled")
         elif details is not None and details.savepoint is not None:
-            yield told._replace(stop_reason="stopped with a savepoint", savepoint=details.savepoint)
+            yield update._replace(stop_reason="stopped with a savepoint", savepoint=details.savepoint)
         else:
-            yield told
+            yield update
         del self.runs[run.job_id]
         if self.over is not None:
             self.over.add(_key(job))
@@ -256,20 +258,20 @@ class Lifecycles:
         silent_ms = now_ms - run.seen_ms
         run.is_lost = True
         run.told_ms = max(now_ms, run.told_ms + 1)
-        told = RunUpdate(replace(run), "FAIL", run.told_ms)
+        update = RunUpdate(replace(run), "FAIL", run.told_ms)
         if unreachable is not None:
             silence = (
                 f"the JobManager has not answered for {silent_ms / 1000:.0f} s ({unreachable}): it may have failed, "
             )
-            yield told._replace(
+            yield update._replace(
                 stop_reason="cluster unreachable", silence=f"{silence}or be unreachable from this machine"
             )
         elif silent_ms < _LISTED_FOR_MS:
             silence = "the cluster answers, but no longer lists the job: its JobManager was restarted and lost it"
-            yield told._replace(stop_reason="lost by the cluster", silence=silence)
+            yield update._replace(stop_reason="lost by the cluster", silence=silence)
         else:
             silence = f"the job ended unwatched in the last {silent_ms // 60_000} min; the cluster no longer lists it"
-            yield told._replace(state="ABORT", stop_reason="end not seen", silence=silence)
+            yield update._replace(state="ABORT", stop_reason="end not seen", silence=silence)
 
 
 def _may_be_stale(job: Listed, run: Run, details: Details, now_ms: int) -> bool:

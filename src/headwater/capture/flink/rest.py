@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import httpx
 
-from headwater.capture.flink.jobs import Details, Listed, Read, details, listed, wanted_metrics
+from headwater.capture.flink.jobs import Details, JobAnswers, Listed, details, listed, wanted_metrics
 from headwater.errors import NotFoundError, SetupError, UnavailableError
 from headwater.model.credentials import without_credentials
 from headwater.model.tls import authorities_to_trust, is_not_trusted, not_trusted
@@ -87,7 +87,7 @@ class FlinkCluster:
 
     def _details(self, path: str) -> Details:
         job = self._get(path)
-        read = Read(
+        read = JobAnswers(
             job,
             self._checkpoints(path),
             self._get(f"{path}/exceptions"),

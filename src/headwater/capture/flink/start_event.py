@@ -65,7 +65,7 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
     """The flow of a job's statements; `unseen` are reasons why some could not be analysed."""
     flow = Flow(gaps=[_worded(reason) for reason in unseen])
     lineages: defaultdict[DatasetId, list[StatementLineage[DatasetId]]] = defaultdict(list)
-    read: defaultdict[DatasetId, set[DatasetId]] = defaultdict(set)
+    inputs_of: defaultdict[DatasetId, set[DatasetId]] = defaultdict(set)
     for write in writes:
         known = {tuple(table["name"]): _known(table, flow) for table in write["tables"]}
         for found in known.values():
@@ -75,10 +75,10 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
             flow.outputs |= {one.id: one for one in target.datasets}
             for one in target.datasets:
                 lineages[one.id].append(_lineage(write, target, known, flow))
-                read[one.id].update(source.id for found in known.values() for source in found.datasets)
+                inputs_of[one.id].update(source.id for found in known.values() for source in found.datasets)
     for id, found_lineages in lineages.items():
-        columns, dataset = _together(found_lineages)
-        if columns and read[id] <= named_in(columns, dataset):  # else it would omit an input
+        columns, dataset = _union(found_lineages)
+        if columns and inputs_of[id] <= named_in(columns, dataset):  # else it would omit an input
             flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
             flow.columns += len(columns)
     flow.gaps = list(dict.fromkeys(flow.gaps))
@@ -144,7 +144,7 @@ def _in_datasets(
     )
 
 
-def _together(
+def _union(
     lineages: Iterable[StatementLineage[DatasetId]],
 ) -> tuple[dict[str, frozenset[ColumnInput[DatasetId]]], frozenset[ColumnInput[DatasetId]]]:
     """The union of lineages: several statements of one set may write to one table."""

@@ -19,4 +19,4 @@ class WatcherState:
     version: str | None = None
 
 
-KEPT: Final = TypeAdapter(WatcherState)
+STATE_ADAPTER: Final = TypeAdapter(WatcherState)

@@ -102,9 +102,9 @@ def _database_log(_: Table, options: Mapping[str, str]) -> list[Described]:
 
 def _iceberg(table: Table, _: Mapping[str, str]) -> list[Described]:
     found = table["iceberg"]
-    said = found["catalog"]
-    kind = catalog_kind(said.get("catalog-type") or said.get("catalog-impl") or "hive")
-    catalog = IcebergCatalog(kind, said.get("uri"), said.get("warehouse"))
+    catalog_options = found["catalog"]
+    kind = catalog_kind(catalog_options.get("catalog-type") or catalog_options.get("catalog-impl") or "hive")
+    catalog = IcebergCatalog(kind, catalog_options.get("uri"), catalog_options.get("warehouse"))
     return [iceberg_dataset(found["location"], found["format"], found["table"], catalog, engine="flink")]
 
 
@@ -124,8 +124,8 @@ def _schema(columns: Iterable[Mapping[str, Any]]) -> schema_dataset.SchemaDatase
     return schema_dataset.SchemaDatasetFacet(
         fields=[
             schema_dataset.SchemaDatasetFacetFields(
-                name=column["name"], type=column["type"], description=column.get("comment"), ordinal_position=place
+                name=column["name"], type=column["type"], description=column.get("comment"), ordinal_position=position
             )
-            for place, column in enumerate(stored, start=1)
+            for position, column in enumerate(stored, start=1)
         ]
     )

@@ -14,7 +14,7 @@ from headwater.capture.flink.events import ClusterContext, event_of
 from headwater.capture.flink.jobs import Details, Listed
 from headwater.capture.flink.lifecycle import Lifecycles, RunUpdate
 from headwater.capture.flink.rest import JOB_NAMESPACE, FlinkCluster
-from headwater.capture.flink.state import KEPT, WatcherState
+from headwater.capture.flink.state import STATE_ADAPTER, WatcherState
 from headwater.capture.outlet import Outlet
 from headwater.errors import UnavailableError
 
@@ -48,19 +48,19 @@ class Watcher:
     """Watches one cluster in one thread, until told to stop."""
 
     def __init__(self, config: WatchConfig, cluster: FlinkCluster, outlet: Outlet) -> None:
-        known = state_file.load_as(config.state, KEPT.validate_python)
+        saved = state_file.load_as(config.state, STATE_ADAPTER.validate_python)
         self._config = config
         self._cluster = cluster
         self._outlet = outlet
-        self._namespace = config.namespace or known.namespace
-        self._version = known.version
-        self._lives = Lifecycles(
-            known.runs,
-            known.over,
+        self._namespace = config.namespace or saved.namespace
+        self._version = saved.version
+        self._lifecycles = Lifecycles(
+            saved.runs,
+            saved.over,
             heartbeat_ms=config.heartbeat_s * 1000,
             lost_after_ms=int(config.lost_after_s * 1000),
         )
-        self._is_blind: bool | None = None
+        self._has_failed: bool | None = None
         """Whether the last poll failed; None before the first."""
         self._unread: frozenset[str] = frozenset()
         """The jobs whose details the last poll needed and could not read."""
@@ -74,29 +74,29 @@ class Watcher:
         """
         is_ready = False
         while not stop.is_set():
-            told = self._look()
-            if not is_ready and self._is_blind is False:
-                ready(len(self._lives.runs))
+            updates = self._poll()
+            if not is_ready and self._has_failed is False:
+                ready(len(self._lifecycles.runs))
                 is_ready = True
-            self._tell(told)
+            self._emit(updates)
             stop.wait(self._config.interval_s)
         self._save()
 
-    def _look(self) -> list[RunUpdate]:
+    def _poll(self) -> list[RunUpdate]:
         began_ms = now_ms()
         try:
             jobs = self._cluster.jobs()
-            if self._is_blind is not False:
-                self._read_about()
+            if self._has_failed is not False:
+                self._read_config()
         except UnavailableError as fault:
-            if not self._is_blind:
+            if not self._has_failed:
                 log.warning("cannot reach the Flink cluster", extra={"fault": str(fault)})
-            self._is_blind = True
-            return self._lives.blind(str(fault), began_ms, now_ms())
-        self._is_blind = False
-        return self._lives.look(jobs, self._details(jobs), now_ms())
+            self._has_failed = True
+            return self._lifecycles.apply_failed_poll(str(fault), began_ms, now_ms())
+        self._has_failed = False
+        return self._lifecycles.apply_poll(jobs, self._details(jobs), now_ms())
 
-    def _read_about(self) -> None:
+    def _read_config(self) -> None:
         about = self._cluster.about()
         self._version = about.version
         self._namespace = about.namespace(self._config.namespace, self._namespace)
@@ -104,7 +104,7 @@ class Watcher:
     def _details(self, jobs: Sequence[Listed]) -> dict[str, Details]:
         """The needed details that can be read; a job whose details cannot be read does not affect others."""
         found: dict[str, Details] = {}
-        wanted = self._lives.wanted(jobs, now_ms())
+        wanted = self._lifecycles.wanted(jobs, now_ms())
         unread = self._unread.difference(wanted)  # jobs that were not asked about stay as they were
         for job_id in wanted:
             try:
@@ -119,13 +119,13 @@ class Watcher:
         self._unread = unread.intersection(job.id for job in jobs)
         return found
 
-    def _tell(self, told: Sequence[RunUpdate]) -> None:
-        around = ClusterContext(
+    def _emit(self, updates: Sequence[RunUpdate]) -> None:
+        context = ClusterContext(
             self._namespace or JOB_NAMESPACE, self._cluster.url, self._config.heartbeat_s, self._version
         )
-        for each in told:
-            self._outlet.put(event_of(each, around))
-        is_urgent = any(each.state != "RUNNING" or each.takes_back for each in told)
+        for each in updates:
+            self._outlet.put(event_of(each, context))
+        is_urgent = any(each.state != "RUNNING" or each.is_retraction for each in updates)
         if is_urgent or time.monotonic() >= self._save_at:
             self._save()
             self._save_at = time.monotonic() + _SAVE_EVERY_S
@@ -135,6 +135,6 @@ class Watcher:
         if not self._outlet.settle(_SETTLE_S):
             log.warning("lineage events are not safely stored yet; the state is saved later")
             return
-        over = None if self._lives.over is None else sorted(self._lives.over)
-        known = WatcherState([*self._lives.runs.values()], over, self._namespace, self._version)
-        state_file.save_all_of(self._config.state, known)
+        over = None if self._lifecycles.over is None else sorted(self._lifecycles.over)
+        state = WatcherState([*self._lifecycles.runs.values()], over, self._namespace, self._version)
+        state_file.save_all_of(self._config.state, state)

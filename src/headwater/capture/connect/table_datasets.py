@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from headwater.capture.connect.places import Catalog, Finder, Place, Places, all_at
+from headwater.capture.connect.datasets import Catalog, DatasetFinder, DatasetsByTopic, ExternalDataset, for_all_topics
 from headwater.capture.connect.records import Properties, listed
 from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
@@ -12,21 +12,21 @@ from headwater.model.naming import file_dataset, warehouse_table
 from headwater.model.naming_jdbc import jdbc_dataset, parts_of, quoted
 
 
-def iceberg(properties: Properties, topics: Sequence[str]) -> Places:
+def iceberg(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The listed tables, each for all topics."""
     tables = [name.strip() for name in properties.get("iceberg.tables", "").split(",") if name.strip()]
-    return all_at(topics, [place for table in tables if (place := _iceberg_table(properties, table))])
+    return for_all_topics(topics, [dataset for table in tables if (dataset := _iceberg_table(properties, table))])
 
 
-def _iceberg_table(properties: Properties, table: str) -> Place | None:
-    said = {
+def _iceberg_table(properties: Properties, table: str) -> ExternalDataset | None:
+    settings = {
         name.removeprefix("iceberg.catalog."): value
         for name, value in properties.items()
         if name.startswith("iceberg.catalog.")
     }
-    kind = catalog_kind(said.get("type") or said.get("catalog-impl") or "hive")
-    warehouse = said.get("warehouse")
-    catalog = Catalog(kind, properties.get("iceberg.catalog", "iceberg"), table, said.get("uri"), warehouse)
+    kind = catalog_kind(settings.get("type") or settings.get("catalog-impl") or "hive")
+    warehouse = settings.get("warehouse")
+    catalog = Catalog(kind, properties.get("iceberg.catalog", "iceberg"), table, settings.get("uri"), warehouse)
     if warehouse is None or "/" not in warehouse or kind == "rest":  # an identifier that only the catalog can resolve
         return None
     *namespace, name = table.split(".")
@@ -34,10 +34,10 @@ def _iceberg_table(properties: Properties, table: str) -> Place | None:
     location = "/".join(part for part in (warehouse.rstrip("/"), folder, name) if part)
     # The first name is the one of Spark pipelines, the second that of openlineage-spark.
     links = (warehouse_table(warehouse, f"{catalog.name}.{table}"), warehouse_table(warehouse, table))
-    return Place(file_dataset(location), "TABLE", links, catalog)
+    return ExternalDataset(file_dataset(location), "TABLE", links, catalog)
 
 
-def jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
+def jdbc_source(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, or those of the query.
 
     The topic has the table's bare name as in the database. Other properties may give its schema.
@@ -46,21 +46,24 @@ def jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
     """
     url, prefix = properties.get("connection.url", ""), properties.get("topic.prefix", "")
     if query := properties.get("query"):
-        return all_at(topics, [Place(jdbc_dataset(url, table)) for table in _tables_of(query)])
+        return for_all_topics(topics, [ExternalDataset(jdbc_dataset(url, table)) for table in _tables_of(query)])
     tables = {topic: topic.removeprefix(prefix) for topic in topics if topic.startswith(prefix) and topic != prefix}
     return {
-        topic: [Place(jdbc_dataset(url, quoted(*holders, table))) for holders in _holders(properties, table)]
+        topic: [
+            ExternalDataset(jdbc_dataset(url, quoted(*qualifiers, table)))
+            for qualifiers in _qualifiers(properties, table)
+        ]
         for topic, table in tables.items()
     }
 
 
-def _holders(properties: Properties, table: str) -> list[list[str]]:
+def _qualifiers(properties: Properties, table: str) -> list[list[str]]:
     """The schemas, or databases and schemas, that tables of this name are read from.
 
     `[]` as an item stands for the database's default schema; the list is empty if the schema is unknown.
     """
     if expressions := listed(properties.get("table.include.list")):
-        return _holders_by_expressions(expressions, table) or []
+        return _qualifiers_by_expressions(expressions, table) or []
     wholes = [_whole(name) for name in listed(properties.get("table.whitelist"))]
     within = [parts[:-1] for parts in wholes if parts[-1] == table]
     if within and all(within):
@@ -72,12 +75,12 @@ def _holders(properties: Properties, table: str) -> list[list[str]]:
     return [[pattern.replace("\\_", "_")] if pattern else []]
 
 
-def jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
+def jdbc_sink(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, by a template."""
     return _by_topic(properties, topics, is_quoted=properties.get("quote.sql.identifiers", "always").lower() != "never")
 
 
-def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
+def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, by a map of them or a template."""
     if properties.get("table.name.normalize") == "true":
         return {}
@@ -88,7 +91,7 @@ def aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     return {**_by_topic(properties, topics, is_quoted=is_quoted), **named}
 
 
-def debezium_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
+def debezium_jdbc_sink(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, by a template."""
     template = properties.get("collection.name.format") or properties.get("table.name.format") or "${topic}"
     is_quoted = properties.get("quote.identifiers", "false").lower() == "true"
@@ -96,35 +99,35 @@ def debezium_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     return _filled(properties.get("connection.url", ""), template, names, is_quoted=is_quoted)
 
 
-def _by_topic(properties: Properties, topics: Sequence[str], *, is_quoted: bool) -> Places:
+def _by_topic(properties: Properties, topics: Sequence[str], *, is_quoted: bool) -> DatasetsByTopic:
     template = properties.get("table.name.format", "${topic}")
     names = {topic: topic for topic in topics}
     return _filled(properties.get("connection.url", ""), template, names, is_quoted=is_quoted)
 
 
-def _filled(url: str, template: str, topics: Mapping[str, str], *, is_quoted: bool) -> Places:
+def _filled(url: str, template: str, topics: Mapping[str, str], *, is_quoted: bool) -> DatasetsByTopic:
     """The tables by topic from a name template; none if the template depends on more than the topic."""
     tables = {topic: template.replace("${topic}", name) for topic, name in topics.items()}
     return {topic: [_table(url, table, is_quoted=is_quoted)] for topic, table in tables.items() if "${" not in table}
 
 
-def _table(url: str, name: str, *, is_quoted: bool) -> Place:
+def _table(url: str, name: str, *, is_quoted: bool) -> ExternalDataset:
     """A table as named in statements; without quotes, the database folds the name's case."""
-    return Place(jdbc_dataset(url, quoted(*parts_of(name)) if is_quoted else name))
+    return ExternalDataset(jdbc_dataset(url, quoted(*parts_of(name)) if is_quoted else name))
 
 
 _NAMED_BY_TABLE: Final = ("", "SchemaTopicNamingStrategy", "DefaultTopicNamingStrategy")
 """Debezium's strategies that put a table's name, with its schema or database, into the topic name."""
 
 
-def debezium(dialect: str, port: int) -> Finder:
+def debezium(dialect: str, port: int) -> DatasetFinder:
     """A finder of the table of each topic; `port` is the database's default port."""
 
-    def find(properties: Properties, topics: Sequence[str]) -> Places:
+    def find(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
         prefix = properties.get("topic.prefix") or properties.get("database.server.name") or ""
         host = f"{properties.get('database.hostname', '')}:{properties.get('database.port', port)}"
         delimiter = properties.get("topic.delimiter", ".")
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[ExternalDataset]] = {}
         if properties.get("topic.naming.strategy", "").rpartition(".")[2] not in _NAMED_BY_TABLE:
             return found
         for topic in topics:
@@ -134,13 +137,13 @@ def debezium(dialect: str, port: int) -> Finder:
             database = parts[0] if dialect == "mysql" else properties.get("database.dbname", "")
             table = quoted(parts[1]) if dialect == "mysql" else quoted(*parts)
             if database:
-                found[topic] = [Place(jdbc_dataset(f"jdbc:{dialect}://{host}/{database}", table))]
+                found[topic] = [ExternalDataset(jdbc_dataset(f"jdbc:{dialect}://{host}/{database}", table))]
         return found
 
     return find
 
 
-def bigquery(properties: Properties, topics: Sequence[str]) -> Places:
+def bigquery(properties: Properties, topics: Sequence[str]) -> DatasetsByTopic:
     """The table of each topic, by the topic-to-table map if there is one, else by the topic's name.
 
     A router may make the topic `DATASET:TABLE`.
@@ -158,7 +161,7 @@ def bigquery(properties: Properties, topics: Sequence[str]) -> Places:
         if len(within) <= 1:
             dataset = within[0] if within else default
             named = _sanitized(table) if is_sanitized and not mapped else table
-            found[topic] = [Place(DatasetId("bigquery", f"{project}.{dataset}.{named}"))]
+            found[topic] = [ExternalDataset(DatasetId("bigquery", f"{project}.{dataset}.{named}"))]
     return found
 
 
@@ -183,15 +186,15 @@ _BETWEEN_NAMES: Final = re.compile(r"\\?\.(?![*+?{])")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_$ -]+")
 
 
-def _holders_by_expressions(expressions: Sequence[str], table: str) -> list[list[str]] | None:
+def _qualifiers_by_expressions(expressions: Sequence[str], table: str) -> list[list[str]] | None:
     """As `_holders`, by regular expressions for qualified names; None if one that may match gives no schema."""
     found = []
     for expression in expressions:
-        *holders, name = _BETWEEN_NAMES.split(expression)
-        if not holders or not all(map(_PLAIN.fullmatch, holders)):
+        *qualifiers, name = _BETWEEN_NAMES.split(expression)
+        if not qualifiers or not all(map(_PLAIN.fullmatch, qualifiers)):
             return None
         if _matches(name, table):
-            found.append(holders)
+            found.append(qualifiers)
     return found
 
 

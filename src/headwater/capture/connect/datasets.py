@@ -17,7 +17,7 @@ class Catalog(NamedTuple):
     warehouse: str | None
 
 
-class Place(NamedTuple):
+class ExternalDataset(NamedTuple):
     """An external dataset that a connector copies to or from a topic."""
 
     id: DatasetId
@@ -26,12 +26,12 @@ class Place(NamedTuple):
     catalog: Catalog | None = None
 
 
-Places = Mapping[str, Sequence[Place]]
-"""Places by topic."""
-Finder = Callable[[Properties, Sequence[str]], Places]
-"""Finds the places of each topic, by a connector's properties and the observed topics."""
+DatasetsByTopic = Mapping[str, Sequence[ExternalDataset]]
+"""External datasets by topic."""
+DatasetFinder = Callable[[Properties, Sequence[str]], DatasetsByTopic]
+"""Finds the external datasets of each topic, by a connector's properties and the observed topics."""
 
 
-def all_at(topics: Iterable[str], found: Sequence[Place]) -> Places:
-    """The same places for each of the topics."""
+def for_all_topics(topics: Iterable[str], found: Sequence[ExternalDataset]) -> DatasetsByTopic:
+    """The same datasets for each of the topics."""
     return {topic: found for topic in topics}
