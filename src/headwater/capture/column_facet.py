@@ -12,19 +12,19 @@ def column_facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLin
     None if it has no columns, or names a dataset as a whole, which the standard cannot express: without a facet,
     readers derive the output from all inputs.
     """
-    entries = [*lineage["dataset"], *(each for made in lineage["fields"].values() for each in made["inputFields"])]
+    entries = [*lineage["dataset"], *(each for field in lineage["fields"].values() for each in field["inputFields"])]
     if not lineage["fields"] or not all("field" in each for each in entries):
         return None
     return column_lineage_dataset.ColumnLineageDatasetFacet(
         fields={
-            column: column_lineage_dataset.Fields(inputFields=_input_fields(made["inputFields"]))
-            for column, made in lineage["fields"].items()
+            column: column_lineage_dataset.Fields(inputFields=_input_fields(field["inputFields"]))
+            for column, field in lineage["fields"].items()
         },
         dataset=_input_fields(lineage["dataset"]),
     )
 
 
-def _input_fields(told: Iterable[Mapping[str, Any]]) -> list[column_lineage_dataset.InputField]:
+def _input_fields(input_fields: Iterable[Mapping[str, Any]]) -> list[column_lineage_dataset.InputField]:
     return [
         column_lineage_dataset.InputField(
             **{
@@ -32,5 +32,5 @@ def _input_fields(told: Iterable[Mapping[str, Any]]) -> list[column_lineage_data
                 "transformations": [column_lineage_dataset.Transformation(**step) for step in each["transformations"]],
             }
         )
-        for each in told
+        for each in input_fields
     ]

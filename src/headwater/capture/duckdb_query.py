@@ -88,7 +88,7 @@ _BY_NO_NAME: Final = (exp.Columns, exp.PositionalColumn, exp.Pivot)
 @dataclass(frozen=True, slots=True)
 class _Query:
     read: Parsed
-    told: Statement
+    statement_lineage: Statement
     tables: Mapping[str, Table]
     """Tables by their flat names in `read`."""
 
@@ -104,7 +104,7 @@ def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: EventOutput) -
     label = label_of(asked.sql)
     inputs = [_described(query.read.tables[flat], table) for flat, table in query.tables.items()]
     names = {query.read.tables[flat]: described.id for flat, described in zip(query.tables, inputs, strict=True)}
-    outputs = [] if label is None else [_dashboard(label, query.told, names)]
+    outputs = [] if label is None else [_dashboard(label, query.statement_lineage, names)]
     started_at = out.now()
     run = RunReporter(_job(asked, label), run_id, started_at, {}, out)
     run.emit(RunState.START, Content(inputs=inputs))
@@ -140,10 +140,10 @@ def _prepared(asked: Asked, catalogs: Catalogs) -> _Query:
     tables = {flat: _table(parts, catalogs) for flat, parts in read.tables.items()}
     columns = {read.tables[flat]: _names(table) for flat, table in tables.items()}
     try:
-        told = statement(asked.sql, asked.dialect, lambda table: columns.get(table, ()))
+        statement_lineage = statement(asked.sql, asked.dialect, lambda table: columns.get(table, ()))
     except UnreadableSqlError as fault:
         raise InvalidInputError(f"sql: {fault}") from None
-    return _Query(read, told, tables)
+    return _Query(read, statement_lineage, tables)
 
 
 def _table(parts: Parts, catalogs: Catalogs) -> Table:
@@ -180,7 +180,11 @@ def _needed(query: _Query, flat: str) -> tuple[str, ...]:
     A name counts for every table that has such a column: reading it is cheaper than resolving the name.
     """
     tree = query.read.tree
-    if query.told.gaps or tree.find(*_BY_NO_NAME) or any(join.method == "NATURAL" for join in tree.find_all(exp.Join)):
+    if (
+        query.statement_lineage.gaps
+        or tree.find(*_BY_NO_NAME)
+        or any(join.method == "NATURAL" for join in tree.find_all(exp.Join))
+    ):
         return ("*",)
     if any(_is_meant_whole(table) for table in tree.find_all(exp.Table) if table.name == flat):
         return ("*",)
@@ -232,11 +236,11 @@ def _as_jdbc(uri: str) -> str | None:
     return next((f"{java}{uri.removeprefix(own)}" for own, java in _DATABASES.items() if uri.startswith(own)), None)
 
 
-def _dashboard(label: Label, told: Statement, names: Mapping[Parts, DatasetId]) -> Described:
+def _dashboard(label: Label, statement_lineage: Statement, names: Mapping[Parts, DatasetId]) -> Described:
     facets: dict[str, DatasetFacet] = {
         "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="DASHBOARD")
     }
-    lineage = sql_lineage.dashboard_lineage(told, names.get, label, names.values())
+    lineage = sql_lineage.dashboard_lineage(statement_lineage, names.get, label, names.values())
     if (columns := column_facet(lineage)) is not None:
         facets["columnLineage"] = columns
     return Described(sql_lineage.dashboard_of(label), facets)

@@ -60,18 +60,18 @@ class RegistryWatcher:
         self._outlet = outlet
         self._clock = clock
         known = state_file.load(state) or {}
-        self._told: dict[str, int] = known.get("told", {})
+        self._reported: dict[str, int] = known.get("told", {})
         self._digests: dict[str, dict[str, str]] = known.get("digests", {})
         """Digests of the reported versions, by subject and number: a number may be reused for another schema."""
         self._compare_at_s = clock()
         self._fault: str | None = None
         """The fault of the last poll."""
 
-    def run(self, stop: threading.Event, every_s: float, said: Callable[[ReportedVersion], None]) -> None:
-        """Poll until told to stop; `said` is called for each reported version."""
+    def run(self, stop: threading.Event, every_s: float, on_report: Callable[[ReportedVersion], None]) -> None:
+        """Poll until told to stop; `on_report` is called for each reported version."""
         while True:
             try:
-                self.look(said)
+                self.poll(on_report)
                 self._fault = None
             except UnavailableError as fault:
                 if self._fault != str(fault):
@@ -80,58 +80,60 @@ class RegistryWatcher:
             if stop.wait(every_s):
                 return
 
-    def look(self, said: Callable[[ReportedVersion], None] = lambda told: None) -> list[ReportedVersion]:
-        """Report every new version; `said` is called for each.
+    def poll(self, on_report: Callable[[ReportedVersion], None] = lambda version: None) -> list[ReportedVersion]:
+        """Report every new version; `on_report` is called for each.
 
         Raises:
             UnavailableError: the registry does not answer, or not for some subjects; the reported versions stay so.
         """
-        told: list[ReportedVersion] = []
-        untold: dict[str, str] = {}
+        reported: list[ReportedVersion] = []
+        failures: dict[str, str] = {}
         is_comparing = self._clock() >= self._compare_at_s
         try:
             for subject in self._registry.subjects():
                 if subject.endswith(_OF_VALUES):
                     try:
                         for each in self._new_versions(subject, is_comparing=is_comparing):
-                            told.append(each)
-                            said(each)
+                            reported.append(each)
+                            on_report(each)
                     except NotProvidedError as fault:
-                        untold[subject] = str(fault)
+                        failures[subject] = str(fault)
         finally:
-            if (told or is_comparing) and self._outlet.settle(_SETTLE_S):
-                state_file.save(self._state, {"told": self._told, "digests": self._digests})
+            if (reported or is_comparing) and self._outlet.settle(_SETTLE_S):
+                state_file.save(self._state, {"told": self._reported, "digests": self._digests})
         if is_comparing:
             self._compare_at_s = self._clock() + _COMPARE_EVERY_S
-        if untold:
-            raise UnavailableError(_in_words(untold))
-        return told
+        if failures:
+            raise UnavailableError(_summary(failures))
+        return reported
 
     def _new_versions(self, subject: str, *, is_comparing: bool) -> Iterator[ReportedVersion]:
         try:
             versions = self._registry.versions(subject)
-            if (is_comparing or versions[-1:] != [self._told.get(subject)]) and self._is_anew(subject, versions):
-                del self._told[subject], self._digests[subject]
-            before = max((number for number in versions if number <= self._told.get(subject, 0)), default=None)
+            if (is_comparing or versions[-1:] != [self._reported.get(subject)]) and self._is_reregistered(
+                subject, versions
+            ):
+                del self._reported[subject], self._digests[subject]
+            before = max((number for number in versions if number <= self._reported.get(subject, 0)), default=None)
             for number in versions:
-                if number > self._told.get(subject, 0):
-                    yield self._tell(subject, number, before)
-                    self._told[subject] = before = number
+                if number > self._reported.get(subject, 0):
+                    yield self._report(subject, number, before)
+                    self._reported[subject] = before = number
         except NotFoundError:  # it was deleted meanwhile
             return
 
-    def _is_anew(self, subject: str, versions: Sequence[int]) -> bool:
+    def _is_reregistered(self, subject: str, versions: Sequence[int]) -> bool:
         """Whether a subject was hard-deleted and registered again since it was reported, so that versions restart at 1.
 
         If only its newest versions were deleted, the remaining ones are unchanged.
         """
-        told = [number for number in versions if number <= self._told.get(subject, 0)]
-        if not told:
+        reported = [number for number in versions if number <= self._reported.get(subject, 0)]
+        if not reported:
             return False
-        digest = _digest(self._registry.version(subject, told[-1]))
-        return self._digests.setdefault(subject, {}).setdefault(str(told[-1]), digest) != digest
+        digest = _digest(self._registry.version(subject, reported[-1]))
+        return self._digests.setdefault(subject, {}).setdefault(str(reported[-1]), digest) != digest
 
-    def _tell(self, subject: str, number: int, before: int | None) -> ReportedVersion:
+    def _report(self, subject: str, number: int, before: int | None) -> ReportedVersion:
         found = self._registry.version(subject, number)
         old = self._registry.read(self._registry.version(subject, before)) if before is not None else None
         schema = self._registry.read(found) or TopicSchema(())
@@ -144,8 +146,8 @@ class RegistryWatcher:
             version=number,
             schemaId=found.get("id"),
             schemaType=language,
-            compatibility=_if_told(lambda: self._registry.rule(subject)),
-            fitsRule=None if before is None else _if_told(lambda: self._registry.fits(subject, found, before)),
+            compatibility=_if_provided(lambda: self._registry.rule(subject)),
+            fitsRule=None if before is None else _if_provided(lambda: self._registry.fits(subject, found, before)),
             isBreaking=is_breaking,
             changes=changed,
         )
@@ -159,7 +161,7 @@ class RegistryWatcher:
         return dataset_event(datetime.now(UTC), dataset)
 
 
-def _if_told(ask: Callable[[], AnswerT]) -> AnswerT | None:
+def _if_provided(ask: Callable[[], AnswerT]) -> AnswerT | None:
     """An additional answer of the registry; None if it does not provide it: the version is reported without."""
     try:
         return ask()
@@ -173,14 +175,14 @@ def _if_told(ask: Callable[[], AnswerT]) -> AnswerT | None:
 
 def _digest(version: Mapping[str, Any]) -> str:
     """A digest of a version, 16 hex digits, to notice a reused version number."""
-    what = [version.get("schemaType") or "AVRO", version["schema"], version.get("references") or []]
-    return hashlib.sha256(orjson.dumps(what)).hexdigest()[:16]
+    content = [version.get("schemaType") or "AVRO", version["schema"], version.get("references") or []]
+    return hashlib.sha256(orjson.dumps(content)).hexdigest()[:16]
 
 
-def _in_words(untold: Mapping[str, str]) -> str:
+def _summary(failures: Mapping[str, str]) -> str:
     """A message on the subjects that were not reported, naming the first ones and the reason."""
-    shown = "; ".join(f"{subject}: {why}" for subject, why in [*untold.items()][:_MOST_SHOWN])
-    more = f"; and {len(untold) - _MOST_SHOWN} more" if len(untold) > _MOST_SHOWN else ""
+    shown = "; ".join(f"{subject}: {why}" for subject, why in [*failures.items()][:_MOST_SHOWN])
+    more = f"; and {len(failures) - _MOST_SHOWN} more" if len(failures) > _MOST_SHOWN else ""
     return f"{shown}{more}"
 
 
@@ -191,10 +193,10 @@ def changes(before: tuple[Field, ...], after: tuple[Field, ...], language: str =
     [{'field': 'price', 'change': 'retyped', 'from': 'int', 'to': 'long', 'isBreaking': False},
      {'field': 'note', 'change': 'retyped', 'from': 'string', 'to': 'boolean', 'isBreaking': True}]
     """
-    return [_told(change, language) for change in column_changes(types(before), types(after))]
+    return [_change_entry(change, language) for change in column_changes(types(before), types(after))]
 
 
-def _told(change: ColumnChange, language: str) -> dict[str, object]:
+def _change_entry(change: ColumnChange, language: str) -> dict[str, object]:
     ends = {"from": change.before, "to": change.after}
     is_breaking = change.is_breaking is not False
     if change.before is not None and change.after is not None and (known := LANGUAGES.get(language)):

@@ -217,7 +217,7 @@ def read_subject(
     try:
         fields = language.fields(version["schema"], referenced) if language else ()
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
-        told = {"subject": version.get("subject"), "version": version.get("version"), "fault": type(fault).__name__}
-        log.warning("cannot parse a schema", extra=told)
+        extra = {"subject": version.get("subject"), "version": version.get("version"), "fault": type(fault).__name__}
+        log.warning("cannot parse a schema", extra=extra)
         return None
     return TopicSchema(fields, version.get("version")) if fields else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _FORMAT: Final = 1
-KnownT = TypeVar("KnownT")
+StateT = TypeVar("StateT")
 
 
 def load(path: Path) -> dict[str, Any] | None:
@@ -24,17 +24,17 @@ def load(path: Path) -> dict[str, Any] | None:
         SetupError: the file cannot be parsed.
     """
     try:
-        said: dict[str, Any] = orjson.loads(path.read_bytes())
-        if said.pop("format") == _FORMAT:
-            return said
+        state: dict[str, Any] = orjson.loads(path.read_bytes())
+        if state.pop("format") == _FORMAT:
+            return state
     except FileNotFoundError:
         return None
     except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
         pass
-    raise _not_understood(path)
+    raise _unreadable(path)
 
 
-def load_as(path: Path, read: Callable[[dict[str, Any]], KnownT]) -> KnownT:
+def load_as(path: Path, read: Callable[[dict[str, Any]], StateT]) -> StateT:
     """The saved state, parsed by `read`; if there is no file yet, what `read` makes of an empty object.
 
     Raises:
@@ -43,10 +43,10 @@ def load_as(path: Path, read: Callable[[dict[str, Any]], KnownT]) -> KnownT:
     try:
         return read(load(path) or {})
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise _not_understood(path) from None
+        raise _unreadable(path) from None
 
 
-def save(path: Path, said: Mapping[str, Any]) -> None:
+def save(path: Path, state: Mapping[str, Any]) -> None:
     """Save the state atomically: a crash leaves either the old or the new one.
 
     Raises:
@@ -56,7 +56,7 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(orjson.dumps({"format": _FORMAT, **said}, default=tuple, option=orjson.OPT_NON_STR_KEYS))
+            file.write(orjson.dumps({"format": _FORMAT, **state}, default=tuple, option=orjson.OPT_NON_STR_KEYS))
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)
@@ -64,15 +64,15 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
         raise UnavailableError(f"cannot save the state to {path}: {failure.strerror}") from failure
 
 
-def save_all_of(path: Path, known: "DataclassInstance") -> None:
+def save_all_of(path: Path, state: "DataclassInstance") -> None:
     """Save all fields of a dataclass, for `load_as`.
 
     Raises:
         UnavailableError: the disk is full or fails.
     """
-    save(path, {each.name: getattr(known, each.name) for each in fields(known)})
+    save(path, {each.name: getattr(state, each.name) for each in fields(state)})
 
 
-def _not_understood(path: Path) -> SetupError:
+def _unreadable(path: Path) -> SetupError:
     """The error for a file that another program or version has written."""
     return SetupError(f"{path}: not a state file of this version; remove it to start afresh")

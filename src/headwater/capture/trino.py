@@ -229,26 +229,26 @@ class TrinoWatcher:
         self._etc = etc
         self._namespace = namespace
         self._outlet = outlet
-        self._told: dict[str, CatalogMeaning] = {}
+        self._reported: dict[str, CatalogMeaning] = {}
 
-    def run(self, stop: threading.Event, every_s: float, said: Callable[[CatalogMeaning], None]) -> None:
-        """Poll until told to stop; `said` is called for each new or changed catalog."""
+    def run(self, stop: threading.Event, every_s: float, on_report: Callable[[CatalogMeaning], None]) -> None:
+        """Poll until told to stop; `on_report` is called for each new or changed catalog."""
         while True:
-            for each in self.look():
-                said(each)
+            for each in self.poll():
+                on_report(each)
             if stop.wait(every_s):
                 self._outlet.settle(_SETTLE_S)
                 return
 
-    def look(self) -> list[CatalogMeaning]:
+    def poll(self) -> list[CatalogMeaning]:
         """Report the catalogs that are new or have changed.
 
         Raises:
             SetupError: the folder no longer exists.
         """
-        fresh = [each for each in catalogs_in(self._etc) if self._told.get(each.name) != each]
+        fresh = [each for each in catalogs_in(self._etc) if self._reported.get(each.name) != each]
         for each in fresh:
-            self._told[each.name] = each
+            self._reported[each.name] = each
             if each.facet is not None:
                 self._outlet.put(self._event(each.name, each.facet))
         return fresh

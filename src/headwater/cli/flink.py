@@ -18,7 +18,7 @@ from headwater.errors import InvalidInputError, SetupError
 from headwater.model.words import so_many
 
 if TYPE_CHECKING:
-    from headwater.capture.flink.submit import ToldJob
+    from headwater.capture.flink.submit import SubmittedJob
 
 flink = typer.Typer(name="flink", help="Jobs of Apache Flink, with their lineage.", no_args_is_help=True)
 
@@ -86,7 +86,7 @@ def run(
         namespace=namespace,
         prints_to=sys.stderr.fileno() if json_output else None,
     )
-    told: list[ToldJob] = []
+    jobs: list[SubmittedJob] = []
     with (
         closing(FlinkCluster([web_address("--url", url)])) as cluster,
         closed_with_warning(opened_emitter(endpoint, events, token_env)) as emitter,
@@ -94,9 +94,9 @@ def run(
         session = Session.at(url, cluster)
         with shown_progress(f"{file.name}: planning for Flink {session.about.version} at {cluster.url}") as progress:
             for job in submit(submission, session, emitter.put):
-                told.append(job)
-                progress(_in_words(job))
-    _show(told, file, json_output=json_output)
+                jobs.append(job)
+                progress(_job_text(job))
+    _show(jobs, file, json_output=json_output)
 
 
 def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
@@ -109,10 +109,10 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
     from headwater.lab.part import SMALL_JVM
 
     try:
-        made = environments.is_made(flink.FLINK) and jars.is_fetched(flink.FLINK)
+        is_available = environments.is_made(flink.FLINK) and jars.is_fetched(flink.FLINK)
     except SetupError:
-        made = False
-    if not made:
+        is_available = False
+    if not is_available:
         raise SetupError(
             "no Python with PyFlink found: name one with --python,"
             " or create one with the lab's connectors: headwater lab fetch flink"
@@ -137,7 +137,7 @@ def _settings(pairs: list[str], name: str | None) -> dict[str, str]:
     return found
 
 
-def _in_words(job: "ToldJob") -> str:
+def _job_text(job: "SubmittedJob") -> str:
     gaps = f", {so_many(len(job.gaps), 'gap')}: {'; '.join(job.gaps)}" if job.gaps else ""
     if not job.run_id:
         return f"submitted as {job.job_id}{gaps}"
@@ -147,21 +147,21 @@ def _in_words(job: "ToldJob") -> str:
     )
 
 
-def _show(told: "list[ToldJob]", file: Path, *, json_output: bool) -> None:
+def _show(jobs: "list[SubmittedJob]", file: Path, *, json_output: bool) -> None:
     if json_output:
-        jobs = [
+        entries = [
             {
                 "jobId": job.job_id,
                 "name": job.name,
                 "runId": job.run_id,
                 **{key: value for key, value in asdict(job).items() if key not in ("job_id", "name", "run_id")},
             }
-            for job in told
+            for job in jobs
         ]
-        sys.stdout.buffer.write(orjson.dumps(jobs) + b"\n")
+        sys.stdout.buffer.write(orjson.dumps(entries) + b"\n")
         sys.stdout.flush()
-    elif not told:
+    elif not jobs:
         say(f"{file}: no job was submitted", err=True)
     elif sys.stderr.isatty():
-        for job in told:
-            say(_in_words(job), err=True)
+        for job in jobs:
+            say(_job_text(job), err=True)

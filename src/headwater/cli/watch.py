@@ -89,9 +89,9 @@ def connect(
         lost_after_s=lost_after,
     )
     version = version_at(web_address("--rest", rest)) if rest else None
-    around = ClusterContext(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
+    context = ClusterContext(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
     with _until_stopped() as stop, _emission(home, endpoint, token_env, file) as outlet:
-        Watcher(config, around, outlet).run(stop, _said("connectors", bootstrap))
+        Watcher(config, context, outlet).run(stop, _print_start("connectors", bootstrap))
 
 
 @watch.command()
@@ -133,7 +133,7 @@ def flink(
         _until_stopped() as stop,
         _emission(home, endpoint, token_env, file) as outlet,
     ):
-        Watcher(config, cluster, outlet).run(stop, _said("jobs", cluster.url))
+        Watcher(config, cluster, outlet).run(stop, _print_start("jobs", cluster.url))
 
 
 @watch.command()
@@ -162,9 +162,9 @@ def registry(
         say(f"watching the subjects of {without_credentials(url)}")
         watcher = RegistryWatcher(subjects, bootstrap, state, outlet)
         if once:
-            watcher.look(_told)
+            watcher.poll(_print_version)
         else:
-            watcher.run(stop, interval, _told)
+            watcher.run(stop, interval, _print_version)
 
 
 @watch.command()
@@ -194,10 +194,10 @@ def trino(
     with _until_stopped() as stop, _emission(headwater_home(), endpoint, token_env, file) as outlet:
         if once:
             stop.set()
-        TrinoWatcher(etc, namespace, outlet).run(stop, interval, _meant)
+        TrinoWatcher(etc, namespace, outlet).run(stop, interval, _print_catalog)
 
 
-def _meant(catalog: "CatalogMeaning") -> None:
+def _print_catalog(catalog: "CatalogMeaning") -> None:
     if catalog.facet is None:
         say(f"{catalog.name}: its tables cannot be matched with those of other engines: {catalog.why}", err=True)
     else:
@@ -205,9 +205,9 @@ def _meant(catalog: "CatalogMeaning") -> None:
         say(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
 
 
-def _told(told: ReportedVersion) -> None:
-    breaking = ", breaking for readers of the changed columns" if told.is_breaking else ""
-    say(f"{told.subject} version {told.version}{breaking}")
+def _print_version(version: ReportedVersion) -> None:
+    breaking = ", breaking for readers of the changed columns" if version.is_breaking else ""
+    say(f"{version.subject} version {version.version}{breaking}")
 
 
 @contextmanager
@@ -223,7 +223,7 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
         yield Outlet(emitter.put, emitter.settle)
 
 
-def _said(what: str, where: str) -> Callable[[int], None]:
+def _print_start(what: str, where: str) -> Callable[[int], None]:
     return lambda number: say(f"watching {number} {what} on {where}")
 
 

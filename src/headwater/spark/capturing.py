@@ -79,7 +79,7 @@ def _captured(spark: SparkSession, given: _Settings) -> Capture:
             return known
         settings = _with_configured(given, spark)
         emitter = opened_emitter(settings.endpoint, settings.file, settings.token_env)
-        around = CaptureContext(
+        context = CaptureContext(
             namespace=settings.namespace or "default",
             job=settings.job or spark.sparkContext.appName,
             new_run_id=new_run_id,
@@ -91,7 +91,7 @@ def _captured(spark: SparkSession, given: _Settings) -> Capture:
             _captures.pop(application, None)
             emitter.close()
 
-        _captures[application] = Capture(spark, around, ended)
+        _captures[application] = Capture(spark, context, ended)
         return _captures[application]
 
 

@@ -64,7 +64,7 @@ class Watched:
         outlet = Outlet(self.events.append, lambda _: True)
         with closing(Registry(self.url)) as registry:
             watcher = RegistryWatcher(registry, BOOTSTRAP, self._state, outlet)
-            return [told for told in watcher.look() if told.subject == self.subject]
+            return [told for told in watcher.poll() if told.subject == self.subject]
 
     def told_by_command(self, service: Service, home: Path) -> str:
         """What `headwater watch registry` prints once it has told the service."""

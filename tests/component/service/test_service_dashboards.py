@@ -91,7 +91,7 @@ def configured(folder: Path) -> dict[str, Any]:
     )
     (folder / "catalog" / "lake.properties").write_text("\n".join(glue))
     told: list[bytes] = []
-    TrinoWatcher(folder, TRINO, Outlet(told.append, lambda _: True)).look()
+    TrinoWatcher(folder, TRINO, Outlet(told.append, lambda _: True)).poll()
     found: dict[str, Any] = json.loads(told[0])
     return found
 

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.capture.flink.rest import FlinkCluster
 from headwater.capture.flink.session import Session
-from headwater.capture.flink.submit import Submission, ToldJob, submit
+from headwater.capture.flink.submit import Submission, SubmittedJob, submit
 from headwater.errors import InvalidInputError, SetupError, UnavailableError
 
 _JOB = {"event": "job", "id": "6b6a1f0b6c2f4e0f8a1d5f0c2b3e4d5a", "writes": [], "gaps": [], "sql": None}
@@ -40,7 +40,7 @@ def _submission(folder: Path, *lines: object, status: int = 0) -> Submission:
     return Submission(file=folder / "job.sql", arguments=(), python=python, batch=False, wait=False, namespace=None)
 
 
-def _run(submission: Submission, session: Session) -> tuple[list[ToldJob], list[bytes]]:
+def _run(submission: Submission, session: Session) -> tuple[list[SubmittedJob], list[bytes]]:
     events: list[bytes] = []
     return list(submit(submission, session, events.append)), events
 

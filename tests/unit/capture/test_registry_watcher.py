@@ -75,7 +75,7 @@ class Watched:
     def look(self) -> list[tuple[str, int]]:
         """What it tells; also where the look ends with a fault, which is raised by `fault`."""
         self.said.clear()
-        self._watcher.look(lambda told: self.said.append((told.subject, told.version)))
+        self._watcher.poll(lambda told: self.said.append((told.subject, told.version)))
         return [*self.said]
 
     def fault(self) -> str:

@@ -180,9 +180,9 @@ def test_a_catalog_is_told_once_and_again_when_it_changed(etc: Path) -> None:
     told: list[bytes] = []
     watcher = TrinoWatcher(etc, "trino://t:1", Outlet(told.append, lambda _: True))
 
-    looks = [len(watcher.look()), len(watcher.look())]
+    looks = [len(watcher.poll()), len(watcher.poll())]
     (etc / "catalog" / "lake.properties").write_text("connector.name=iceberg\nhive.metastore.uri=thrift://ms:9083")
-    looks.append(len(watcher.look()))
+    looks.append(len(watcher.poll()))
 
     assert looks == [1, 0, 1]
     datasets = [json.loads(event)["dataset"] for event in told]

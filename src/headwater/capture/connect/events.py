@@ -62,10 +62,7 @@ def event_of(update: RunUpdate, context: ClusterContext) -> bytes:
         datetime.fromtimestamp(update.time_ms / 1000, UTC),
         update.run_id,
         JobId(context.namespace, update.connector),
-        run_facets={
-            **_run_facets(update, context),
-            **_gaps(left_open(update.properties, external) if update.topics else []),
-        },
+        run_facets={**_run_facets(update, context), **_gaps(unknown)},
         job_facets={"jobType": _job_type(context.heartbeat_s)},
         inputs=inputs,
         outputs=outputs,

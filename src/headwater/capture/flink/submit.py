@@ -45,7 +45,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldJob:
+class SubmittedJob:
     """A submitted and reported job; name and run id are empty if the cluster does not report them."""
 
     job_id: str
@@ -57,7 +57,7 @@ class ToldJob:
     gaps: tuple[str, ...]
 
 
-def submit(submission: Submission, session: Session, put: Callable[[bytes], None]) -> Iterator[ToldJob]:
+def submit(submission: Submission, session: Session, put: Callable[[bytes], None]) -> Iterator[SubmittedJob]:
     """Run the file; every job it submits is reported as soon as the cluster lists it.
 
     Lineage that cannot be determined is reported as a gap, and the program goes on.
@@ -79,7 +79,7 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
                 if line["event"] == "refused":
                     refused = line["message"]
                 else:
-                    yield _told(line, namespace, session, put)
+                    yield _reported_job(line, namespace, session, put)
             status = process.wait()
         finally:
             _end(process)
@@ -123,15 +123,17 @@ def _path_of_python() -> str:
     return f"{_PROBE}{os.pathsep}{before}" if before else str(_PROBE)
 
 
-def _told(line: Mapping[str, Any], namespace: str, session: Session, put: Callable[[bytes], None]) -> ToldJob:
+def _reported_job(
+    line: Mapping[str, Any], namespace: str, session: Session, put: Callable[[bytes], None]
+) -> SubmittedJob:
     try:
         about = session.submitted(line["id"])
     except UnavailableError as fault:
-        return ToldJob(line["id"], "", "", 0, 0, 0, (f"its lineage is not reported: {fault}",))
+        return SubmittedJob(line["id"], "", "", 0, 0, 0, (f"its lineage is not reported: {fault}",))
     unseen = Flow(gaps=["the inputs and outputs of its statements are unknown"])
     flow = Guard().attempt("statements", lambda: flow_of(line["writes"], line["gaps"]), unseen)
     put(start_event(JobId(namespace, about.name), about, flow, line["sql"]))
-    return ToldJob(
+    return SubmittedJob(
         job_id=about.job_id,
         name=about.name,
         run_id=about.run_id,

@@ -61,8 +61,8 @@ class _Reader:
     def nested(self, kind: object, within: tuple[str, ...]) -> tuple[Field, ...]:
         """The fields of a record, or of records in a list or a map; recursive records are not expanded again."""
         match self._plain(kind):
-            case {"type": "record", "name": str(name), "fields": [*told]} if name not in within:
-                return tuple(self._field(each, (*within, name)) for each in self._budget.taken(told))
+            case {"type": "record", "name": str(name), "fields": [*fields]} if name not in within:
+                return tuple(self._field(each, (*within, name)) for each in self._budget.taken(fields))
             case {"type": "array", "items": inner} | {"type": "map", "values": inner}:
                 return self.nested(inner, within)
         return ()

@@ -38,11 +38,11 @@ def _takes(new: str, old: str) -> bool:
 def _kinds(type_: str) -> Iterator[str]:
     """The alternatives of a type; the content of brackets is part of one."""
     depth, begin = 0, 0
-    for place, character in enumerate(type_):
+    for index, character in enumerate(type_):
         depth += (character == "<") - (character == ">")
         if character == "|" and not depth:
-            yield type_[begin:place]
-            begin = place + 1
+            yield type_[begin:index]
+            begin = index + 1
     yield type_[begin:]
 
 
@@ -74,8 +74,11 @@ class _Reader:
 
     def _type(self, schema: object, depth: int) -> str:
         plain = self._plain(schema)
-        told = plain.get("type")
-        kinds = {str(kind) for kind in (told if isinstance(told, list) else [told] if told is not None else [])}
+        declared = plain.get("type")
+        kinds = {
+            str(kind)
+            for kind in (declared if isinstance(declared, list) else [declared] if declared is not None else [])
+        }
         for choice in self._choices(plain) if depth < _DEEPEST else ():
             kinds |= set(_kinds(self._type(choice, depth + 1)))
         if not kinds and self._properties(plain, 0):
@@ -111,7 +114,7 @@ class _Reader:
 
     def _at(self, reference: str) -> object:
         document, _, pointer = reference.partition("#")
-        place = self._others.get(document) if document else self._root
+        node = self._others.get(document) if document else self._root
         for step in pointer.split("/")[1:]:
-            place = place.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(place, dict) else None
-        return place
+            node = node.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
+        return node

@@ -60,7 +60,7 @@ class Action:
         return any(write.is_part for write in self.writes)
 
     @property
-    def tells_something(self) -> bool:
+    def has_datasets(self) -> bool:
         """Whether it read or wrote any dataset."""
         return bool(self.inputs()) or any(write.dataset is not None for write in self.writes)
 
@@ -93,16 +93,16 @@ class Action:
         """Take over the figures of `part`."""
         for source, scan in part.tally.read.items():
             self.tally.add_scan(source, scan)
-        for place, figures in part.moved.items():
-            self.moved.setdefault(place, figures)
+        for index, figures in part.moved.items():
+            self.moved.setdefault(index, figures)
 
     def content(self) -> Content:
         """The content of the action's events."""
         for dataset, figures in self._reads():
             dataset.read["inputStatistics"] = read_facet(figures)
-        for place, write in enumerate(self.writes):
-            if write.dataset is not None and place in self.moved:
-                write.dataset.written["outputStatistics"] = written_facet(self.moved[place])
+        for index, write in enumerate(self.writes):
+            if write.dataset is not None and index in self.moved:
+                write.dataset.written["outputStatistics"] = written_facet(self.moved[index])
         return Content(self._facets(), self.inputs(), self.outputs())
 
     def _reads(self) -> Iterator[tuple[Described, Moved]]:

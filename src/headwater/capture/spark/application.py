@@ -59,27 +59,27 @@ WELL: Final = Ending()
 class Application:
     """The parent run: it starts with the capture, and ends with the program."""
 
-    def __init__(self, around: CaptureContext, spark_version: str) -> None:
-        self._around = around
-        self._started_at = around.out.now()
+    def __init__(self, context: CaptureContext, spark_version: str) -> None:
+        self._context = context
+        self._started_at = context.out.now()
         self._engine: dict[str, RunFacet] = {
             "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
                 version=spark_version, name=ENGINE, openlineageAdapterVersion=VERSION
             )
         }
-        parent: dict[str, RunFacet] = {"parent": around.parent.facet()} if around.parent else {}
+        parent: dict[str, RunFacet] = {"parent": context.parent.facet()} if context.parent else {}
         self._run = RunReporter(
-            self._job(around.job, "BATCH", "APPLICATION"),
-            around.new_run_id(),
+            self._job(context.job, "BATCH", "APPLICATION"),
+            context.new_run_id(),
             self._started_at,
             {**self._engine, **parent},
-            around.out,
+            context.out,
         )
 
     @property
     def now(self) -> Callable[[], datetime]:
         """The clock of all runs."""
-        return self._around.out.now
+        return self._context.out.now
 
     @property
     def over(self) -> bool:
@@ -106,13 +106,13 @@ class Application:
 
     def child(self, name: str, kind: Kind, started_at: datetime, run_id: str | None = None) -> RunReporter:
         """A child run of the job named by the program's name and `name`; emits nothing yet."""
-        job = self._job(f"{self._around.job}.{name}", kind, "QUERY")
-        facets = {**self._engine, "parent": self._run.me.facet(self._around.parent)}
-        return RunReporter(job, run_id or self._around.new_run_id(), started_at, facets, self._around.out)
+        job = self._job(f"{self._context.job}.{name}", kind, "QUERY")
+        facets = {**self._engine, "parent": self._run.me.facet(self._context.parent)}
+        return RunReporter(job, run_id or self._context.new_run_id(), started_at, facets, self._context.out)
 
     def _job(self, name: str, kind: Kind, job_type: str) -> Job:
         facet = job_type_job.JobTypeJobFacet(processingType=kind, integration="SPARK", jobType=job_type)
-        return Job(namespace=self._around.namespace, name=name, facets={"jobType": facet})
+        return Job(namespace=self._context.namespace, name=name, facets={"jobType": facet})
 
 
 def why(failure: Failure | None) -> dict[str, RunFacet]:

@@ -34,17 +34,17 @@ class Capture:
         guard: counts failures of the capture.
     """
 
-    def __init__(self, session: SparkSession, around: CaptureContext, close: Callable[[], None]) -> None:
+    def __init__(self, session: SparkSession, context: CaptureContext, close: Callable[[], None]) -> None:
         """Start listening; `close` is called after the last event."""
         self.guard = Guard()
         self._close = close
         self._process = os.getpid()
-        self._now = around.out.now
+        self._now = context.out.now
         self._failure: Failure | None = None
         self._ending = threading.Lock()
         self._heard: set[str] = set()
         self._deaf: list[Callable[[], None]] = []
-        self._watcher = Watcher(session, Application(around, session.version), self.guard)
+        self._watcher = Watcher(session, Application(context, session.version), self.guard)
         self._signals = Signals(SignalCallbacks(self._watcher.stopping, self._stopped, close))
         self._watcher.start()
         self.add(session)

@@ -31,9 +31,9 @@ def change_of(plan: Java, session: Java, *, is_done: bool) -> Write | None:
     if write is None or write.dataset is None or is_done:
         return write
     if rule is _renamed:
-        write.dataset = _in_its_place(plan, session, _label(plan.child()))
+        write.dataset = _renamed_dataset(plan, session, _label(plan.child()))
     elif rule is _renamed_in_spark:
-        write.dataset = _kept_in_spark(plan.oldName(), session)
+        write.dataset = _spark_table(plan.oldName(), session)
     write.dataset.facets.pop("lifecycleStateChange", None)
     return write
 
@@ -59,11 +59,11 @@ def _loaded(change: Change, target: Java, plan: Java, session: Java) -> Write | 
     dataset = v2_table(table, session)
     if dataset is not None:
         dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
-    return _told(change, _label(target), plan, dataset)
+    return _change_write(change, _label(target), plan, dataset)
 
 
 def _truncated(plan: Java, session: Java) -> Write | None:
-    return _told("TRUNCATE", _label(plan.table()), plan, v2_table(plan.table().table(), session))
+    return _change_write("TRUNCATE", _label(plan.table()), plan, v2_table(plan.table().table(), session))
 
 
 def _renamed(plan: Java, session: Java) -> Write | None:
@@ -75,12 +75,12 @@ def _renamed(plan: Java, session: Java) -> Write | None:
     parts = list(items(plan.newName()))
     schema = parts[:-1] or list(old.identifier().namespace())
     new = ".".join([old.catalog().name(), *map(str, schema), str(parts[-1])])
-    dataset = _in_its_place(plan, session, new)
+    dataset = _renamed_dataset(plan, session, new)
     before = [] if catalog is None else called(_label(old), catalog)
-    return _told("RENAME", new, plan, dataset, before[0] if before else None)
+    return _change_write("RENAME", new, plan, dataset, before[0] if before else None)
 
 
-def _in_its_place(plan: Java, session: Java, name: str) -> Described:
+def _renamed_dataset(plan: Java, session: Java, name: str) -> Described:
     """The table to be renamed, at its location, under the given name in its catalog."""
     old, table = plan.child(), plan.child().table()
     dataset = iceberg_dataset(table.table().location(), None, name, catalog_of(old.catalog().name(), session))
@@ -95,17 +95,17 @@ def _dropped(plan: Java, session: Java) -> Write | None:
     target = plan.child()
     if target.catalog().name() == "spark_catalog":
         name = f"{'.'.join(target.identifier().namespace())}.{target.identifier().name()}"
-        return _told("DROP", name, plan, table_of(warehouse_name(session, name)))
+        return _change_write("DROP", name, plan, table_of(warehouse_name(session, name)))
     catalog = catalog_of(target.catalog().name(), session)
     names = [] if catalog is None else called(_label(target), catalog)
-    return _told("DROP", _label(target), plan, table_of(names[0])) if names else None
+    return _change_write("DROP", _label(target), plan, table_of(names[0])) if names else None
 
 
 def _created_in_spark(plan: Java, session: Java) -> Write | None:
     return None if plan.ignoreIfExists() else _in_spark("CREATE", plan.table().identifier(), plan, session)
 
 
-def _created_alike_in_spark(plan: Java, session: Java) -> Write | None:
+def _created_like_in_spark(plan: Java, session: Java) -> Write | None:
     return None if plan.ifNotExists() else _in_spark("CREATE", plan.targetTable(), plan, session)
 
 
@@ -133,17 +133,17 @@ def _in_spark(
     """A changed table of Spark's own catalog."""
     if not session.sessionState().catalog().tableExists(identifier):
         return None
-    return _told(change, table_name(identifier), plan, _kept_in_spark(identifier, session), before)
+    return _change_write(change, table_name(identifier), plan, _spark_table(identifier, session), before)
 
 
-def _kept_in_spark(identifier: Java, session: Java) -> Described:
+def _spark_table(identifier: Java, session: Java) -> Described:
     metadata = session.sessionState().catalog().getTableMetadata(identifier)
     dataset = catalog_table(metadata, session)
     dataset.facets["schema"] = schema_facet(struct_of(metadata.schema()))
     return dataset
 
 
-def _told(
+def _change_write(
     change: Change, label: str, plan: Java, dataset: Described | None, before: DatasetId | None = None
 ) -> Write | None:
     if dataset is None:
@@ -166,7 +166,7 @@ _RULES: Final[Mapping[str, Callable[[Java, Java], Write | None]]] = {
     "AlterTableAddColumnsCommand": _altered_in_spark,
     "AlterTableRenameCommand": _renamed_in_spark,
     "CreateDataSourceTableCommand": _created_in_spark,
-    "CreateTableLikeCommand": _created_alike_in_spark,
+    "CreateTableLikeCommand": _created_like_in_spark,
     "DropTable": _dropped,
     "RenameTable": _renamed,
     "TruncateTable": _truncated,

@@ -44,5 +44,5 @@ def columns_of(text: str | bytes, read: Read, behind: SourceQuery | None = None)
     reads = [read] if behind is None else [read, behind.read]
     found = column_lineage(parse_plan(text), dataset_of, hides)
     gaps = gap_texts(gap for gap in found.gaps if gap.kind != "LogicalRDD")  # `Read` reports gaps by RDDs
-    told = spread(found, lambda dataset, _: [one for read in reads for one in read.members(dataset)])
-    return facet_of(told, lambda leaf: [name for one in reads for name in one.behind(leaf)]), gaps
+    lineage = spread(found, lambda dataset, _: [one for read in reads for one in read.members(dataset)])
+    return facet_of(lineage, lambda leaf: [name for one in reads for name in one.behind(leaf)]), gaps

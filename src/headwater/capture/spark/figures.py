@@ -29,7 +29,7 @@ class Figures:
         self._plans = Plans(session)
         self._session = session
         self._app_id = session.sparkContext.applicationId
-        self._made: set[int] = set()
+        self._assigned: set[int] = set()
 
     def history(self, table: Java, branch: str) -> Iterator[Mapping[str, Any]]:
         """The snapshots of an Iceberg table's branch, newest first."""
@@ -47,11 +47,11 @@ class Figures:
             action.tally.add_scan(source, scan)
         if action.ending != WELL:
             return
-        for place, write in enumerate(action.writes):
+        for index, write in enumerate(action.writes):
             table = write.table
             figures = file_write(plan) if table is None else self._iceberg(action, write, table, plan)
             if figures is not None:
-                action.moved[place] = figures
+                action.moved[index] = figures
 
     def _iceberg(self, action: Action, write: Write, table: Java, plan: Java) -> Moved | None:
         command, added = write.plan.productPrefix(), added_by_iceberg(plan)
@@ -59,15 +59,15 @@ class Figures:
             return added
         table.refresh()  # with concurrent commits the cached table may be stale
         possible = list(self._candidates(action, write))
-        snapshot = self._made_by(plan, table, possible, added)
+        snapshot = self._snapshot_of(plan, table, possible, added)
         if snapshot is None:
             return None if possible or command in _ROW_LEVEL else added
-        self._made.add(snapshot["snapshot-id"])
+        self._assigned.add(snapshot["snapshot-id"])
         if write.dataset is not None:
             write.dataset.facets["version"] = version_facet(str(snapshot["snapshot-id"]))
         return _moved(command, snapshot["summary"])
 
-    def _made_by(
+    def _snapshot_of(
         self, plan: Java, table: Java, possible: list[Mapping[str, Any]], added: Moved | None
     ) -> Mapping[str, Any] | None:
         """The one of the `possible` snapshots, newest first, that an executed plan made.
@@ -76,7 +76,7 @@ class Figures:
         open. So if they are ambiguous, file names decide; a write without files matches a snapshot without files. Of
         several matches the oldest is taken, since executions are processed in the order of their ends.
         """
-        alike = [one for one in possible if added is None or _is_added(one["summary"], added)]
+        alike = [one for one in possible if added is None or _has_figures(one["summary"], added)]
         if len(possible) == len(alike) == 1 or (write := write_id(plan)) is None:
             return alike[-1] if alike else None
         own = [one for one in possible if has_files_of(self._session, table, one["snapshot-id"], write)]
@@ -91,13 +91,13 @@ class Figures:
             if snapshot["timestamp-ms"] < first:
                 return
             is_ours = snapshot.get("summary", {}).get("app-id") == self._app_id
-            if is_ours and snapshot["timestamp-ms"] <= last and snapshot["snapshot-id"] not in self._made:
+            if is_ours and snapshot["timestamp-ms"] <= last and snapshot["snapshot-id"] not in self._assigned:
                 yield snapshot
 
 
-def _is_added(summary: Mapping[str, str], added: Moved) -> bool:
-    told = moved(summary)
-    return (told.bytes, told.files) == (added.bytes or 0, added.files or 0)
+def _has_figures(summary: Mapping[str, str], added: Moved) -> bool:
+    found = moved(summary)
+    return (found.bytes, found.files) == (added.bytes or 0, added.files or 0)
 
 
 def _moved(command: str, summary: Mapping[str, str]) -> Moved:

@@ -273,10 +273,10 @@ def files_named(paths: Iterable[str]) -> list[DatasetId]:
     names = [file_dataset(path) for path in paths]
     if len(names) <= _MANY_PATHS:
         return names
-    by_place: defaultdict[str, list[str]] = defaultdict(list)
+    by_root: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
-        by_place[name.namespace].append(name.name)
-    return [DatasetId(place, posixpath.commonpath(inside) or "/") for place, inside in by_place.items()]
+        by_root[name.namespace].append(name.name)
+    return [DatasetId(root, posixpath.commonpath(inside) or "/") for root, inside in by_root.items()]
 
 
 def _format(leaf: Java) -> str:

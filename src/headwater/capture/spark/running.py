@@ -28,9 +28,9 @@ def running(session: SparkSession) -> Iterator[Running]:
         return
     by_id = java_class(session, "org.apache.spark.sql.execution.SQLExecution").getQueryExecution
     store = session._jsparkSession.sharedState().statusStore()
-    for told in items(store.executionsList(max(0, store.executionsCount() - _LOOK_AT), _LOOK_AT)):
-        if told.completionTime().isDefined() or told.rootExecutionId() != told.executionId():
+    for summary in items(store.executionsList(max(0, store.executionsCount() - _LOOK_AT), _LOOK_AT)):
+        if summary.completionTime().isDefined() or summary.rootExecutionId() != summary.executionId():
             continue
-        execution = by_id(told.executionId())
+        execution = by_id(summary.executionId())
         if execution is not None and execution.getClass().getSimpleName() == "QueryExecution":
-            yield Running(execution.id(), execution, datetime.fromtimestamp(told.submissionTime() / 1000, UTC))
+            yield Running(execution.id(), execution, datetime.fromtimestamp(summary.submissionTime() / 1000, UTC))

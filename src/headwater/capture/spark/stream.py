@@ -86,11 +86,11 @@ class Stream:
         for dataset in action.inputs():
             new |= dataset.id not in self._inputs
             self._inputs[dataset.id] = dataset
-        for place, write in enumerate(action.writes):
+        for index, write in enumerate(action.writes):
             if write.dataset is not None:
                 new |= write.dataset.id not in self._outputs
                 self._outputs[write.dataset.id] = write.dataset
-                self._wrote(write.dataset.id, action.moved.get(place))
+                self._wrote(write.dataset.id, action.moved.get(index))
         self._gaps += [gap for gap in action.gaps if gap not in self._gaps]
         if new:
             self._running(action.ended_at)

@@ -119,7 +119,7 @@ class Watcher:
 
     def _look(self) -> None:
         for action in self._held.ripe(self._application.now()):
-            self._tell(action)
+            self._report(action)
         for one in running(self._session):
             if one.number not in self._open:
                 self._open[one.number] = self._opened(one)
@@ -129,7 +129,7 @@ class Watcher:
         if self._stream_of(one.execution) is not None:
             return _Open(action, None)
         learn_plan(action, one.execution, self._guard)
-        if not action.tells_something or not action.writes:
+        if not action.has_datasets or not action.writes:
             return _Open(action, None)
         run = self._application.child(action.name, "BATCH", action.started_at)
         run.emit(RunState.START, action.content())
@@ -152,7 +152,7 @@ class Watcher:
             learn_plan(action, note.execution, self._guard, stream.behind if stream else None)
         except AnalysisException:  # a query that fails the analysis did not run
             return
-        if action.tells_something:
+        if action.has_datasets:
             self._guard.attempt("figures", partial(self._figures.learn, action, note.execution), None)
         if stream is not None:
             stream.acted(action)
@@ -166,10 +166,10 @@ class Watcher:
         if action.is_part and run is None:
             self._held.add(action)
         else:
-            self._tell(action, run)
+            self._report(action, run)
 
-    def _tell(self, action: Action, run: RunReporter | None = None) -> None:
-        if action.tells_something or run is not None:
+    def _report(self, action: Action, run: RunReporter | None = None) -> None:
+        if action.has_datasets or run is not None:
             run = run or self._application.child(action.name, "BATCH", action.started_at)
             run.emit(action.ending.state, action.content(), action.ended_at)
 
@@ -224,12 +224,12 @@ class Watcher:
         """
         reason = ending.stop_reason or "the program ended"
         for action in self._held.all():
-            self._guard.attempt("held", partial(self._tell, action), None)
+            self._guard.attempt("held", partial(self._report, action), None)
         for one in self._open.values():
             one.action.ending = Ending(stop_reason=reason)
             one.action.ended_at = self._application.now()
             if one.run is not None:
-                self._guard.attempt("open", partial(self._tell, one.action, one.run), None)
+                self._guard.attempt("open", partial(self._report, one.action, one.run), None)
         for stream in self._streams.values():
             end = partial(stream.end, self._application.now(), failed=False, stop_reason=reason, leaving=True)
             self._guard.attempt("stream", end, None)

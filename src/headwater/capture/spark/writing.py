@@ -128,8 +128,8 @@ def _into_files(plan: Java, session: Java) -> Write:
     if in_catalog.isDefined():
         table = in_catalog.get()
         return Write(table_name(table.identifier()), plan, catalog_table(table, session), is_part=True)
-    place = file_dataset(plan.outputPath().toString())
-    return Write(place.name, plan, files(place, plan.fileFormat().toString().lower()), is_part=True)
+    folder = file_dataset(plan.outputPath().toString())
+    return Write(folder.name, plan, files(folder, plan.fileFormat().toString().lower()), is_part=True)
 
 
 def _create_in_spark(plan: Java, session: Java) -> Write:
@@ -152,8 +152,8 @@ def _into_folder(plan: Java, _: Java) -> Write | None:
     location = plan.storage().locationUri()
     if not location.isDefined():
         return None
-    place = file_dataset(location.get().toString())
-    return Write(place.name, plan, files(place, None))
+    folder = file_dataset(location.get().toString())
+    return Write(folder.name, plan, files(folder, None))
 
 
 def _into_source(plan: Java, _: Java) -> Write | None:

@@ -13,7 +13,7 @@ from .script import Statement, setting, statements
 from .statement_writes import parsed
 
 _LINE = re.compile(r"\bline (\d+)")
-_EXCEPTION = re.compile(r"^(?:Caused by|.*?): [\w.$]+(?:Exception|Error): (?P<said>.*)")
+_EXCEPTION = re.compile(r"^(?:Caused by|.*?): [\w.$]+(?:Exception|Error): (?P<message>.*)")
 _STACK = re.compile(r"^\s+(?:at |\.\.\. \d+ more)")
 _LONGEST = 600
 
@@ -55,18 +55,18 @@ def _execute(environment: TableEnvironment, text: str, report: Report, *, wait: 
 
 def _in_file(file: Path, statement: Statement, message: str) -> str:
     """The messages of Flink's exception and its last cause, with line numbers of the file, not the statement."""
-    said = list(dict.fromkeys(_said(message)))
+    messages = list(dict.fromkeys(_messages(message)))
     first = statement.line
-    words = said[0] if said else message
-    words = (words if not said or said[-1] in words else f"{words} {said[-1]}")[:_LONGEST]
-    words = words.replace("SQL validation failed. SQL validation failed.", "SQL validation failed.")
-    words = _LINE.sub(lambda found: f"line {int(found[1]) + first - 1}", words)
-    return f"{file}, line {first}: {words}"
+    text = messages[0] if messages else message
+    text = (text if not messages or messages[-1] in text else f"{text} {messages[-1]}")[:_LONGEST]
+    text = text.replace("SQL validation failed. SQL validation failed.", "SQL validation failed.")
+    text = _LINE.sub(lambda found: f"line {int(found[1]) + first - 1}", text)
+    return f"{file}, line {first}: {text}"
 
 
-def _said(trace: str) -> Iterator[str]:
+def _messages(trace: str) -> Iterator[str]:
     """The first line of every exception in a Java stack trace."""
     for line in trace.splitlines():
         found = None if _STACK.match(line) else _EXCEPTION.match(line)
         if found:
-            yield found["said"].strip()
+            yield found["message"].strip()

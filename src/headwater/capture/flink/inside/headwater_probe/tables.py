@@ -53,16 +53,16 @@ def described(environment: Java, name: list[str]) -> dict[str, Any]:
     if found is None:
         return {"name": name}
     table = found.getResolvedTable()
-    said = {**resolved(table), "name": name}
+    description = {**resolved(table), "name": name}
     options = {str(key): str(value) for key, value in dict(table.getOptions()).items()}
     hinted = dict(change.split("=", 1) for change in name[_PARTS:])
     options |= hinted
-    said["options"] |= hinted
+    description["options"] |= hinted
     try:
         iceberg = _iceberg(optional(manager.getCatalog(name[0])), name, options)
     except Exception as unknown:  # the catalog does not answer; the rest of the statement is known
-        return {**said, "unknown": type(unknown).__name__}
-    return {**said, "iceberg": iceberg} if iceberg else said
+        return {**description, "unknown": type(unknown).__name__}
+    return {**description, "iceberg": iceberg} if iceberg else description
 
 
 def resolved(table: Java) -> dict[str, Any]:
@@ -83,16 +83,16 @@ def target_columns(table: Mapping[str, Any]) -> list[str]:
 
 
 def _column(column: Java) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    description: dict[str, Any] = {
         "name": str(column.getName()),
         "type": str(column.getDataType().getLogicalType().asSummaryString()),
         "persisted": bool(column.isPersisted()),
         "computed": kind_of(column) == "ComputedColumn",
     }
     if kind_of(column) == "MetadataColumn":
-        said["metadata"] = str(optional(column.getMetadataKey()) or column.getName())
+        description["metadata"] = str(optional(column.getMetadataKey()) or column.getName())
     comment = optional(column.getComment())
-    return {**said, "comment": str(comment)} if comment else said
+    return {**description, "comment": str(comment)} if comment else description
 
 
 def _iceberg(catalog: Java | None, name: list[str], options: Mapping[str, str]) -> dict[str, Any] | None:
@@ -108,9 +108,9 @@ def _iceberg(catalog: Java | None, name: list[str], options: Mapping[str, str]) 
     settings = jvm.org.apache.flink.configuration.Configuration()
     classes = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     factories = jvm.org.apache.flink.table.factories.FactoryUtil
-    made = factories.createCatalog(own, {**options, "type": "iceberg"}, settings, classes)
+    own_catalog = factories.createCatalog(own, {**options, "type": "iceberg"}, settings, classes)
     path = [options.get("catalog-database", name[1]), options.get("catalog-table", name[2])]
-    return _loaded(made, own, path, options)
+    return _loaded(own_catalog, own, path, options)
 
 
 def _loaded(catalog: Java, name: str, path: list[str], properties: Mapping[str, str]) -> dict[str, Any]:
