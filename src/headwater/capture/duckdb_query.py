@@ -58,7 +58,7 @@ _OF_VALUES: Final[Mapping[str, str]] = {
 }
 
 
-class Asked(NamedTuple):
+class QueryRequest(NamedTuple):
     """A query in a SQL `dialect`; `job` is its job unless a comment names a dashboard."""
 
     sql: str
@@ -93,7 +93,7 @@ class _Query:
     """Tables by their flat names in `read`."""
 
 
-def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: EventOutput) -> Answer:
+def run_query(asked: QueryRequest, catalogs: Catalogs, run_id: str, out: EventOutput) -> Answer:
     """Run a query, and report its run: START, then COMPLETE or FAIL.
 
     Raises:
@@ -130,7 +130,7 @@ def why_failed(error: Exception) -> str:
     return f"{_OF_VALUES.get(kind, 'the query failed')} ({kind})"
 
 
-def _prepared(asked: Asked, catalogs: Catalogs) -> _Query:
+def _prepared(asked: QueryRequest, catalogs: Catalogs) -> _Query:
     try:
         read = parsed(asked.sql, asked.dialect)
     except UnreadableSqlError as fault:
@@ -206,7 +206,7 @@ def _counts(star: exp.Star) -> bool:
     return isinstance(star.parent, exp.Count)
 
 
-def _job(asked: Asked, label: Label | None) -> Job:
+def _job(asked: QueryRequest, label: Label | None) -> Job:
     name = asked.job if label is None else sql_lineage.job_of(label)
     facets: dict[str, JobFacet] = {
         "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="DUCKDB", jobType="QUERY"),

@@ -77,8 +77,8 @@ def create(
         "until": until,
     }
     with _as_admin(url) as client:
-        made = client.post("/access/keys", body)
-    print_result(made["secret"], made, json_output=json_output)
+        created = client.post("/access/keys", body)
+    print_result(created["secret"], created, json_output=json_output)
     say("the key is shown only this once; give it to its owner as HEADWATER_TOKEN", err=True)
 
 

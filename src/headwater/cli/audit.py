@@ -52,7 +52,7 @@ audit = typer.Typer(
 )
 
 
-_TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
+_SHOWN: Final = ("from", "to", "size", "logKey", "dataset", "names")
 """The members of a bundle's manifest that are printed."""
 
 
@@ -117,7 +117,7 @@ def export(
     signer = log_key(home, None, socket.gethostname())
     with closing(open_reader(database or home / "headwater.db", home / "segments")) as reader:
         asked = ExportRequest(
-            _places(reader, begin, end),
+            _range(reader, begin, end),
             None if dataset is None else DatasetId(*dataset),
             None if since is None else read_head(since, "--since"),
             _witnessed(reader, signer, home, witnesses) if head is None else read_head(head, "--head"),
@@ -129,9 +129,9 @@ def export(
             note_export(home, database or home / "headwater.db", signer, url, what)
     if manifest["from"] == manifest["to"]:
         warnings = [*warnings, f"no entry is in that range: {output} has none of the {manifest['size']:,} in the log"]
-    for told in warnings:
-        say(f"warning: {told}", err=True)
-    members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": warnings}
+    for warning in warnings:
+        say(f"warning: {warning}", err=True)
+    members = {"file": str(output), **{key: manifest[key] for key in _SHOWN}, "warnings": warnings}
     print_result(_export_summary(output, manifest), members, json_output=json_output)
 
 
@@ -165,14 +165,14 @@ def verify(
     try:
         report, folded = _checked(bundle, trust)
     except Refused as fault:
-        told = {"verdict": "unreadable", "reason": str(fault)}
-        in_words = f"{bundle}: {fault}; expected a file written by `headwater audit export`"
+        members = {"verdict": "unreadable", "reason": str(fault)}
+        message = f"{bundle}: {fault}; expected a file written by `headwater audit export`"
         if json_output:
-            typer.echo(json.dumps(told))
+            typer.echo(json.dumps(members))
         else:
-            say(f"headwater: {in_words}", err=True)
+            say(f"headwater: {message}", err=True)
         raise typer.Exit(NOT_DONE) from None
-    print_result(_told(report), _members(report, folded), json_output=json_output)
+    print_result(_report_lines(report), _members(report, folded), json_output=json_output)
     if not report.is_proven:
         raise typer.Exit(IS_BAD)
 
@@ -217,7 +217,7 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
     return report, folded
 
 
-def _told(report: Report) -> Iterator[str]:
+def _report_lines(report: Report) -> Iterator[str]:
     for checked in report.checked:
         yield f"checked    {checked}"
     for (check, message), alike in groupby(report.findings, attrgetter("check", "message")):
@@ -252,29 +252,29 @@ def _members(report: Report, folded: Folded) -> dict[str, object]:
     }
 
 
-def _places(reader: Reader, begin: str, end: str | None) -> range:
+def _range(reader: Reader, begin: str, end: str | None) -> range:
     """The range of entries.
 
     Raises:
         InvalidInputError: an end is neither a time nor an index in the log, or the ends are in the wrong order.
     """
     size = reader.size()
-    first = _place(reader, begin, size, "--from")
-    last = size if end is None else _place(reader, end, size, "--to")
+    first = _index(reader, begin, size, "--from")
+    last = size if end is None else _index(reader, end, size, "--to")
     if last < first:
         raise InvalidInputError(f"--to: expected no earlier than --from (entries {first} to {last})")
     return range(first, last)
 
 
-def _place(reader: Reader, when: str, size: int, option: str) -> int:
+def _index(reader: Reader, when: str, size: int, option: str) -> int:
     """The index in the log: as given, or that of the first entry at or after a time."""
     expected = (
         f"expected a time like 2026-05-22T14:00:00Z, or an index from 0 to {size}: the log has {so_many(size, 'entry')}"
     )
     if when.isascii() and when.isdigit():
-        if (place := int(when)) > size:
+        if (index := int(when)) > size:
             raise InvalidInputError(f"{option}: {when} is beyond the end of the log; {expected}")
-        return place
+        return index
     try:
         time = read_time(when)
     except ValueError as fault:

@@ -22,7 +22,7 @@ from headwater.model.words import so_many
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 
-_MEANING: Final = {
+_REASONS: Final = {
     403: "it has another key for this log",
     404: "it does not know this log: its operator must add it",
 }
@@ -84,21 +84,21 @@ def _cosigned(service: str, witness: str) -> int:
                 f"{witness} did not sign, 409: it saw another head with {so_many(size, 'entry')}: {_REWRITTEN}"
             )
     _check_signed(answer, witness)
-    kept = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
-    if kept.is_error:
-        told = f"{service} rejected the signature of {witness}, {kept.status_code}: {kept.text[:200]}"
-        raise UnavailableError(told) if kept.is_server_error else SetupError(told)
+    stored = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
+    if stored.is_error:
+        message = f"{service} rejected the signature of {witness}, {stored.status_code}: {stored.text[:200]}"
+        raise UnavailableError(message) if stored.is_server_error else SetupError(message)
     return size
 
 
 def _check_signed(answer: httpx.Response, witness: str) -> None:
-    told = f"{witness} did not sign, {answer.status_code}"
+    message = f"{witness} did not sign, {answer.status_code}"
     if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
-        raise UntrustedNoteError(f"{told}: the head does not extend the one it saw before: {_REWRITTEN}")
-    if answer.status_code in _MEANING:
-        raise SetupError(f"{told}: {_MEANING[answer.status_code]}")
+        raise UntrustedNoteError(f"{message}: the head does not extend the one it saw before: {_REWRITTEN}")
+    if answer.status_code in _REASONS:
+        raise SetupError(f"{message}: {_REASONS[answer.status_code]}")
     if answer.is_error:
-        raise UnavailableError(f"{told}: try again later")
+        raise UnavailableError(f"{message}: try again later")
 
 
 def _asked(witness: str, old: int, proof: Sequence[bytes], note: str) -> httpx.Response:

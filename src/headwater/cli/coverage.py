@@ -75,8 +75,8 @@ def _print(console: Console, answer: Answer) -> None:
     counts = (so_many(total[f"{what}s"], what) for what in ("job", "run", "dataset"))
     console.print(Line(", ".join(counts), style="bold"))
     kinds = ("verified", "unsigned", "unknownKey", "tampered", "malformed")
-    told = [f"{signed[kind]:,} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
-    console.print(Line(f"{so_many(signed['events'], 'event')}: {', '.join(told) or 'none'}"))
+    counted = [f"{signed[kind]:,} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
+    console.print(Line(f"{so_many(signed['events'], 'event')}: {', '.join(counted) or 'none'}"))
     _print_nodes(console, answer["nodes"])
     for kind, heading in _HEADINGS.items():
         gaps = [gap for gap in answer["gaps"] if gap["kind"] == kind]
@@ -96,5 +96,5 @@ def _print(console: Console, answer: Answer) -> None:
 def _print_nodes(console: Console, nodes: Answer) -> None:
     if not nodes["nodes"]:
         return
-    told = [f"{nodes['troubles'][kind]:,} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
-    console.print(Line(f"{so_many(nodes['nodes'], 'node')}: {', '.join(told) or 'every record is complete'}"))
+    counted = [f"{nodes['troubles'][kind]:,} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
+    console.print(Line(f"{so_many(nodes['nodes'], 'node')}: {', '.join(counted) or 'every record is complete'}"))

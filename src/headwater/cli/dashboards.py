@@ -8,9 +8,9 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.capture.dashboards.events import events_of, taken_back
+from headwater.capture.dashboards.events import events_of, withdrawals
 from headwater.capture.dashboards.reading import read_dashboards
-from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
+from headwater.capture.dashboards.resolved import AnalysedQuery, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
 from headwater.cli.events_to import KeyEnvOption, key_variable, lineage_at
 from headwater.cli.exit_status import IS_BAD
@@ -48,7 +48,7 @@ def lint(file: FileArgument, json_output: _JsonOption = False) -> None:
     Example: headwater dashboards lint dashboards.yaml
     """
     read = read_dashboards(file)
-    faults = [each for each in asked(read, lambda _: ()) if each.told is None]
+    faults = [each for each in asked(read, lambda _: ()) if each.statement is None]
     if json_output:
         typer.echo(json.dumps([*map(_fault, faults)]))
     else:
@@ -79,13 +79,13 @@ def push(
         gone = [*stale_declarations(read, client)]
     with opened_emitter(lineage_at(url), None, key) as emitter:
         now = datetime.now(UTC)
-        for event in (*events_of(now, read, found), *taken_back(now, [each.job for each in gone])):
+        for event in (*events_of(now, read, found), *withdrawals(now, [each.job for each in gone])):
             emitter.put(event)
         _check_arrived(emitter)
     if json_output:
         typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read), *map(_gone, gone)]))
         return
-    say(*_told(read, found))
+    say(*_summary_lines(read, found))
     say(*(f"{each.job.name}: no longer in the file: its declaration is withdrawn" for each in gone))
 
 
@@ -108,16 +108,16 @@ def _check_arrived(emitter: Emitter) -> None:
         )
 
 
-def _fault(each: Asked) -> dict[str, object]:
+def _fault(each: AnalysedQuery) -> dict[str, object]:
     return {"line": each.query.line, "dashboard": each.dashboard.name, "query": each.query.name, "message": each.fault}
 
 
-def _query(file: Dashboards, each: Asked) -> dict[str, object]:
+def _query(file: Dashboards, each: AnalysedQuery) -> dict[str, object]:
     named: dict[str, object] = {"dashboard": each.dashboard.name, "query": each.query.name}
-    if each.told is None:
+    if each.statement is None:
         return {**named, **_NOTHING, "fault": each.fault}
-    reads = [dataset(file, table)._asdict() for table in each.told.reads]
-    return {**named, **_NOTHING, "reads": reads, "columns": [*each.told.columns], "gaps": [*each.told.gaps]}
+    reads = [dataset(file, table)._asdict() for table in each.statement.reads]
+    return {**named, **_NOTHING, "reads": reads, "columns": [*each.statement.columns], "gaps": [*each.statement.gaps]}
 
 
 def _rests(file: Dashboards) -> Iterator[dict[str, object]]:
@@ -150,19 +150,19 @@ def _asked_for(client: ServiceClient, name: DatasetId) -> Sequence[str]:
     return [field["name"] for field in found["fields"]]
 
 
-def _told(file: Dashboards, found: Sequence[Asked]) -> Iterator[str]:
+def _summary_lines(file: Dashboards, found: Sequence[AnalysedQuery]) -> Iterator[str]:
     for each in found:
-        if each.told is None:
+        if each.statement is None:
             yield f"{_name(each)}: declared without its tables: {each.fault}"
             continue
-        tables = ", ".join(dataset(file, table).name for table in each.told.reads)
-        gaps = f"; incomplete: {', '.join(each.told.gaps)}" if each.told.gaps else ""
-        yield f"{_name(each)}: {so_many(len(each.told.columns), 'column')} from {tables}{gaps}"
+        tables = ", ".join(dataset(file, table).name for table in each.statement.reads)
+        gaps = f"; incomplete: {', '.join(each.statement.gaps)}" if each.statement.gaps else ""
+        yield f"{_name(each)}: {so_many(len(each.statement.columns), 'column')} from {tables}{gaps}"
     for dashboard in file.dashboards:
         if dashboard.tables:
             rests = ", ".join(dataset(file, rest.table).name for rest in dashboard.tables)
             yield f"{dashboard.name}: uses {rests}"
 
 
-def _name(each: Asked) -> str:
+def _name(each: AnalysedQuery) -> str:
     return f"{each.dashboard.name}.{each.query.name}" if each.query.name else each.dashboard.name

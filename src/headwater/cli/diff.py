@@ -88,12 +88,12 @@ def _lines(answer: Answer) -> Iterator[Line]:
         if change["facet"] is not None:
             yield from _members(change)
     counts = answer["counts"]
-    said = (
-        f"{counts['came']} came, {counts['went']} went, {counts['changed']} changed"
+    summary = (
+        f"{counts['came']} added, {counts['went']} removed, {counts['changed']} changed"
         if answer["totalCount"]
         else ("no differences")
     )
-    yield Line(said, "bold")
+    yield Line(summary, "bold")
 
 
 def _subject(change: Answer) -> str:
@@ -116,7 +116,7 @@ def _how(change: Answer) -> str:
         case "column" | "tag":
             return f"  {_arrow(before, after)}" if before or after else ""
         case "columnEdge":
-            return "  " + _arrow(*(_done(side) for side in (before, after)))
+            return "  " + _arrow(*(_transformations(side) for side in (before, after)))
         case "dataset" if change["change"] == "changed":
             return "  " + "; ".join(_names(change["nodeId"], before, after))
     return ""
@@ -125,35 +125,35 @@ def _how(change: Answer) -> str:
 def _names(shown: str, before: list[str], after: list[str]) -> Iterator[str]:
     """Changes in a dataset's names; the dataset itself is shown by its name afterwards."""
     new = [name for name in after if name not in before]
-    said = {
+    names_by_text = {
         "was called": before if shown in new else [],
         "also called": [name for name in new if name != shown],
         "no longer called": [name for name in before if name not in after],
     }
-    yield from (f"{how} {', '.join(map(_bare, names))}" for how, names in said.items() if names)
+    yield from (f"{how} {', '.join(map(_bare, names))}" for how, names in names_by_text.items() if names)
 
 
 def _arrow(before: str | None, after: str | None) -> str:
     return f"{before} → {after}" if before and after else before or after or ""
 
 
-def _done(steps: list[Answer] | None) -> str | None:
+def _transformations(steps: list[Answer] | None) -> str | None:
     return (steps and ", ".join(_step(step) for step in steps)) or None
 
 
 def _step(step: Answer) -> str:
-    said: str = (step["subtype"] or step["type"]).lower()
-    return f"{said}, masked" if step["masking"] else said
+    kind: str = (step["subtype"] or step["type"]).lower()
+    return f"{kind}, masked" if step["masking"] else kind
 
 
 def _by(change: Answer) -> str:
     event = change["event"]
     if event is None:
         return ""
-    said = [f"{event['eventType']} at {event['eventTime']}", f"entry {event['index']} of the log"]
+    parts = [f"{event['eventType']} at {event['eventTime']}", f"entry {event['index']} of the log"]
     if event["job"] is not None:
-        said.insert(0, f"{event['job']['namespace']}:{event['job']['name']}")
-    return "  · " + " · ".join(said)
+        parts.insert(0, f"{event['job']['namespace']}:{event['job']['name']}")
+    return "  · " + " · ".join(parts)
 
 
 def _members(change: Answer) -> Iterator[Line]:
@@ -171,9 +171,9 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
             for name, member in value.items():
                 yield from _leaves(member, f"{path}.{name}".lstrip("."))
         case list():
-            for place, entry in enumerate(value):
+            for index, entry in enumerate(value):
                 known = (entry.get("key") or entry.get("name")) if isinstance(entry, dict) else None
-                yield from _leaves(entry, f"{path}[{known or place}]")
+                yield from _leaves(entry, f"{path}[{known or index}]")
         case _:
             yield path, value
 

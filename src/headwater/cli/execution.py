@@ -54,7 +54,7 @@ def describe(
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
     else:
-        say(*lines_of(_told(answer)))
+        say(*lines_of(_description(answer)))
 
 
 def execution_line(each: Mapping[str, Any]) -> str:
@@ -74,7 +74,7 @@ def with_trouble(each: Mapping[str, Any]) -> str:
     return f"{execution_line(each)}\n    {trouble.splitlines()[0]}" if trouble else execution_line(each)
 
 
-def _told(each: Mapping[str, Any]) -> Iterator[str]:
+def _description(each: Mapping[str, Any]) -> Iterator[str]:
     yield execution_line(each)
     if each["error"]:
         yield f"  error     {each['error']}"

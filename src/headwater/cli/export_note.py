@@ -21,7 +21,7 @@ from headwater.store.opening import open_existing
 _TIMEOUT_S = 10.0
 
 
-def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, what: Mapping[str, Any]) -> None:
+def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, export: Mapping[str, Any]) -> None:
     """Record in the log who exported what; it is stored when this returns.
 
     Raises:
@@ -29,9 +29,9 @@ def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, wha
         UnavailableError: the store does not answer.
     """
     now_us, user = time.time_ns() // 1_000, who()
-    if _told_service(url, signer, user, now_us, what):
+    if _recorded_by_service(url, signer, user, now_us, export):
         return
-    entry = export_entry(str(uuid.uuid4()), now_us, f"operator:{user}", what)
+    entry = export_entry(str(uuid.uuid4()), now_us, f"operator:{user}", export)
     try:
         with closing(open_existing(where, home / "segments")) as store:
             store.add([entry_of(entry, "unsigned", None, now_us)])
@@ -39,7 +39,7 @@ def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, wha
         raise SetupError(f"{fault}; an export is an entry of the log, so name that service with --url") from fault
 
 
-def _told_service(url: str, signer: NoteSigner, user: str, now_us: int, what: Mapping[str, Any]) -> bool:
+def _recorded_by_service(url: str, signer: NoteSigner, user: str, now_us: int, export: Mapping[str, Any]) -> bool:
     """Whether the service at the URL has this log, and has recorded the export."""
     headers = {
         "authorization": f"Bearer {operator_token(signer, user, now_us)}",
@@ -49,6 +49,8 @@ def _told_service(url: str, signer: NoteSigner, user: str, now_us: int, what: Ma
         with opened_client(base_url=f"{url.rstrip('/')}/api/v1", timeout=_TIMEOUT_S) as client:
             if client.get("/log/key").text.strip() != str(signer.verifier):
                 return False
-            return client.post("/actions/exports", json=dict(what), headers=headers).status_code == httpx.codes.CREATED
+            return (
+                client.post("/actions/exports", json=dict(export), headers=headers).status_code == httpx.codes.CREATED
+            )
     except (httpx.HTTPError, httpx.InvalidURL):
         return False

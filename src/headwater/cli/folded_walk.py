@@ -20,14 +20,14 @@ def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, 
     """
     through = {walked.far_end(step): whole for whole in filter(is_whole, walked.hops) for step in _on(walked, whole)}
     stands_for: dict[str, str] = {}
-    labels, said = dict(walked.labels), dict(notes)
+    labels, all_notes = dict(walked.labels), dict(notes)
     for columns in _alike(walked, notes):
         dataset, node = walked.dataset_of[columns[0]], through.get(columns[0], "")
         count = Counter(through.values())[node]
-        if not count or node in said:
-            node, count = f"columns-{len(said)}:{dataset}", len(columns)
+        if not count or node in all_notes:
+            node, count = f"columns-{len(all_notes)}:{dataset}", len(columns)
         labels[node] = walked.labels[dataset]
-        said[node] = Line(f"  {count:,} columns", style="dim").append(notes.get(columns[0], Line()))
+        all_notes[node] = Line(f"  {count:,} columns", style="dim").append(notes.get(columns[0], Line()))
         stands_for |= dict.fromkeys(columns, node)
     ends = {each: stands_for.get(each, each) for each in walked.hops}
     steps = dict.fromkeys(
@@ -38,7 +38,7 @@ def folded(walked: Walk, notes: Mapping[str, Line]) -> tuple[Walk, Mapping[str, 
     hops: dict[str, int] = {}
     for each, distance in walked.hops.items():
         hops.setdefault(ends[each], distance)
-    return replace(walked, hops=hops, steps=tuple(steps), labels=labels), said
+    return replace(walked, hops=hops, steps=tuple(steps), labels=labels), all_notes
 
 
 def _on(walked: Walk, whole: str) -> Iterator[Step]:

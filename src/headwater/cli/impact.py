@@ -26,7 +26,7 @@ _PAGE: Final = 1_000
 _STYLES: Final = {"breaks": "bold red", "starved": "red", "unknown": "yellow", "changed": "cyan", "unharmed": "green"}
 
 Answer = Mapping[str, Any]
-"""The JSON answer of `/impact`, or one of the places it reaches."""
+"""The JSON answer of `/impact`, or one of the nodes it reaches."""
 
 _ChangeOption = Annotated[
     str | None,
@@ -85,22 +85,22 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
             console.print(Line(f"  {_label(walked, reached)}").append(_note(reached)))
     console.print()
     console.print(Line(answer["summary"], style="bold"))
-    for reached in _to_mend(answer["reached"]):
+    for reached in _primary_breakages(answer["reached"]):
         console.print(Line(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
 
 
-def _to_mend(reached: Sequence[Answer]) -> list[Answer]:
+def _primary_breakages(reached: Sequence[Answer]) -> list[Answer]:
     """The primary breakages: the jobs, which people must fix; other nodes only if no job is known, each once.
 
     A dataset that breaks because of one of its columns is reported with that column.
     """
     breaking = [each for each in reached if each["effect"] == "breaks"]
-    said = {_said_of(each) for each in breaking if each["type"] == "DATASET_FIELD"}
+    reported = {_identity(each) for each in breaking if each["type"] == "DATASET_FIELD"}
     jobs = [each for each in breaking if each["type"] == "JOB"]
-    return jobs or [each for each in breaking if each["type"] != "DATASET" or _said_of(each) not in said]
+    return jobs or [each for each in breaking if each["type"] != "DATASET" or _identity(each) not in reported]
 
 
-def _said_of(reached: Answer) -> tuple[str, str, str]:
+def _identity(reached: Answer) -> tuple[str, str, str]:
     return reached["namespace"], reached["name"], reached["reason"]
 
 
@@ -117,30 +117,30 @@ def _label(walked: Walk, reached: Answer) -> str:
     return f"job {name}" if reached["type"] == "JOB" else str(name)
 
 
-def _told_before(reached: Answer) -> str | None:
-    """When the step to a place was last reported, if that was before its last run began (or ended, if unknown).
+def _last_reported_before_run(reached: Answer) -> str | None:
+    """When the step to a node was last reported, if that was before its last run began (or ended, if unknown).
 
     None if it was reported since.
     """
     last_run, path = reached["lastRun"], reached["path"]
-    last_told: str | None = path[-1].get("lastSeen") if path else None
+    last_reported: str | None = path[-1].get("lastSeen") if path else None
     began = (last_run["startedAt"] or last_run["endedAt"]) if last_run else None
-    return last_told if last_told and began and last_told < began else None
+    return last_reported if last_reported and began and last_reported < began else None
 
 
 def _note(reached: Answer) -> Line:
-    """The note on a place after its name: the effect, the owner, the state of its last run."""
+    """The note on a node after its name: the effect, the owner, the state of its last run."""
     note = Line()
     if reached["effect"] is not None:
         note.append(f"  {reached['effect']}", style=_STYLES[reached["effect"]])
-    said = [", ".join(owner["name"] for owner in reached["owners"])]
+    parts = [", ".join(owner["name"] for owner in reached["owners"])]
     last_run, quality = reached["lastRun"], reached["quality"]
     if last_run is not None and last_run["state"] != "COMPLETED":
-        said.append(f"last run {last_run['state']}")
-    if last_told := _told_before(reached):
-        said.append(f"last reported {last_told}")
+        parts.append(f"last run {last_run['state']}")
+    if last_reported := _last_reported_before_run(reached):
+        parts.append(f"last parts {last_reported}")
     if quality is not None and quality["failed"]:
-        said.append(f"{len(quality['failed'])} of {so_many(quality['assertions'], 'check')} failed")
-    if any(said):
-        note.append(f"  · {' · '.join(filter(None, said))}", style="dim")
+        parts.append(f"{len(quality['failed'])} of {so_many(quality['assertions'], 'check')} failed")
+    if any(parts):
+        note.append(f"  · {' · '.join(filter(None, parts))}", style="dim")
     return note

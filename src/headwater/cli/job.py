@@ -79,13 +79,13 @@ def describe(name: NameArgument, namespace: NamespaceOption = None, json_output:
     with agent_here() as client:
         answer = client.get(f"/jobs/{found_job(client, name, namespace)['id']}")
         newest = client.get("/executions", {"job": answer["id"], "limit": 1})
-    told = [
+    lines = [
         _line(answer),
         f"  {answer['mode']}, {answer['schedule'] or 'no schedule'}, restart {answer['restart']}",
         f"  version {answer['version']} of {answer['deployed']['path']}, {_deployed(answer['deployed'])}",
         *(f"  newest: {with_trouble(each)}" for each in newest),
     ]
-    _show(answer, "\n".join(told), json_output)
+    _show(answer, "\n".join(lines), json_output)
 
 
 @job.command()
@@ -147,10 +147,10 @@ def logs(
         found = found_job(client, name, namespace)
         newest = client.get("/executions", {"job": found["id"], "limit": 1})
         wanted = run_id or next((one["runId"] for one in newest), None)
-        told = [] if wanted is None else client.get(f"/executions/{wanted}/logs", {"lines": lines})
+        log_lines = [] if wanted is None else client.get(f"/executions/{wanted}/logs", {"lines": lines})
     if wanted is None:
         say(f"{name} has not run yet", err=True)
-    say(*told)
+    say(*log_lines)
 
 
 @job.command()

@@ -20,7 +20,7 @@ from headwater.signing.keyfile import key_path, load_or_create, next_key, replac
 from headwater.signing.tokens import new_token
 
 _TOKEN_HOURS: Final = 24
-_KEY_IN_WORDS: Final = """\
+_KEY_TEXT: Final = """\
 node        {nodeId}
 key id      {keyId}
 public key  {publicKey}  (Ed25519, base64url)"""
@@ -44,7 +44,7 @@ def show(
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Show the public key, never the private one; the first use makes the key.
+    """Show the public key, never the private one; the first use creates the key.
 
     Example: headwater key show --jwks > node.jwks
     """
@@ -52,13 +52,13 @@ def show(
     is_new = not key_path(home).exists()
     node_key = load_or_create(home)
     if is_new:
-        say(f"made a new node key: {key_path(home)}", err=True)
+        say(f"created a new node key: {key_path(home)}", err=True)
     if jwks:
         typer.echo(write_jwks({node_key.key_id: node_key.public_key}))
         return
     public_key = encoded_public_key(node_key.public_key)
-    told = {"nodeId": node_key.node_id, "keyId": node_key.key_id, "publicKey": public_key}
-    print_result(_KEY_IN_WORDS.format(**told).splitlines(), told, json_output=json_output)
+    members = {"nodeId": node_key.node_id, "keyId": node_key.key_id, "publicKey": public_key}
+    print_result(_KEY_TEXT.format(**members).splitlines(), members, json_output=json_output)
 
 
 @key.command()
@@ -76,8 +76,10 @@ def token(
     Example: headwater key token
     """
     until_us = time.time_ns() // 1_000 + round(hours * 3_600_000_000)
-    made = new_token(tokens_path(headwater_home()), until_us, node)
-    print_result(made, {"token": made, "nodeId": node, "until": timestamp(time_at(until_us))}, json_output=json_output)
+    created = new_token(tokens_path(headwater_home()), until_us, node)
+    print_result(
+        created, {"token": created, "nodeId": node, "until": timestamp(time_at(until_us))}, json_output=json_output
+    )
 
 
 @key.command()
@@ -105,8 +107,8 @@ def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: J
     old, new = load_or_create(home), next_key(home)
     _post(address(url, to), rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
     replace_key(home)
-    told = {"keyId": new.key_id, "replaces": old.key_id}
-    print_result(f"{new.key_id} replaces {old.key_id}", told, json_output=json_output)
+    members = {"keyId": new.key_id, "replaces": old.key_id}
+    print_result(f"{new.key_id} replaces {old.key_id}", members, json_output=json_output)
 
 
 @key.command()
@@ -127,20 +129,20 @@ def revoke(
     """
     own = load_or_create(headwater_home())
     by = [own] if own.key_id == key_id else []
-    told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
+    signed = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
     if not by and token is None:
         raise InvalidInputError(
             f"KEYID: this machine's key is {own.key_id}; to revoke another, set HEADWATER_KEY_TOKEN to a one-time "
             "token from `headwater key token` on the service's machine"
         )
-    known = _post(address(url, to), told, token)
+    known = _post(address(url, to), signed, token)
     fallen = [each["keyId"] for each in known if each.get("fellWith") == key_id]
     members = {"keyId": key_id, "from": from_time, "reason": reason, "fallen": fallen}
-    in_words = [
+    lines = [
         f"revoked {key_id} from {from_time}",
         *(f"this also revokes {each}, which it had introduced" for each in fallen),
     ]
-    print_result(in_words, members, json_output=json_output)
+    print_result(lines, members, json_output=json_output)
 
 
 def _post(url: str, signed: Signed, token: str | None) -> list[dict[str, object]]:

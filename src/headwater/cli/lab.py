@@ -52,7 +52,7 @@ def up(
     since = time.monotonic()
     started.up(parts or [], lambda line: say(line, err=True))
     took_s = time.monotonic() - since
-    _tell(started.status(), took_s, json_output=json_output)
+    _print(started.status(), took_s, json_output=json_output)
 
 
 @lab.command()
@@ -73,7 +73,7 @@ def status(json_output: _JsonOption = False) -> None:
     Example: headwater lab status --json
     """
     found = list({part.name: part for one in _labs() for part in one.status()}.values())  # S3 is in two labs
-    _tell(found, json_output=json_output)
+    _print(found, json_output=json_output)
 
 
 @lab.command()
@@ -128,7 +128,7 @@ def _ports(settings: list[str]) -> dict[str, int]:
     return {part: int(port) for part, _, port in pairs}
 
 
-def _tell(found: "list[PartStatus]", took_s: float | None = None, *, json_output: bool) -> None:
+def _print(found: "list[PartStatus]", took_s: float | None = None, *, json_output: bool) -> None:
     if json_output:
         sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
         sys.stdout.flush()

@@ -143,8 +143,8 @@ def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str
 def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
     """The columns of a dataset's schema; none if it is only known from its consumers."""
     with suppress(NotFoundError):
-        told = client.get(f"/namespaces/{in_path(dataset.namespace)}/datasets/{in_path(dataset.name)}")
-        return [*_paths(told["fields"])]
+        found = client.get(f"/namespaces/{in_path(dataset.namespace)}/datasets/{in_path(dataset.name)}")
+        return [*_paths(found["fields"])]
     return []
 
 
@@ -233,9 +233,9 @@ def lineage_edges(answer: Mapping[str, Any]) -> Iterator[LineageEdge]:
     """
     ends = {node["id"]: end_of(node["data"]) for node in answer["graph"]}
     for node in answer["graph"]:
-        target, told = ends[node["id"]], node["data"]["inputFields"]
-        yield from (LineageEdge(end_of(source), target, source["transformations"]) for source in told)
-        for source in {ends[edge["destination"]] for edge in node["inEdges"]} - {*map(end_of, told)}:
+        target, inputs = ends[node["id"]], node["data"]["inputFields"]
+        yield from (LineageEdge(end_of(source), target, source["transformations"]) for source in inputs)
+        for source in {ends[edge["destination"]] for edge in node["inEdges"]} - {*map(end_of, inputs)}:
             yield LineageEdge(source, target, ())
     for spread in answer.get("datasetInputFields", ()):
         for source in spread["inputFields"]:

@@ -74,7 +74,7 @@ def redact(
     """
     home = headwater_home()
     with closing(open_existing(database or home / "headwater.db", home / "segments")) as store:
-        told = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
-        gone, entry = erased(store, told)
+        erasure = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
+        gone, entry = erased(store, erasure)
     in_words = f"erased from entry {index}: {', '.join(gone)}; recorded as entry {entry}"
     print_result(in_words, {"index": index, "erased": gone, "saidBy": entry}, json_output=json_output)

@@ -15,10 +15,10 @@ from headwater.store.store import Store
 
 log = logging.getLogger(__name__)
 
-_PUT_BACK = (
+_RESTORE_KEY = (
     "which readers and witnesses do not know; if you have a backup of the old key, stop the service and restore it"
 )
-_NAME_ANEW = "stop the service and restore the database, or continue under another key and name"
+_RESTORE_LOG = "stop the service and restore the database, or continue under another key and name"
 
 
 def check_log_name(home: Path, name: str | None) -> None:
@@ -44,43 +44,44 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     key = log_key(home, name, f"{socket.gethostname()}/headwater")
     store.signs_with(str(key.verifier))
     head = home / "witness" / "own-head.txt"
-    kept = _kept(head, key.verifier)
+    saved = _saved_head(head, key.verifier)
     has = f"the log has {so_many(entries, 'entry')}"
     if entries and is_missing:
         _warn(
             f"{has} but its key is missing: a new key, {path}, signs its heads from now on",
-            _PUT_BACK,
+            _RESTORE_KEY,
         )
-    elif entries and (signer := _other_signer(kept, key.verifier)) is not None:
+    elif entries and (signer := _other_signer(saved, key.verifier)) is not None:
         _warn(
             f"{has}, whose heads {signer} signed: another key, {path}, signs them from now on",
-            _PUT_BACK,
+            _RESTORE_KEY,
         )
-    elif (other := _other_log(kept, key.verifier, store)) is not None:
+    elif (other := _other_log(saved, key.verifier, store)) is not None:
         _warn(
-            f"{other}: it was restored or rewritten, which anyone with an earlier head or receipt can prove", _NAME_ANEW
+            f"{other}: it was restored or rewritten, which anyone with an earlier head or receipt can prove",
+            _RESTORE_LOG,
         )
-    _keep(head, store, key)
+    _save(head, store, key)
     return key
 
 
-def _warn(told: str, advice: str) -> None:
-    say(f"warning: {told}, {advice} (docs/operations.md)", err=True)
+def _warn(message: str, advice: str) -> None:
+    say(f"warning: {message}, {advice} (docs/operations.md)", err=True)
 
 
 def _other_log(note: Note | None, key: NoteVerifier, store: Store) -> str | None:
     """How the log contradicts the saved head, if this key signed that; otherwise None."""
     if note is None or not is_signed_by(note, key):
         return None
-    kept, size = parse_checkpoint(note.text), store.tree.size()
-    if kept.size > size:
-        return f"the log had {so_many(kept.size, 'entry')} when it was last opened, and now has {size:,}"
-    if store.tree.frontier(kept.size).root != kept.root:
-        return f"the log's first {kept.size:,} entries differ from those it had when it was last opened"
+    saved, size = parse_checkpoint(note.text), store.tree.size()
+    if saved.size > size:
+        return f"the log had {so_many(saved.size, 'entry')} when it was last opened, and now has {size:,}"
+    if store.tree.frontier(saved.size).root != saved.root:
+        return f"the log's first {saved.size:,} entries differ from those it had when it was last opened"
     return None
 
 
-def _kept(head: Path, key: NoteVerifier) -> Note | None:
+def _saved_head(head: Path, key: NoteVerifier) -> Note | None:
     """The saved head; None if there is none, or its signature cannot be read."""
     try:
         note = parse_note(head.read_text())
@@ -98,7 +99,7 @@ def _other_signer(note: Note | None, key: NoteVerifier) -> str | None:
     return f"{note.signatures[0].name}+{note.signatures[0].key_hash.hex()}"
 
 
-def _keep(head: Path, store: Store, key: NoteSigner) -> None:
+def _save(head: Path, store: Store, key: NoteSigner) -> None:
     """Save the current head, signed by this key; a failing disk does not prevent the service's start."""
     frontier = store.tree.frontier()
     note = Checkpoint(key.verifier.name, frontier.size, frontier.root).signed(key)

@@ -9,7 +9,7 @@ _MOST_NAMED: Final = 5
 
 
 def misplaced_warning(entries: Sequence[int], what: str) -> Iterator[str]:
-    """The warning about these entries, if any; `what` was made from the bytes, for example "bundle"."""
+    """The warning about these entries, if any; `what` names the file built from the bytes, for example "bundle"."""
     if entries:
         named = ", ".join(map(str, entries[:_MOST_NAMED])) + (" …" if len(entries) > _MOST_NAMED else "")
         yield (

@@ -78,13 +78,13 @@ def describe(
     console = unbroken_console()
     console.print(Line(answer["nodeId"], style="bold").append(f"  {_standing(answer)}", style="dim"))
     for epoch in answer["ofEpochs"]:
-        told = f"{so_many(epoch['events'], 'event')} to {epoch['lastSequence']}"
+        counts = f"{so_many(epoch['events'], 'event')} to {epoch['lastSequence']}"
         seen = f"{epoch['firstSeen']} to {epoch['lastSeen']}{', over' if epoch['isOver'] else ''}"
-        console.print(Line(f"  {epoch['epoch']}  ").append(f"{told}, {seen}", style="dim"))
+        console.print(Line(f"  {epoch['epoch']}  ").append(f"{counts}, {seen}", style="dim"))
     for each in answer["listed"]:
-        place = "" if each["first"] is None else f" {each['first']} to {each['last']}"
+        range_text = "" if each["first"] is None else f" {each['first']} to {each['last']}"
         console.print(
-            Line(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
+            Line(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{range_text}: {each['words']}")
         )
     console.print(Line("its record is complete" if not answer["listed"] else so_many(answer["listedCount"], "trouble")))
 

@@ -51,8 +51,8 @@ def postgres_url(context: typer.Context, parameter: typer.CallbackParam, value: 
         SetupError: it is not one; the message does not quote it.
     """
     if value and "://" not in value:
-        told = said_by(context, parameter)
-        raise SetupError(f"{told}: expected postgresql://…; without it, a SQLite file in HEADWATER_HOME is used")
+        option = said_by(context, parameter)
+        raise SetupError(f"{option}: expected postgresql://…; without it, a SQLite file in HEADWATER_HOME is used")
     return readable_database(context, parameter, value)
 
 

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from headwater.cli.printed import say
 
-_TOLD_EVERY: Final = 20_000
+_PRINT_EVERY: Final = 20_000
 """Steps between two lines, if there is no terminal."""
 
 Count = Callable[[str, int, int], None]
@@ -41,11 +41,11 @@ def counted_progress() -> Iterator[Count]:
 
 
 def _lines() -> Count:
-    told: dict[str, int] = {}
+    printed: dict[str, int] = {}
 
-    def tell(what: str, done: int, total: int) -> None:
-        if done == total or done // _TOLD_EVERY > told.get(what, 0):
-            told[what] = done // _TOLD_EVERY
+    def print_count(what: str, done: int, total: int) -> None:
+        if done == total or done // _PRINT_EVERY > printed.get(what, 0):
+            printed[what] = done // _PRINT_EVERY
             say(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}", err=True)
 
-    return tell
+    return print_count

@@ -241,9 +241,9 @@ class ServiceClient:
                 "the address of the lineage service itself"
             )
         try:
-            told = answer.json()
+            body = answer.json()
             self._is_known = True
-            return told
+            return body
         except ValueError as fault:
             raise HeadwaterError(f"the answer of {self._url} is not JSON: it is not a lineage service") from fault
 

@@ -66,12 +66,12 @@ def run(
         # Imported here: DuckDB and pyiceberg are extras, and --help must neither need them, nor wait a second for them.
         import duckdb
 
-        from headwater.capture.duckdb_query import Asked, run_query, why_failed
+        from headwater.capture.duckdb_query import QueryRequest, run_query, why_failed
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[duckdb]'") from missing
     query = text if file is None else _read(file)
     name = job or ("query" if file is None else file.stem)
-    asked = Asked(query or "", dialect, JobId(namespace, name))
+    asked = QueryRequest(query or "", dialect, JobId(namespace, name))
     with closed_with_warning(opened_emitter(endpoint, None, token_env)) as emitter:
         outward = EventOutput(lambda: datetime.now(UTC), emitter.put)
         try:
@@ -97,11 +97,11 @@ def _catalogs(settings: list[str]) -> "Catalogs":
     from pyiceberg.exceptions import NoSuchPropertyException
     from pyiceberg.utils.config import Config
 
-    said = _said(settings)
+    by_catalog = _catalog_settings(settings)
 
     @cache
     def opened(name: str) -> "Catalog":
-        properties = said.get(name, {})
+        properties = by_catalog.get(name, {})
         if not properties and not Config().get_catalog_config(name):
             if name != _EMBEDDED:
                 raise InvalidInputError(
@@ -127,12 +127,12 @@ def _check_is_there(lake: Path) -> None:
         )
 
 
-def _said(settings: list[str]) -> dict[str, dict[str, str]]:
-    said: defaultdict[str, dict[str, str]] = defaultdict(dict)
+def _catalog_settings(settings: list[str]) -> dict[str, dict[str, str]]:
+    by_catalog: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for setting in settings:
         key, is_pair, value = setting.partition("=")
         name, _, of_catalog = key.partition(".")
         if not (is_pair and of_catalog):
             raise InvalidInputError("--catalog: expected NAME.KEY=VALUE, for example lake.type=glue")
-        said[name][of_catalog] = value
-    return said
+        by_catalog[name][of_catalog] = value
+    return by_catalog

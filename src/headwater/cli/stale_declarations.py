@@ -27,9 +27,9 @@ def stale_declarations(file: Dashboards, client: ServiceClient) -> Iterator[Stal
     Jobs known only by their runs are not among them: such a query may be run again.
     """
     for dashboard in file.dashboards:
-        kept = file.jobs(dashboard)
+        declared = file.jobs(dashboard)
         for job in _feeding(client, dashboard_of(file.label(dashboard, ""))):
-            if job.namespace == file.namespace and job not in kept and _is_declared(client, job):
+            if job.namespace == file.namespace and job not in declared and _is_declared(client, job):
                 query = job.name.removeprefix(dashboard.name).removeprefix(".")
                 yield StaleDeclaration(dashboard.name, None if query == TABLES else query, job)
 

@@ -127,8 +127,8 @@ def read_keys(source: str) -> Keys:
         return Keys(read_jwks(text), read_revocations(text))
     except (InvalidInputError, OSError, UnicodeDecodeError) as fault:
         why = fault if isinstance(fault, InvalidInputError) else why_unread(fault)
-        told = f"cannot read the keys in {source}: {why}; expected a JSON Web Key Set, as a file or URL"
-        raise typer.BadParameter(told, param_hint="--keys") from fault
+        message = f"cannot read the keys in {source}: {why}; expected a JSON Web Key Set, as a file or URL"
+        raise typer.BadParameter(message, param_hint="--keys") from fault
 
 
 def _fetched(url: str) -> str:
@@ -159,8 +159,8 @@ def _json_line(judged: Judged, name_files: bool) -> str:
 def _plain_line(judged: Judged, name_files: bool) -> str:
     file = f"{judged.path}:" if name_files else "line "
     verdict, key_id, reason = judged.verification
-    told = "  ".join(part for part in (key_id, reason and f"({reason})") if part)
-    return harmless(f"{file}{judged.line:<6}  {verdict:<11}  {told}") + "\n"
+    details = "  ".join(part for part in (key_id, reason and f"({reason})") if part)
+    return harmless(f"{file}{judged.line:<6}  {verdict:<11}  {details}") + "\n"
 
 
 def _summary(verdicts: Counter[str], what: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from pyiceberg.catalog import Catalog, load_catalog
 from typer.testing import CliRunner
 
-from headwater.capture.duckdb_query import Asked, run_query
+from headwater.capture.duckdb_query import QueryRequest, run_query
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model.names import JobId
@@ -48,7 +48,7 @@ class Told:
 
 def asked(lake: Catalog, sql: str, told: Told, dialect: str = "trino") -> list[tuple[Any, ...]]:
     run = "0198f7d0-1111-7222-8333-444455556666"
-    return list(run_query(Asked(sql, dialect, JOB), lambda _: lake, run, told.outward).rows)
+    return list(run_query(QueryRequest(sql, dialect, JOB), lambda _: lake, run, told.outward).rows)
 
 
 def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(

@@ -48,7 +48,7 @@ def test_diff_tells_people_what_came_and_by_which_event(url: str) -> None:
         f"~ schema lake:orders{by}",
         f"+ column lake:orders:price  int{by}",
         f"+ edge lake:prices → etl:load{by}",
-        "3 came, 0 went, 1 changed",
+        "3 added, 0 removed, 1 changed",
     ]
 
 
@@ -76,7 +76,7 @@ def test_diff_of_two_runs_shows_each_parameter_that_differs(url: str) -> None:
 
     assert lines[0].startswith("~ facet of the run executionParameters  · etl:load · ")
     assert lines[1] == '    parameters[day].value: "17" → "18"'
-    assert lines[-1] == "3 came, 0 went, 2 changed"
+    assert lines[-1] == "3 added, 0 removed, 2 changed"
 
 
 def test_diff_tells_a_script_the_whole_answer_of_the_service(url: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.dashboards.events import events_of, taken_back
+from headwater.capture.dashboards.events import events_of, withdrawals
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import asked
 from headwater.capture.dashboards.spec import DirectTable, Owner
@@ -80,7 +80,7 @@ def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> No
 def test_a_dashboard_and_its_queries_are_told_in_events_that_are_valid(file: Path, shared: Path) -> None:
     specification = Specification(shared / "openlineage")
 
-    gone = [json.loads(each) for each in taken_back(NOW, [JobId("dashboards", "revenue.gone")])]
+    gone = [json.loads(each) for each in withdrawals(NOW, [JobId("dashboards", "revenue.gone")])]
     assert [
         complaint for event in (*events(file), *gone) for complaint in specification.complaints_about_ours(event)
     ] == []
@@ -181,7 +181,7 @@ def test_the_file_of_the_docs_names_its_tables_in_full(tmp_path: Path) -> None:
     (tmp_path / "dashboards.yaml").write_text(dedent(text))
     (tmp_path / "by_hour.sql").write_text("SELECT 1")
 
-    reads = [[each["name"] for each in told.get("inputs", [])] for told in events(tmp_path / "dashboards.yaml")]
+    reads = [[each["name"] for each in event.get("inputs", [])] for event in events(tmp_path / "dashboards.yaml")]
 
     assert reads[1:] == [["lake.sales.supplier_stats"], [], ["lake.sales.suppliers", "lake.sales.countries"]]
 
@@ -228,7 +228,7 @@ def test_a_query_of_a_table_that_nobody_gives_a_schema_is_told_without_its_table
 
     (query,) = asked(read_dashboards(file), columns)
 
-    assert query.told is None
+    assert query.statement is None
     assert query.fault == "orders has no schema; set schema next to catalog, or write SCHEMA.orders"
     assert {name.name for name in asked_for} == {"lake.sales.stats"}
     assert events(file)[1].get("inputs", []) == []

@@ -155,7 +155,7 @@ def test_key_show_makes_the_key_once_and_shows_its_public_half(tmp_path: Path, m
     private = json.loads(key_path(headwater_home()).read_bytes())["d"]
     assert made.key_id in first.stdout
     assert first.stdout == second.stdout
-    assert "made a new node key" in first.stderr
+    assert "created a new node key" in first.stderr
     assert second.stderr == ""
     assert private not in first.output + second.output
 

@@ -21,7 +21,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from headwater.capture.column_facet import column_facet
-from headwater.capture.dashboards.resolved import Asked, dataset
+from headwater.capture.dashboards.resolved import AnalysedQuery, dataset
 from headwater.capture.dashboards.spec import TABLES, Dashboard, Dashboards, DirectTable
 from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
@@ -33,9 +33,9 @@ INTEGRATION: Final = "DASHBOARD"
 """The `integration` of the facet `jobType` for jobs declared by a dashboards file."""
 
 
-def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Iterator[bytes]:
+def events_of(time: datetime, file: Dashboards, asked: Iterable[AnalysedQuery]) -> Iterator[bytes]:
     """An event for each dashboard, then one for each query, and one for the tables that it uses without a query."""
-    by_dashboard: dict[str, list[Asked]] = {}
+    by_dashboard: dict[str, list[AnalysedQuery]] = {}
     for each in asked:
         by_dashboard.setdefault(each.dashboard.name, []).append(each)
     for dashboard in file.dashboards:
@@ -47,7 +47,7 @@ def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Itera
             yield _tables(time, file, dashboard)
 
 
-def taken_back(time: datetime, jobs: Iterable[JobId]) -> Iterator[bytes]:
+def withdrawals(time: datetime, jobs: Iterable[JobId]) -> Iterator[bytes]:
     """For each job an event with an empty declaration: no inputs, no outputs, deleted facets.
 
     It replaces the previous declaration; the lineage of the job's runs stays.
@@ -62,12 +62,12 @@ def taken_back(time: datetime, jobs: Iterable[JobId]) -> Iterator[bytes]:
         yield job_event(time, Job(namespace=each.namespace, name=each.name, facets=facets))
 
 
-def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: Iterable[Asked]) -> bytes:
+def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: Iterable[AnalysedQuery]) -> bytes:
     name = sql_lineage.dashboard_of(file.label(dashboard, ""))
     columns = [
         sql_lineage.column_of(file.label(dashboard, each.query.name), column)
         for each in queries
-        for column in (each.told.columns if each.told else ())
+        for column in (each.statement.columns if each.statement else ())
         if column != "*"
     ]
     columns += [column for rest in dashboard.tables for column in rest.columns]
@@ -87,14 +87,14 @@ def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: 
     return dataset_event(time, StaticDataset(namespace=name.namespace, name=name.name, facets=facets))
 
 
-def _query(time: datetime, file: Dashboards, asked: Asked) -> bytes:
+def _query(time: datetime, file: Dashboards, asked: AnalysedQuery) -> bytes:
     label = file.label(asked.dashboard, asked.query.name)
     sql = sql_job.SQLJobFacet(query=asked.query.sql, dialect=file.dialect)
-    if asked.told is None:
+    if asked.statement is None:
         return _job(time, asked.dashboard, label, {"sql": sql}, (), None)
     named = partial(dataset, file)
-    reads = [*map(named, asked.told.reads)]
-    lineage = sql_lineage.dashboard_lineage(asked.told, named, label, reads)
+    reads = [*map(named, asked.statement.reads)]
+    lineage = sql_lineage.dashboard_lineage(asked.statement, named, label, reads)
     return _job(time, asked.dashboard, label, {"sql": sql}, reads, lineage)
 
 
@@ -128,11 +128,11 @@ def _job(
 ) -> bytes:
     target = sql_lineage.dashboard_of(label)
     columns = None if lineage is None else column_facet(lineage)
-    told: dict[str, DatasetFacet] = {} if columns is None else {"columnLineage": columns}
+    output_facets: dict[str, DatasetFacet] = {} if columns is None else {"columnLineage": columns}
     name = sql_lineage.job_of(label)
     job = Job(namespace=name.namespace, name=name.name, facets={**_about(dashboard), **facets})
     inputs = [InputDataset(namespace=each.namespace, name=each.name) for each in reads]
-    output = OutputDataset(namespace=target.namespace, name=target.name, facets=told)
+    output = OutputDataset(namespace=target.namespace, name=target.name, facets=output_facets)
     return job_event(time, job, inputs=inputs, outputs=[output])
 
 

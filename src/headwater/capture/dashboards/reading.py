@@ -48,8 +48,8 @@ def read_dashboards(file: Path) -> Dashboards:
     reader = _Reader(file.parent)
     found = None if root is None else reader.part(lambda: reader.dashboards(root))
     if found is None or reader.problems:
-        told = [f"{file}:{problem}" for problem in sorted(reader.problems, key=lambda each: each.line)]
-        raise InvalidInputError("\n".join(told) or f"{file}: empty; expected engine and dashboards")
+        problems = [f"{file}:{problem}" for problem in sorted(reader.problems, key=lambda each: each.line)]
+        raise InvalidInputError("\n".join(problems) or f"{file}: empty; expected engine and dashboards")
     return found
 
 

@@ -12,16 +12,16 @@ Columns = Callable[[DatasetId], Sequence[str]]
 """Returns the columns of a dataset, in order; none if unknown."""
 
 
-class Asked(NamedTuple):
-    """A query of a dashboard with its lineage; `told` is None if that is unknown, and `fault` says why."""
+class AnalysedQuery(NamedTuple):
+    """A query of a dashboard with its lineage; `statement` is None if that is unknown, and `fault` says why."""
 
     dashboard: Dashboard
     query: Query
-    told: Statement | None
+    statement: Statement | None
     fault: str = ""
 
 
-def asked(file: Dashboards, columns: Columns) -> Iterator[Asked]:
+def asked(file: Dashboards, columns: Columns) -> Iterator[AnalysedQuery]:
     """Each query of each dashboard, in the file's order."""
     for dashboard in file.dashboards:
         for query in dashboard.queries:
@@ -33,16 +33,16 @@ def dataset(file: Dashboards, table: Parts) -> DatasetId:
     return DatasetId(file.engine, file.full_name(table))
 
 
-def _asked(file: Dashboards, dashboard: Dashboard, query: Query, columns: Columns) -> Asked:
+def _asked(file: Dashboards, dashboard: Dashboard, query: Query, columns: Columns) -> AnalysedQuery:
     def known(table: Parts) -> Sequence[str]:
         return () if file.unplaced(table) else columns(dataset(file, table))
 
     try:
-        told = statement(query.sql, file.dialect, known)
+        parsed = statement(query.sql, file.dialect, known)
     except UnreadableSqlError as fault:
-        return Asked(dashboard, query, None, str(fault))
-    if told.target is not None:
-        return Asked(dashboard, query, None, "it writes to a table; expected a query that only reads")
-    if unplaced := [*filter(None, map(file.unplaced, told.reads))]:
-        return Asked(dashboard, query, None, "; ".join(unplaced))
-    return Asked(dashboard, query, told)
+        return AnalysedQuery(dashboard, query, None, str(fault))
+    if parsed.target is not None:
+        return AnalysedQuery(dashboard, query, None, "it writes to a table; expected a query that only reads")
+    if unplaced := [*filter(None, map(file.unplaced, parsed.reads))]:
+        return AnalysedQuery(dashboard, query, None, "; ".join(unplaced))
+    return AnalysedQuery(dashboard, query, parsed)

@@ -50,7 +50,7 @@ def demo(
             run_ids = {path.stem: _run(path, url, folder, stop, progress) for path in pipelines}
             progress("comparing the captured lineage with the pipelines")
             wrong = differences(client, run_ids)
-            _tell(client, [difference.what for difference in wrong], url, folder, is_served=not once)
+            _print_result(client, [difference.what for difference in wrong], url, folder, is_served=not once)
             if once or wrong:
                 raise typer.Exit(IS_BAD if wrong else 0)
             progress("the page is served; Ctrl-C ends the demo")
@@ -79,7 +79,7 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
     return result.run_id
 
 
-def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path, *, is_served: bool) -> None:
+def _print_result(client: ServiceClient, wrong: list[str], url: str, folder: Path, *, is_served: bool) -> None:
     say(tally(client.get("/summary")))
     for what in wrong:
         say(f"wrong lineage: {what}")

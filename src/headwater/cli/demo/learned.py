@@ -77,11 +77,11 @@ def column_sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[s
     for edge in lineage_edges(answer):
         if edge.target.dataset == dataset:
             for column in sources if edge.target.column is None else [edge.target.column]:
-                sources[column].update(_said(client, edge))
+                sources[column].update(_source_texts(client, edge))
     return sources
 
 
-def _said(client: ServiceClient, edge: LineageEdge) -> list[str]:
+def _source_texts(client: ServiceClient, edge: LineageEdge) -> list[str]:
     """The sources of an edge as texts; one for each column if the source is a whole dataset."""
     origin, column = edge.source
     name, columns = _name(client, origin), _columns(client, origin) if column is None else [column]

@@ -59,5 +59,5 @@ def _announced_url(service: "subprocess.Popen[str]", log: Path) -> str:
     for line in service.stdout or ():
         if line.startswith("listening on "):
             return line.removeprefix("listening on ").strip()
-    said = log.read_text().strip().splitlines()
-    raise SetupError(said[-1].removeprefix("headwater: ") if said else f"the service did not start; see {log}")
+    lines = log.read_text().strip().splitlines()
+    raise SetupError(lines[-1].removeprefix("headwater: ") if lines else f"the service did not start; see {log}")

@@ -34,9 +34,9 @@ def tally(summary: dict[str, Any]) -> str:
     """How much the service knows."""
     events = summary["events"]
     unproved = sum(events[verdict] for verdict in ("unsigned", "unknownKey", "tampered"))
-    told = ", ".join(so_many(summary[f"{what}s"], what) for what in ("job", "run", "dataset", "column"))
+    counts = ", ".join(so_many(summary[f"{what}s"], what) for what in ("job", "run", "dataset", "column"))
     return (
-        f"{told}, {so_many(summary['edges'], 'edge')} between jobs and datasets, "
+        f"{counts}, {so_many(summary['edges'], 'edge')} between jobs and datasets, "
         f"{summary['columnEdges']:,} between columns; of {so_many(events['stored'], 'event')} "
         f"{events['verified']:,} verified, {unproved:,} not; {events['refused']:,} refused"
     )
